@@ -1,0 +1,169 @@
+//! The one table of settings: name, type, limits, default, who may set it, what it does.
+//!
+//! Comes in: nothing. Goes out: rows. `config list`, the reference page, validation and the typed struct all read
+//! this table. A `*` stands for the name of a record category.
+
+/// What a setting holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Type {
+    /// On or off. Any value that is not empty, zero, false or null is on.
+    Switch,
+    /// A whole number, cut off and clamped to these limits.
+    Whole {
+        /// The least value.
+        min: i64,
+        /// The greatest value.
+        max: i64,
+    },
+    /// A finite number, clamped to 0 … 1.
+    Share,
+    /// Any text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// The name of one folder: letters, digits, hyphens.
+    Folder,
+    /// A folder path.
+    Path,
+    /// One of the three model names, in any case.
+    Model,
+    /// The fields of a custom category.
+    Fields,
+    /// Rules that this table does not look into; the gate reads them.
+    Rules,
+}
+
+/// Who may decide a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// The nearest layer wins.
+    Open,
+    /// A project may only choose something stricter than the user did; words listed from loose to strict.
+    Tighten(&'static [&'static str]),
+    /// What the user set counts before what the project set.
+    UserFirst,
+    /// A project may add to what the user set, never replace or remove it, and only what makes the gate stricter.
+    UserOnly,
+    /// A path from the project's file must stay inside the project.
+    InsideProject,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// The dotted name.
+    pub name: &'static str,
+    /// What it holds.
+    pub ty: Type,
+    /// The value without any layer, as JSON; empty if there is none.
+    pub default: &'static str,
+    /// Who may decide it.
+    pub guard: Guard,
+    /// What it does.
+    pub help: &'static str,
+}
+
+const fn key(name: &'static str, ty: Type, default: &'static str, help: &'static str) -> Key {
+    Key { name, ty, default, guard: Guard::Open, help }
+}
+
+const fn guarded(guard: Guard, row: Key) -> Key {
+    Key { guard, ..row }
+}
+
+const DAYS: Type = Type::Whole { min: 0, max: 36_500 };
+const COUNT: Type = Type::Whole { min: 0, max: 1_000_000 };
+
+/// Gate profiles from loose to strict.
+pub const PROFILES: &[&str] = &["seed", "standard"];
+/// Treatment of contact data from loose to strict.
+pub const CONTACT: &[&str] = &["keep", "redact"];
+
+/// All settings.
+pub const KEYS: &[Key] = &[
+    guarded(
+        Guard::InsideProject,
+        key(
+            "memory_root",
+            Type::Path,
+            r#"".claude/memory""#,
+            "folder of the shelves, from the project folder",
+        ),
+    ),
+    key(
+        "categories.*.enabled",
+        Type::Switch,
+        "true",
+        "off: no capture, no new records, not recalled; files stay",
+    ),
+    key("categories.*.folder", Type::Folder, "", "folder of the category below the memory root"),
+    key("categories.*.auto_capture", Type::Switch, "true", "off: triage skips it, explicit writes work"),
+    key(
+        "categories.*.retention_days",
+        DAYS,
+        "0",
+        "`gc` retires what was not updated for so many days; 0 is never",
+    ),
+    key(
+        "categories.*.max_retained",
+        COUNT,
+        "",
+        "how many active ones are kept; the oldest are retired on create",
+    ),
+    key("categories.*.description", Type::Text, "", "what the category is for; helps recall and triage"),
+    key(
+        "categories.*.fields",
+        Type::Fields,
+        "",
+        "fields of a custom category: name, type (text, list), required",
+    ),
+    key("auto_commit", Type::Switch, "false", "one git commit per change, memory paths only"),
+    key("max_memories_per_category", COUNT, "", "a create above it is refused; no key, no limit"),
+    key("retrieval.enabled", Type::Switch, "true", "off: nothing is recalled at prompts"),
+    key("retrieval.max_inject", Type::Whole { min: 0, max: 20 }, "5", "most memories recalled at a prompt"),
+    key("retrieval.match_strategy", Type::Choice(&["title_tags"]), r#""title_tags""#, "how recall ranks"),
+    key("triage.enabled", Type::Switch, "true", "off: stops are never held up"),
+    guarded(
+        Guard::UserFirst,
+        key("triage.mode", Type::Choice(&["block", "suggest"]), r#""block""#, "how a stop says what to save"),
+    ),
+    key("triage.max_messages", Type::Whole { min: 10, max: 200 }, "50", "messages looked at, from the end"),
+    key("triage.thresholds.*", Type::Share, "", "score from which a category is worth saving"),
+    key("triage.parallel.enabled", Type::Switch, "true", "draft categories side by side"),
+    key("triage.parallel.category_models.*", Type::Model, "", "model that drafts a category"),
+    key("triage.parallel.verification_model", Type::Model, r#""sonnet""#, "model that checks drafts"),
+    key("triage.parallel.default_model", Type::Model, r#""haiku""#, "model for everything else"),
+    key("delete.grace_period_days", DAYS, "30", "days between retiring and collecting"),
+    key(
+        "delete.archive_retired",
+        Type::Switch,
+        "false",
+        "`gc` moves files to the archive instead of deleting them",
+    ),
+    guarded(
+        Guard::Tighten(PROFILES),
+        key("gate.profile", Type::Choice(PROFILES), r#""standard""#, "which rules look for secrets"),
+    ),
+    guarded(
+        Guard::Tighten(CONTACT),
+        key("gate.contact", Type::Choice(CONTACT), r#""keep""#, "what happens to contact data"),
+    ),
+];
+
+impl Key {
+    /// Whether this row describes that dotted name, and for which category.
+    pub fn matches<'a>(&self, name: &'a str) -> Option<Option<&'a str>> {
+        match self.name.split_once('*') {
+            None => (self.name == name).then_some(None),
+            Some((before, after)) => {
+                let middle = name.strip_prefix(before)?.strip_suffix(after)?;
+                (!middle.is_empty() && !middle.contains('.')).then_some(Some(middle))
+            }
+        }
+    }
+
+    /// The row for a dotted name.
+    pub fn find(name: &str) -> Option<&'static Key> {
+        KEYS.iter().find(|key| key.matches(name).is_some())
+    }
+}

@@ -1,0 +1,195 @@
+//! Layers: whose word counts for each setting.
+//!
+//! Comes in: documents with their origin, nearest first. Goes out: every setting's value with its origin, warnings, and
+//! the typed struct. Never here: what a value means; [`super::read`] turns JSON into values, [`super::typed`] uses them.
+
+use super::keys::{Guard, KEYS, Key};
+use super::read::{self, Bad};
+use super::typed::Settings;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Given with this command.
+    Flag,
+    /// An environment variable.
+    Environment,
+    /// The project's file.
+    Project,
+    /// The user's file.
+    User,
+    /// Nobody set it.
+    Default,
+}
+
+impl Origin {
+    /// The name on paper.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Origin::Flag => "flag",
+            Origin::Environment => "environment",
+            Origin::Project => "project",
+            Origin::User => "user",
+            Origin::Default => "default",
+        }
+    }
+}
+
+/// One layer.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// Whose it is.
+    pub origin: Origin,
+    /// What it says.
+    pub document: Value,
+}
+
+/// A setting with its value and origin.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Valued {
+    /// The dotted name.
+    pub name: String,
+    /// The value in use.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Something in a layer that could not be used.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Warning {
+    /// The dotted name.
+    pub name: String,
+    /// Whose word it was.
+    pub origin: Origin,
+    /// What is wrong and what counts instead.
+    pub message: String,
+}
+
+/// The settings as they count.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The typed struct.
+    pub settings: Settings,
+    /// Every setting that has a value, by name.
+    pub values: Vec<Valued>,
+    /// What could not be used.
+    pub warnings: Vec<Warning>,
+}
+
+/// Puts the layers together. They must come nearest first.
+pub fn load(layers: &[Layer]) -> Loaded {
+    let mut warnings = Vec::new();
+    for layer in layers {
+        read::unknown_names(layer.origin, &layer.document, &mut warnings);
+    }
+    let names = category_names(layers);
+    let mut values = BTreeMap::new();
+    for key in KEYS {
+        let mut resolve = |name: String| {
+            if let Some((value, origin)) = resolve(key, &name, layers, &mut warnings) {
+                values.insert(name, (value, origin));
+            }
+        };
+        match key.name.split_once('*') {
+            None => resolve(key.name.to_owned()),
+            Some((before, after)) => names.iter().for_each(|n| resolve(format!("{before}{n}{after}"))),
+        }
+    }
+    let settings = Settings::from_values(&names, &values, &mut warnings);
+    let values = values.into_iter().map(|(name, (value, origin))| Valued { name, value, origin }).collect();
+    Loaded { settings, values, warnings }
+}
+
+/// Built-in categories first, then custom ones by name.
+fn category_names(layers: &[Layer]) -> Vec<String> {
+    let mut names: Vec<String> = crate::kind::RECORD_KINDS.iter().map(|row| row.name.to_owned()).collect();
+    let custom: BTreeSet<String> = layers
+        .iter()
+        .filter_map(|layer| layer.document.get("categories")?.as_object())
+        .flat_map(|categories| categories.keys().map(|name| name.to_lowercase()))
+        .filter(|name| read::is_custom_name(name))
+        .collect();
+    names.extend(custom);
+    names
+}
+
+fn resolve(key: &Key, name: &str, layers: &[Layer], warnings: &mut Vec<Warning>) -> Option<(Value, Origin)> {
+    let mut found: Vec<(Value, Origin)> = Vec::new();
+    for layer in layers {
+        let Some(raw) = read::lookup(&layer.document, name) else { continue };
+        match read::coerce(key, raw) {
+            Ok(read::Taken { value, note }) => {
+                if let Some(message) = note {
+                    warnings.push(Warning { name: name.to_owned(), origin: layer.origin, message });
+                }
+                if outside_project(key, &value, layer.origin) {
+                    let message =
+                        "a project cannot move its memory outside itself; set this in your own settings";
+                    warnings.push(Warning {
+                        name: name.to_owned(),
+                        origin: layer.origin,
+                        message: message.to_owned(),
+                    });
+                    continue;
+                }
+                found.push((value, layer.origin));
+            }
+            Err(Bad { message, strictest }) => {
+                warnings.push(Warning { name: name.to_owned(), origin: layer.origin, message });
+                // A security setting that cannot be read counts as its strictest value.
+                if let Some(value) = strictest {
+                    found.push((value, layer.origin));
+                }
+            }
+        }
+    }
+    decide(key, name, found, warnings)
+        .or_else(|| read::default(key, name).map(|value| (value, Origin::Default)))
+}
+
+fn outside_project(key: &Key, value: &Value, origin: Origin) -> bool {
+    let Guard::InsideProject = key.guard else { return false };
+    let path = value.as_str().unwrap_or_default();
+    origin == Origin::Project
+        && (path.starts_with(['/', '~']) || path.split(['/', '\\']).any(|part| part == ".."))
+}
+
+/// Applies the key's guard to the values found, nearest first.
+fn decide(
+    key: &Key,
+    name: &str,
+    mut found: Vec<(Value, Origin)>,
+    warnings: &mut Vec<Warning>,
+) -> Option<(Value, Origin)> {
+    match key.guard {
+        Guard::Open | Guard::InsideProject => {}
+        Guard::UserOnly => found.retain(|(_, origin)| *origin != Origin::Project),
+        Guard::UserFirst => {
+            if found.iter().any(|(_, origin)| *origin == Origin::User) {
+                found.retain(|(_, origin)| *origin != Origin::Project);
+            }
+        }
+        Guard::Tighten(order) => {
+            let rank =
+                |value: &Value| order.iter().position(|word| value.as_str() == Some(word)).unwrap_or(0);
+            let project = found.iter().position(|(_, origin)| *origin == Origin::Project);
+            if let Some(at) = project {
+                let below = found.get(at + 1).map(|(value, _)| rank(value));
+                let floor = below.or_else(|| read::default(key, name).map(|v| rank(&v))).unwrap_or(0);
+                if rank(&found[at].0) < floor {
+                    let message = format!(
+                        "a project can only tighten this; `{}` is looser than what counts here and is ignored",
+                        found[at].0.as_str().unwrap_or_default()
+                    );
+                    warnings.push(Warning { name: name.to_owned(), origin: Origin::Project, message });
+                    found.remove(at);
+                }
+            }
+        }
+    }
+    (!found.is_empty()).then(|| found.swap_remove(0))
+}

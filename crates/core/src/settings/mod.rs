@@ -1,0 +1,26 @@
+//! Settings: one typed struct, built from layers of JSON, each value knowing where it came from.
+//!
+//! Comes in: the layers' documents, nearest first (flag, environment, project, user). Goes out: [`Loaded`], with
+//! the settings, the origin of every value, and a warning for everything that could not be used. Never here: files
+//! or the environment; the command line reads those.
+//!
+//! A bad or unknown key costs only itself. What a project's file may not decide alone (see [`keys::Guard`]) is the
+//! user's.
+
+mod category;
+pub mod keys;
+mod layers;
+mod read;
+mod typed;
+
+pub use category::{Category, CustomField};
+pub use keys::{Guard, KEYS, Key, Type};
+pub use layers::{Layer, Loaded, Origin, Valued, Warning, load};
+pub use read::{check, empty_document};
+pub use typed::{
+    Contact, Delete, Gate, MatchStrategy, Parallel, Profile, Retrieval, Settings, Triage, TriageMode,
+};
+
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod tests;

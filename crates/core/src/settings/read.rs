@@ -1,0 +1,306 @@
+//! From JSON to a setting's value: forgiving when reading, strict when asked.
+//!
+//! Comes in: a raw JSON value and the key's row. Goes out: a value of the key's type, perhaps with a note about what was
+//! changed, or why it cannot be one. Never here: which layer wins.
+
+use super::keys::{Guard, KEYS, Key, Type};
+use super::layers::{Origin, Warning};
+use crate::kind::Kind;
+use serde_json::{Map, Value, json};
+
+/// The longest description that is kept.
+const DESCRIPTION_MAX: usize = 500;
+
+/// Folders below the memory root that no category may claim.
+const RESERVED_FOLDERS: &[&str] = &["topics", "notes", "archive", "index", "quarantine"];
+
+/// A value that could be used.
+pub(super) struct Taken {
+    pub(super) value: Value,
+    pub(super) note: Option<String>,
+}
+
+/// A value that could not be used; for security settings, what counts instead.
+pub(super) struct Bad {
+    pub(super) message: String,
+    pub(super) strictest: Option<Value>,
+}
+
+/// The raw value at a dotted name. Category names are found in any case.
+pub(super) fn lookup<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
+    let mut at = document;
+    let mut parts = name.split('.').peekable();
+    let mut parent = "";
+    while let Some(part) = parts.next() {
+        let object = at.as_object()?;
+        at = match object.get(part) {
+            Some(value) => value,
+            None if matches!(parent, "categories" | "thresholds") => {
+                object.iter().find(|(key, _)| key.to_lowercase() == part).map(|(_, value)| value)?
+            }
+            None => return None,
+        };
+        // A part that should be an object and is none counts as absent.
+        if parts.peek().is_some() && !at.is_object() {
+            return None;
+        }
+        parent = part;
+    }
+    Some(at)
+}
+
+/// The value without any layer.
+pub(super) fn default(key: &Key, name: &str) -> Option<Value> {
+    let category = key.matches(name).flatten();
+    let row = category.and_then(Kind::built_in).and_then(|kind| kind.row().copied());
+    match (key.name, row) {
+        ("categories.*.folder", Some(row)) => Some(json!(row.folder)),
+        ("categories.*.folder", None) => category.map(|name| json!(name.replace('_', "-"))),
+        ("categories.*.max_retained", Some(row)) if row.max_retained > 0 => Some(json!(row.max_retained)),
+        ("triage.thresholds.*", Some(row)) => Some(json!(row.threshold)),
+        ("triage.parallel.category_models.*", Some(row)) => Some(json!(row.model)),
+        _ => serde_json::from_str(key.default).ok(),
+    }
+}
+
+/// Turns a raw value into one of the key's type.
+pub(super) fn coerce(key: &Key, raw: &Value) -> Result<Taken, Bad> {
+    let plain = |value: Value| Ok(Taken { value, note: None });
+    let bad = |expected: &str| {
+        let strictest = match key.guard {
+            Guard::Tighten(order) => order.last().map(|word| json!(word)),
+            _ => None,
+        };
+        let instead = strictest.as_ref().map_or_else(
+            || "the value is ignored".to_owned(),
+            |value| format!("`{}` counts", value.as_str().unwrap_or_default()),
+        );
+        Err(Bad { message: format!("expected {expected}; {instead}"), strictest })
+    };
+    match key.ty {
+        Type::Switch => plain(json!(is_on(raw))),
+        Type::Whole { min, max } => match whole(raw) {
+            Some(n) => {
+                let kept = n.clamp(min, max);
+                let note = (kept != n).then(|| format!("{n} is outside {min} to {max}; {kept} counts"));
+                Ok(Taken { value: json!(kept), note })
+            }
+            None => bad("a whole number"),
+        },
+        Type::Share => match number(raw) {
+            Some(n) => {
+                let kept = n.clamp(0.0, 1.0);
+                let note = (kept != n).then(|| format!("{n} is outside 0 to 1; {kept} counts"));
+                Ok(Taken { value: json!(kept), note })
+            }
+            None => bad("a finite number"),
+        },
+        Type::Text => match raw.as_str() {
+            Some(text) if !text.is_empty() => {
+                plain(json!(text.chars().take(DESCRIPTION_MAX).collect::<String>()))
+            }
+            _ => bad("text"),
+        },
+        Type::Choice(words) => match raw.as_str().and_then(|text| words.iter().find(|word| **word == text)) {
+            Some(word) => plain(json!(word)),
+            None => bad(&one_of(words)),
+        },
+        Type::Folder => match raw.as_str().filter(|text| is_folder(text)) {
+            Some(text) => plain(json!(text)),
+            None => bad("a folder name of letters, digits and hyphens that no shelf uses"),
+        },
+        Type::Path => match raw.as_str().filter(|text| !text.trim().is_empty() && !text.contains('\0')) {
+            Some(text) => plain(json!(text)),
+            None => bad("a path"),
+        },
+        Type::Model => match raw.as_str().map(str::to_lowercase) {
+            Some(text) if ["haiku", "sonnet", "opus"].contains(&text.as_str()) => plain(json!(text)),
+            _ => bad("haiku, sonnet or opus"),
+        },
+        Type::Fields => match fields(raw) {
+            Some(value) => plain(value),
+            None => bad("a list of {name, type, required} with different names"),
+        },
+        Type::Rules => match raw {
+            Value::Array(_) => plain(raw.clone()),
+            _ => bad("a list of rules"),
+        },
+    }
+}
+
+/// Whether a value is fit to be set on purpose: no silent correction, unlike [`coerce`].
+pub fn check(name: &str, raw: &Value) -> Result<Value, String> {
+    let Some(key) = Key::find(name) else {
+        let near = suggestion(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        return Err(format!("there is no setting `{name}`{near}"));
+    };
+    if let Some(Some(category)) = key.matches(name) {
+        let known = Kind::RECORDS.iter().any(|kind| kind.name() == category);
+        if !known && !is_custom_name(category) {
+            return Err(format!(
+                "`{category}` cannot be a category name; use letters, digits and underscores"
+            ));
+        }
+    }
+    if key.ty == Type::Switch && !raw.is_boolean() {
+        return Err("expected true or false".to_owned());
+    }
+    match coerce(key, raw) {
+        Ok(Taken { value, note: None }) => Ok(value),
+        Ok(Taken { note: Some(note), .. }) => Err(note.split(';').next().unwrap_or_default().to_owned()),
+        Err(bad) => Err(bad.message.split(';').next().unwrap_or_default().to_owned()),
+    }
+}
+
+/// A document with the settings that `init` writes.
+pub fn empty_document() -> Value {
+    let mut categories = Map::new();
+    for row in &crate::kind::RECORD_KINDS {
+        let mut entry = json!({
+            "enabled": true, "folder": row.folder, "auto_capture": true, "retention_days": row.retention_days,
+        });
+        if row.max_retained > 0 {
+            entry["max_retained"] = json!(row.max_retained);
+        }
+        categories.insert(row.name.to_owned(), entry);
+    }
+    json!({
+        "memory_root": ".claude/memory",
+        "categories": categories,
+        "auto_commit": false,
+        "max_memories_per_category": 100,
+        "retrieval": { "max_inject": 5, "match_strategy": "title_tags" },
+        "delete": { "grace_period_days": 30, "archive_retired": true },
+    })
+}
+
+/// Whether a custom category may have this name.
+pub(super) fn is_custom_name(name: &str) -> bool {
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.len() <= 40
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    plain && Kind::built_in(name).is_none()
+}
+
+fn is_folder(text: &str) -> bool {
+    let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    plain && !text.is_empty() && text.len() <= 60 && !RESERVED_FOLDERS.contains(&text.to_lowercase().as_str())
+}
+
+fn is_on(raw: &Value) -> bool {
+    match raw {
+        Value::Null => false,
+        Value::Bool(on) => *on,
+        Value::Number(n) => n.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(entries) => !entries.is_empty(),
+    }
+}
+
+fn whole(raw: &Value) -> Option<i64> {
+    match raw {
+        Value::Bool(on) => Some(i64::from(*on)),
+        Value::Number(n) => n.as_i64().or_else(|| n.as_f64().map(|f| f as i64)),
+        Value::String(text) => text.trim().replace('_', "").parse().ok(),
+        _ => None,
+    }
+}
+
+fn number(raw: &Value) -> Option<f64> {
+    let n = match raw {
+        Value::Bool(on) => f64::from(u8::from(*on)),
+        Value::Number(n) => n.as_f64()?,
+        Value::String(text) => text.trim().parse().ok()?,
+        _ => return None,
+    };
+    n.is_finite().then_some(n)
+}
+
+/// A custom category's fields in one form, or nothing if they cannot be used.
+fn fields(raw: &Value) -> Option<Value> {
+    let mut seen = Vec::new();
+    let mut out = Vec::new();
+    for item in raw.as_array()? {
+        let name = item.get("name")?.as_str()?;
+        let plain = !name.is_empty()
+            && name.len() <= 40
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        let ty = item.get("type").map_or(Some("text"), Value::as_str)?;
+        let required = item.get("required").map_or(Some(false), Value::as_bool)?;
+        if !plain || seen.contains(&name) || !["text", "list"].contains(&ty) {
+            return None;
+        }
+        seen.push(name);
+        out.push(json!({ "name": name, "type": ty, "required": required }));
+    }
+    (!out.is_empty()).then_some(Value::Array(out))
+}
+
+fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    if quoted.len() == 1 { quoted.concat() } else { format!("one of {}", quoted.join(", ")) }
+}
+
+/// Warns about every name in a document that is no setting.
+pub(super) fn unknown_names(origin: Origin, document: &Value, warnings: &mut Vec<Warning>) {
+    fn walk(prefix: &str, value: &Value, origin: Origin, warnings: &mut Vec<Warning>) {
+        let Some(object) = value.as_object() else { return };
+        for (part, inner) in object {
+            let name = if prefix.is_empty() { part.clone() } else { format!("{prefix}.{part}") };
+            let lower = name.to_lowercase();
+            if Key::find(&lower).is_some() {
+                continue;
+            }
+            if KEYS.iter().any(|key| is_group(key.name, &lower)) {
+                if inner.is_object() {
+                    walk(&name, inner, origin, warnings);
+                } else {
+                    let message = "expected an object; the value is ignored".to_owned();
+                    warnings.push(Warning { name, origin, message });
+                }
+                continue;
+            }
+            let near = suggestion(&lower).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            warnings.push(Warning { name, origin, message: format!("there is no such setting{near}") });
+        }
+    }
+    walk("", document, origin, warnings);
+}
+
+/// Whether `name` is an inner node on the way to a key.
+fn is_group(key: &str, name: &str) -> bool {
+    let mut key_parts = key.split('.');
+    for part in name.split('.') {
+        match key_parts.next() {
+            Some("*") => {}
+            Some(key_part) if key_part == part => {}
+            _ => return false,
+        }
+    }
+    key_parts.next().is_some()
+}
+
+/// The setting whose name is nearest, if it is near at all.
+fn suggestion(name: &str) -> Option<&'static str> {
+    KEYS.iter()
+        .map(|key| (distance(name, key.name), key.name))
+        .min()
+        .filter(|(distance, key)| *distance <= 1 + key.len() / 5)
+        .map(|(_, key)| key)
+}
+
+/// Edit distance between two short names.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(80).collect(), b.chars().collect());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let next = (diagonal + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], next);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,13 @@
+//! What Heirloom does to text, each thing once.
+//!
+//! Comes in: any text. Goes out: tokens, slugs, or a cleaned copy. Never here: deciding whether a text may be
+//! stored (the gate) or how it ranks (recall).
+
+mod clean;
+mod words;
+
+pub use clean::{
+    clean_snippet, clean_tag, clean_title, cut, escape, is_invisible, one_line, shown_title, strip_control,
+    strip_invisible,
+};
+pub use words::{STOP_WORDS, difference_ratio, slug, tokens, words};

@@ -1,0 +1,206 @@
+//! The engine: a project, its settings and the screen, put together once per call.
+//!
+//! Comes in: a [`Project`] and [`Settings`]. Goes out: shelves, and the epilogue every write shares (audit line, trust entry).
+//! Never here: a shelf's own rules.
+
+use crate::files::Lock;
+use crate::gate::audit::{self, Event};
+use crate::gate::inbox::{Inbox, Item};
+use crate::gate::trust::{self, Book, Standing};
+use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
+use crate::project::Project;
+use crate::shelf::Shelf;
+use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
+use serde_json::Value;
+use std::cell::OnceCell;
+
+/// One call's view of a project's memory.
+#[derive(Debug)]
+pub struct Engine {
+    project: Project,
+    settings: Settings,
+    screen: OnceCell<Screen>,
+    book: OnceCell<Book>,
+}
+
+/// What a write left behind, for its audit line and trust entry.
+#[derive(Debug, Clone, Copy)]
+pub struct Written<'a> {
+    /// `memory_write`, `memory_retire`, …
+    pub action: &'static str,
+    /// The shelf.
+    pub shelf: ShelfName,
+    /// The id.
+    pub id: &'a str,
+    /// SHA-256 of what was stored; empty if nothing is left.
+    pub hash: &'a str,
+    /// SHA-256 of what was there before, if only its status changed: trust is carried over, not made anew.
+    pub before: Option<&'a str>,
+    /// Bytes stored.
+    pub size: usize,
+}
+
+impl Engine {
+    /// An engine over a project. Nothing is read until it is needed.
+    pub fn new(project: Project, settings: Settings) -> Engine {
+        Engine { project, settings, screen: OnceCell::new(), book: OnceCell::new() }
+    }
+
+    /// The project.
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The gate's eyes.
+    pub fn screen(&self) -> &Screen {
+        self.screen.get_or_init(|| Screen::new(self.settings.gate))
+    }
+
+    /// Every shelf there is.
+    pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
+        Vec::new()
+    }
+
+    /// The shelf that holds an id.
+    pub fn shelf_of(&self, id: &MemoryId) -> Result<Box<dyn Shelf + '_>> {
+        let name = id.kind().shelf();
+        self.shelves()
+            .into_iter()
+            .find(|shelf| shelf.name() == name)
+            .ok_or_else(|| crate::shelf::unknown(id.as_str()))
+    }
+
+    /// The review inbox.
+    pub fn inbox(&self) -> Result<Inbox> {
+        Ok(Inbox::new(self.project.local()?.folder()))
+    }
+
+    /// What is known of a stored text. A project this user's data folder does not know has only strangers.
+    pub fn standing(&self, id: &str, hash: &str) -> Result<Standing> {
+        if self.book.get().is_none() {
+            let book = Book::read(&trust::path(self.project.data()?))?;
+            let _ = self.book.set(book);
+        }
+        Ok(self.book.get().map_or(Standing::STRANGER, |book| book.standing(id, hash)))
+    }
+
+    /// Sends a draft through the gate. A refusal is audited here; what waits goes to the inbox, and the caller is told.
+    pub fn pass<D: Draft>(
+        &self,
+        lock: &Lock,
+        shelf: ShelfName,
+        draft: D,
+        entry: Entry,
+        to_item: impl FnOnce(&D) -> Value,
+    ) -> Result<Passed<D>> {
+        let id = draft.id();
+        match admit(draft, entry, self.screen()) {
+            Decision::Passed(passed) => Ok(passed),
+            Decision::Refused(fault) => {
+                self.refused(lock, shelf, &id, entry, &fault)?;
+                Err(fault)
+            }
+            Decision::Waits { draft, remarks } => {
+                Err(self.wait(lock, shelf, &id, entry, &remarks, to_item(&draft))?)
+            }
+        }
+    }
+
+    fn wait(
+        &self,
+        lock: &Lock,
+        shelf: ShelfName,
+        id: &str,
+        entry: Entry,
+        remarks: &[Remark],
+        draft: Value,
+    ) -> Result<Fault> {
+        let mut reasons: Vec<String> =
+            remarks.iter().map(|r| format!("{} in `{}`", r.rule, r.field)).collect();
+        if entry.trust() < heirloom_core::Trust::High {
+            reasons.push(format!("from {}, trust {}", entry.channel.row().who, entry.trust().name()));
+        }
+        let key = self.inbox()?.put(Item {
+            key: String::new(),
+            id: id.to_owned(),
+            shelf: shelf.name().to_owned(),
+            channel: entry.channel,
+            trust: entry.trust(),
+            reasons,
+            at: heirloom_core::time::format(self.project.world().now),
+            draft,
+        })?;
+        self.append(lock, "memory_write", "confirm", shelf, id, entry, 0, remarks, None)?;
+        Ok(Fault::new(
+            Code::NeedsConfirmation,
+            format!("`{id}` waits for a person's yes; nothing is stored yet"),
+        )
+        .fact("id", id)
+        .fact("key", key.as_str())
+        .hint(format!("a person accepts it with `heirloom review accept {key}`")))
+    }
+
+    /// The epilogue of a write: who wrote it is noted outside the repository, what happened in the audit.
+    pub fn written<D>(&self, lock: &Lock, passed: &Passed<D>, what: Written<'_>) -> Result<()> {
+        self.noted(lock, passed.entry(), passed.remarks(), what)
+    }
+
+    /// The same for changes that need no draft (retiring, archiving).
+    pub fn noted(&self, lock: &Lock, entry: Entry, remarks: &[Remark], what: Written<'_>) -> Result<()> {
+        if !what.hash.is_empty() {
+            let book = trust::path(self.project.data()?);
+            let now = self.project.world().now;
+            let standing = match what.before {
+                Some(before) => self.standing(what.id, before)?,
+                None => Standing { channel: entry.channel, accepted: entry.confirmed },
+            };
+            if standing != Standing::STRANGER {
+                trust::note(&book, now, what.id, what.hash, standing)?;
+            }
+        }
+        let verdict =
+            if remarks.iter().any(|r| r.act == crate::gate::policy::Act::Redact) { "redact" } else { "keep" };
+        self.append(lock, what.action, verdict, what.shelf, what.id, entry, what.size, remarks, None)?;
+        crate::files::step::reached("audited");
+        Ok(())
+    }
+
+    /// A refusal in the audit.
+    pub fn refused(
+        &self,
+        lock: &Lock,
+        shelf: ShelfName,
+        id: &str,
+        entry: Entry,
+        fault: &Fault,
+    ) -> Result<()> {
+        self.append(lock, "memory_write", "refuse", shelf, id, entry, 0, &[], Some(fault.code.name()))
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the fields of one audit line, all named at the one place that writes it"
+    )]
+    fn append(
+        &self,
+        lock: &Lock,
+        action: &'static str,
+        verdict: &'static str,
+        shelf: ShelfName,
+        id: &str,
+        entry: Entry,
+        size: usize,
+        remarks: &[Remark],
+        code: Option<&'static str>,
+    ) -> Result<()> {
+        let event =
+            Event { action, verdict, shelf: shelf.name(), id, channel: entry.channel, size, remarks, code };
+        let path = self.project.local()?.path("audit.jsonl");
+        audit::append(&path, lock, self.project.world().now, &event)
+    }
+}

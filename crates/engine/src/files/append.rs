@@ -1,0 +1,70 @@
+//! Appending: whole lines at the end of a file, in one write each call.
+//!
+//! Comes in: lines without a line break. Goes out: the file with them at its end. A last line that a killed process left
+//! without a line break is closed first, so that it can never swallow a new one. Never here: rewriting.
+
+use super::atomic::Mode;
+use heirloom_core::{Fault, fault::Result};
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// Whether a line must have reached the disk before the call returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Durable {
+    Yes,
+    No,
+}
+
+/// Appends lines and waits until they are on disk.
+pub fn append_lines<'a>(path: &Path, lines: impl IntoIterator<Item = &'a str>, mode: Mode) -> Result<()> {
+    append(path, lines, mode, Durable::Yes)
+}
+
+/// Appends a line without waiting for the disk: for logs that may lose their last lines in a power cut.
+pub fn append_line(path: &Path, line: &str, mode: Mode) -> Result<()> {
+    append(path, [line], mode, Durable::No)
+}
+
+fn append<'a>(
+    path: &Path,
+    lines: impl IntoIterator<Item = &'a str>,
+    mode: Mode,
+    durable: Durable,
+) -> Result<()> {
+    let cannot = |e: &std::io::Error| Fault::io(path, "append to", e);
+    let bits = if mode == Mode::Private { 0o600 } else { 0o644 };
+    let mut file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .mode(bits)
+        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32)
+        .open(path)
+        .map_err(|e| cannot(&e))?;
+    let mut text = String::new();
+    if ends_open(&mut file).map_err(|e| cannot(&e))? {
+        text.push('\n');
+    }
+    for line in lines {
+        debug_assert!(!line.contains('\n'), "one line is one line");
+        text.push_str(line);
+        text.push('\n');
+    }
+    file.write_all(text.as_bytes()).map_err(|e| cannot(&e))?;
+    if durable == Durable::Yes {
+        file.sync_data().map_err(|e| cannot(&e))?;
+    }
+    Ok(())
+}
+
+fn ends_open(file: &mut File) -> std::io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0u8];
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}

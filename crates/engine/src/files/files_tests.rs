@@ -1,0 +1,148 @@
+use super::*;
+use heirloom_core::Code;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::time::Duration;
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+#[test]
+fn a_write_replaces_the_file_whole_and_leaves_no_temp_file() {
+    let dir = folder();
+    let path = dir.path().join("a.json");
+    write(&path, b"old", Mode::Shared).unwrap();
+    write(&path, b"new", Mode::Private).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_write_that_cannot_finish_leaves_the_old_file() {
+    let dir = folder();
+    let path = dir.path().join("a");
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("inside"), b"x").unwrap();
+    assert_eq!(write(&path, b"new", Mode::Shared).unwrap_err().code, Code::Io);
+    assert!(path.join("inside").exists());
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_is_replaced_not_followed() {
+    let dir = folder();
+    let (outside, link) = (dir.path().join("outside"), dir.path().join("link"));
+    std::fs::write(&outside, b"precious").unwrap();
+    symlink(&outside, &link).unwrap();
+    assert_eq!(read(&link, MAX_FILE).unwrap_err().code, Code::Path);
+    write(&link, b"new", Mode::Shared).unwrap();
+    assert_eq!(std::fs::read(&outside).unwrap(), b"precious");
+}
+
+#[test]
+fn reading_a_pipe_a_folder_or_a_huge_file_is_an_answer_not_a_hang() {
+    let dir = folder();
+    assert_eq!(read(dir.path(), MAX_FILE).unwrap_err().code, Code::Read);
+    let pipe = dir.path().join("pipe");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    assert_eq!(read(&pipe, MAX_FILE).unwrap_err().code, Code::Read);
+    let huge = dir.path().join("huge");
+    std::fs::File::create(&huge).unwrap().set_len(1 << 40).unwrap();
+    assert_eq!(read(&huge, MAX_FILE).unwrap_err().code, Code::Damaged);
+    assert_eq!(read_if_there(&dir.path().join("none"), MAX_FILE).unwrap(), None);
+}
+
+#[test]
+fn appending_closes_a_torn_last_line_first() {
+    let dir = folder();
+    let path = dir.path().join("log");
+    std::fs::write(&path, b"one\ntor").unwrap();
+    append_lines(&path, ["two", "three"], Mode::Shared).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"one\ntor\ntwo\nthree\n");
+}
+
+#[test]
+fn a_held_lock_refuses_within_its_limit_and_frees_itself() {
+    let dir = folder();
+    let path = dir.path().join("lock");
+    let held = Lock::acquire(&path, LOCK_LIMIT).unwrap();
+    let fault = Lock::acquire(&path, Duration::from_millis(30)).unwrap_err();
+    assert_eq!(fault.code, Code::LockBusy);
+    drop(held);
+    Lock::acquire(&path, LOCK_LIMIT).unwrap();
+}
+
+#[test]
+fn a_path_cannot_leave_its_root() {
+    let dir = folder();
+    let base = std::fs::canonicalize(dir.path()).unwrap();
+    let root_folder = base.join("root");
+    std::fs::create_dir_all(root_folder.join("in")).unwrap();
+    std::fs::create_dir(base.join("out")).unwrap();
+    symlink(base.join("out"), root_folder.join("link")).unwrap();
+    symlink(base.join("nowhere"), root_folder.join("dangling")).unwrap();
+    symlink(root_folder.join("in"), root_folder.join("inner")).unwrap();
+    let root = Root::new(&root_folder);
+    let resolve = |rest: &str| root.resolve(&root_folder.join(rest));
+    assert_eq!(resolve("in/a.json").unwrap(), root_folder.join("in/a.json"));
+    assert_eq!(resolve("inner/a.json").unwrap(), root_folder.join("in/a.json"));
+    assert_eq!(resolve("new/deep/a.json").unwrap(), root_folder.join("new/deep/a.json"));
+    for out in
+        ["../out/a", "in/../../out/a", "link/a", "dangling", "dangling/a", "link/../a", ".", "new/../../x"]
+    {
+        assert_eq!(resolve(out).unwrap_err().code, Code::Path, "{out}");
+    }
+    assert!(root.resolve(Path::new("/etc/passwd")).is_err());
+}
+
+#[test]
+fn input_is_taken_from_temporary_folders_only() {
+    let dir = folder();
+    let roots = TempRoots::new(dir.path());
+    let file = dir.path().join("in.json");
+    std::fs::write(&file, b"{}").unwrap();
+    let name = file.to_str().unwrap();
+    assert_eq!(read_input(name, Path::new("/"), &roots).unwrap().1, b"{}");
+    let code = |path: &str| read_input(path, Path::new("/"), &roots).unwrap_err().code;
+    assert_eq!(code("/etc/hostname"), Code::Security);
+    assert_eq!(code(&format!("{}/../{}", dir.path().display(), "x")), Code::Security);
+    assert_eq!(code(dir.path().join("none.json").to_str().unwrap()), Code::Input);
+    symlink("/etc/hostname", dir.path().join("link.json")).unwrap();
+    assert_eq!(code(dir.path().join("link.json").to_str().unwrap()), Code::Security);
+    let odd = dir.path().join("a..b.json");
+    std::fs::write(&odd, b"{}").unwrap();
+    assert!(read_input(odd.to_str().unwrap(), Path::new("/"), &roots).is_ok());
+}
+
+#[test]
+fn a_local_folder_that_came_with_the_repository_is_set_aside() {
+    let dir = folder();
+    let local = dir.path().join(".local");
+    std::fs::create_dir(&local).unwrap();
+    std::fs::write(local.join("audit.jsonl"), b"forged").unwrap();
+    std::fs::write(local.join("mark"), b"guess").unwrap();
+    let ours = Local::open(dir.path(), "mark-1", ".local.set-aside").unwrap();
+    assert!(!ours.path("audit.jsonl").exists());
+    assert!(dir.path().join(".local.set-aside/audit.jsonl").exists());
+    std::fs::write(ours.path("audit.jsonl"), b"ours").unwrap();
+    let again = Local::open(dir.path(), "mark-1", ".local.set-aside-2").unwrap();
+    assert!(again.path("audit.jsonl").exists());
+}
+
+#[test]
+fn killed_writers_leave_only_what_a_sweep_removes() {
+    let dir = folder();
+    std::fs::write(dir.path().join(".heirloom-tmp-1-2"), b"half").unwrap();
+    std::fs::write(dir.path().join("kept"), b"x").unwrap();
+    assert_eq!(sweep_temporary(dir.path()), 1);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}

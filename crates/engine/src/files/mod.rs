@@ -1,0 +1,26 @@
+//! Safe files: the primitives every shelf uses.
+//!
+//! Comes in: paths and bytes. Goes out: whole files or a [`heirloom_core::Fault`]. What never happens here: a
+//! half-written file, a followed link below a root, a read without a limit, a write without the lock where one is
+//! required (the lock is a value that such calls ask for).
+
+mod append;
+mod atomic;
+mod input;
+mod local;
+mod lock;
+mod read;
+mod root;
+pub mod step;
+
+pub use append::{append_line, append_lines};
+pub use atomic::{Mode, make_folder, remove, rename, sweep_temporary, write};
+pub use input::{TempRoots, read_input};
+pub use local::Local;
+pub use lock::{LOCK_LIMIT, Lock};
+pub use read::{MAX_FILE, read, read_if_there, read_tail, read_text};
+pub use root::Root;
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

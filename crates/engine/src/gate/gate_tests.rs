@@ -1,0 +1,182 @@
+use super::*;
+use heirloom_core::Settings;
+use heirloom_core::settings::{Contact, Gate as GateSettings, Profile};
+
+struct Sample {
+    row: Row,
+    text: String,
+    order: &'static [Check],
+    strict: bool,
+}
+
+const ORDER: &[Check] = &[
+    Check::Shape,
+    Check::Secrets,
+    Check::Identity,
+    Check::Contact,
+    Check::Injection,
+    Check::Trust,
+    Check::Capacity,
+];
+
+impl Draft for Sample {
+    fn row(&self) -> Row {
+        self.row
+    }
+    fn order(&self) -> &'static [Check] {
+        self.order
+    }
+    fn id(&self) -> String {
+        "sample:x".into()
+    }
+    fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        visit("text", &mut self.text);
+    }
+    fn own_check(&mut self, check: Check) -> Result<()> {
+        if check == Check::Shape && self.text.is_empty() {
+            return Err(Fault::new(Code::Validation, "empty"));
+        }
+        Ok(())
+    }
+    fn needs_high_trust(&self) -> bool {
+        self.strict
+    }
+}
+
+fn screen() -> Screen {
+    Screen::new(Settings::standard().gate)
+}
+
+fn token() -> String {
+    // Put together here so that no scanner takes this file for a leak.
+    format!("gh{}_{}", "p", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6")
+}
+
+fn sample(row: Row, text: &str) -> Sample {
+    Sample { row, text: text.to_owned(), order: ORDER, strict: false }
+}
+
+#[test]
+fn a_secret_is_refused_on_a_project_shelf_and_the_error_does_not_repeat_it() {
+    let text = format!("use {} to log in", token());
+    let Decision::Refused(fault) =
+        admit(sample(Row::Records, &text), Entry::through(Channel::Person), &screen())
+    else {
+        panic!("stored a token");
+    };
+    assert_eq!(fault.code, Code::GateRefused);
+    assert_eq!(fault.get("field"), Some("text"));
+    let printed = format!("{fault:?}");
+    assert!(!printed.contains(&token()[4..]));
+}
+
+#[test]
+fn a_secret_in_an_episode_is_cut_out() {
+    let text = format!("before {} after", token());
+    let decision = admit(sample(Row::Episode, &text), Entry::through(Channel::Person), &screen());
+    assert_eq!(decision.verdict(), "redact");
+    let Decision::Passed(passed) = decision else { panic!("not stored") };
+    assert!(!passed.draft().text.contains(&token()));
+    assert!(passed.draft().text.starts_with("before ") && passed.draft().text.ends_with(" after"));
+}
+
+#[test]
+fn what_needs_high_trust_waits_unless_a_person_says_so() {
+    let strict = || Sample { strict: true, ..sample(Row::Vault, "plain words") };
+    let screen = screen();
+    assert_eq!(admit(strict(), Entry::through(Channel::Agent), &screen).verdict(), "confirm");
+    assert_eq!(admit(strict(), Entry::through(Channel::Person), &screen).verdict(), "keep");
+    let confirmed = Entry { channel: Channel::Agent, confirmed: true };
+    assert_eq!(admit(strict(), confirmed, &screen).verdict(), "keep");
+}
+
+#[test]
+fn a_confirmation_does_not_let_a_secret_in() {
+    let text = token();
+    let confirmed = Entry { channel: Channel::Person, confirmed: true };
+    assert_eq!(admit(sample(Row::Fact, &text), confirmed, &screen()).verdict(), "refuse");
+}
+
+#[test]
+fn the_shelfs_own_checks_run_in_its_order() {
+    let empty = sample(Row::Records, "");
+    assert_eq!(admit(empty, Entry::through(Channel::Person), &screen()).verdict(), "refuse");
+    let unordered = Sample { order: &[], ..sample(Row::Records, "") };
+    assert_eq!(admit(unordered, Entry::through(Channel::Person), &screen()).verdict(), "keep");
+}
+
+#[test]
+fn redaction_of_shown_text_leaves_no_secret() {
+    let settings = GateSettings { profile: Profile::Standard, contact: Contact::Keep };
+    let shown = Screen::new(settings).redacted(&format!("x {} y", token()));
+    assert!(!shown.contains(&token()));
+}
+
+mod audit_chain {
+    use crate::files::{LOCK_LIMIT, Lock};
+    use crate::gate::audit::{Event, append, entries, verify};
+    use heirloom_core::{Channel, time};
+
+    fn three_entries() -> (tempfile::TempDir, std::path::PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let lock = Lock::acquire(&dir.path().join("lock"), LOCK_LIMIT).unwrap();
+        let now = time::parse("2026-01-10T09:00:00Z").unwrap();
+        for id in ["a", "b", "c"] {
+            let event = Event {
+                action: "memory_write",
+                verdict: "keep",
+                shelf: "records",
+                id,
+                channel: Channel::Person,
+                size: 1,
+                remarks: &[],
+                code: None,
+            };
+            append(&path, &lock, now, &event).unwrap();
+        }
+        (dir, path)
+    }
+
+    #[test]
+    fn an_untouched_chain_is_whole() {
+        let (_dir, path) = three_entries();
+        assert_eq!(verify(&path).unwrap(), 3);
+        assert_eq!(entries(&path).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn an_altered_removed_or_moved_line_is_found() {
+        let (_dir, path) = three_entries();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for broken in [
+            text.replace("\"id\":\"b\"", "\"id\":\"x\""),
+            [lines[0], lines[2]].join("\n"),
+            [lines[1], lines[0], lines[2]].join("\n"),
+        ] {
+            std::fs::write(&path, broken).unwrap();
+            assert!(verify(&path).is_err());
+        }
+    }
+}
+
+mod book {
+    use crate::gate::trust::{Book, Standing, accept, forget, note};
+    use heirloom_core::{Channel, Trust, time};
+
+    #[test]
+    fn trust_is_bound_to_the_exact_bytes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trust.jsonl");
+        let now = time::parse("2026-01-10").unwrap();
+        note(&path, now, "decision:a", "hash-1", Standing { channel: Channel::Agent, accepted: false })
+            .unwrap();
+        accept(&path, now, "decision:a", "hash-1").unwrap();
+        let book = Book::read(&path).unwrap();
+        assert_eq!(book.standing("decision:a", "hash-1").trust(), Trust::High);
+        assert_eq!(book.standing("decision:a", "hash-2"), Standing::STRANGER);
+        forget(&path, "decision:a").unwrap();
+        assert_eq!(Book::read(&path).unwrap().standing("decision:a", "hash-1"), Standing::STRANGER);
+    }
+}

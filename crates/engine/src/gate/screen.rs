@@ -1,0 +1,142 @@
+//! The screen: looks at a draft's texts with the scanner and does what the policy table says.
+//!
+//! Comes in: a draft and a check. Goes out: the draft, perhaps with spans replaced; remarks; a refusal. Never here: a found
+//! span's text in a remark or a fault.
+
+use super::policy::Act;
+use super::scan::{self, Class, Finding, Scanner};
+use super::{Check, Draft, Entry, Remark, refusal};
+use heirloom_core::fault::Result;
+use heirloom_core::settings::{Contact, Gate as GateSettings};
+
+/// The scanner with the settings that steer it.
+#[derive(Debug)]
+pub struct Screen {
+    scanner: Scanner,
+    settings: GateSettings,
+}
+
+impl Screen {
+    /// A screen for these settings.
+    pub fn new(settings: GateSettings) -> Screen {
+        Screen { scanner: Scanner::standard(), settings }
+    }
+
+    /// What is in a text, whatever would be done about it.
+    pub fn scan(&self, text: &str) -> Vec<Finding> {
+        self.scanner.scan(text)
+    }
+
+    /// The text with every definite or probable secret and identity number replaced: for everything that is shown or kept
+    /// beside the shelves.
+    pub fn redacted(&self, text: &str) -> String {
+        let findings = self.scanner.scan(text);
+        let hits: Vec<&Finding> = findings
+            .iter()
+            .filter(|f| matches!(f.class, Class::Secret | Class::Identity) && f.level > scan::Level::Possible)
+            .collect();
+        scan::redact(text, &hits)
+    }
+
+    /// Whether the gate would refuse this text on that row: for content that reached a file without the gate.
+    pub fn would_refuse(&self, text: &str, row: super::Row) -> Option<String> {
+        let trust = heirloom_core::Channel::Repository.trust();
+        self.scanner
+            .scan(text)
+            .into_iter()
+            .find(|f| self.act(row, f, trust) == Act::Refuse)
+            .map(|finding| finding.rule.into_owned())
+    }
+
+    fn act(&self, row: super::Row, finding: &Finding, trust: heirloom_core::Trust) -> Act {
+        match row.act(finding.class, finding.level, trust) {
+            Act::Report if finding.class == Class::Contact && self.settings.contact == Contact::Redact => {
+                Act::Redact
+            }
+            act => act,
+        }
+    }
+
+    /// Runs one check over all texts of a draft. Returns whether the draft must wait for a person.
+    pub(super) fn look<D: Draft>(
+        &self,
+        draft: &mut D,
+        check: Check,
+        entry: Entry,
+        seen: &mut Seen,
+        remarks: &mut Vec<Remark>,
+    ) -> Result<bool> {
+        let class = match check {
+            Check::Secrets => Class::Secret,
+            Check::Identity => Class::Identity,
+            Check::Contact => Class::Contact,
+            Check::Injection => Class::Injection,
+            Check::Shape | Check::Noise | Check::Trust | Check::Duplicate | Check::Capacity => {
+                return Ok(false);
+            }
+        };
+        let row = draft.row();
+        let mut refused = None;
+        let mut waits = false;
+        let mut place = 0;
+        draft.texts(&mut |field, text| {
+            let findings = seen.at(place, || self.scanner.scan(text));
+            let mut cut = Vec::new();
+            let mut tame = Vec::new();
+            for finding in findings.iter().filter(|f| f.class == class) {
+                let act = self.act(row, finding, entry.trust());
+                match act {
+                    Act::Refuse if refused.is_none() => refused = Some(refusal(field, class, &finding.rule)),
+                    Act::Refuse => {}
+                    // What waits in the inbox waits without the span.
+                    Act::Confirm => {
+                        waits = true;
+                        cut.push(finding);
+                    }
+                    Act::Redact => cut.push(finding),
+                    Act::Neutralise => tame.push(finding),
+                    Act::Keep | Act::Report => {}
+                }
+                if act != Act::Keep {
+                    remarks.push(Remark {
+                        field: field.to_owned(),
+                        class,
+                        level: finding.level,
+                        rule: finding.rule.clone().into_owned(),
+                        act,
+                    });
+                }
+            }
+            let changed = if !cut.is_empty() {
+                Some(scan::redact(text, &cut))
+            } else if !tame.is_empty() {
+                Some(scan::neutralise(text, &tame))
+            } else {
+                None
+            };
+            if let Some(changed) = changed {
+                *text = changed;
+                seen.forget(place);
+            }
+            place += 1;
+        });
+        refused.map_or(Ok(waits), Err)
+    }
+}
+
+/// What the scanner already said about each text of a draft, so that four checks cost one scan.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Vec<Option<Vec<Finding>>>);
+
+impl Seen {
+    fn at(&mut self, place: usize, scan: impl FnOnce() -> Vec<Finding>) -> &[Finding] {
+        if self.0.len() <= place {
+            self.0.resize(place + 1, None);
+        }
+        self.0[place].get_or_insert_with(scan)
+    }
+
+    fn forget(&mut self, place: usize) {
+        self.0[place] = None;
+    }
+}

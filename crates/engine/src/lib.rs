@@ -1,0 +1,18 @@
+//! The flow of a memory, one folder per stage, in the order a memory moves:
+//!
+//! ```text
+//!  capture ──▶ gate ──▶ shelf ──▶ index ──▶ recall ──▶ inject
+//!  Draft       Passed    Memory    derived   Hits+why   Block
+//! ```
+//!
+//! What comes in: drafts, questions, a [`project::World`] that says what time it is and who asks. What goes out: memories,
+//! verdicts, blocks of text. What never happens here: printing, reading the environment, looking at the clock, async.
+
+mod engine;
+pub mod files;
+pub mod gate;
+pub mod project;
+pub mod shelf;
+
+pub use engine::{Engine, Written};
+pub use project::{Project, World};

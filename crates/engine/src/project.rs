@@ -1,0 +1,192 @@
+//! A project: where its memory lives, and what this user's data folder knows about it.
+//!
+//! Comes in: the project folder, the memory root, the user's data folder. Goes out: paths and the machine-local folder.
+//! Never here: an id read from the repository; a copied id must not open another project's data, so a project is known by
+//! where its git directory is, and clones of it by their first commit.
+
+use crate::files::{self, Local, Mode, Root};
+use heirloom_core::{Fault, fault::Result, hash};
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the outside world gives: read once by the command line, used everywhere below.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// Now.
+    pub now: jiff::Timestamp,
+    /// `$XDG_DATA_HOME/heirloom`: what belongs to the user and to no project.
+    pub data: PathBuf,
+    /// Sixteen random bytes of this process, as hex.
+    pub nonce: String,
+    /// The operating system's account.
+    pub user: String,
+}
+
+/// A project and its memory folder.
+#[derive(Debug)]
+pub struct Project {
+    folder: PathBuf,
+    root: Root,
+    world: World,
+    local: OnceCell<Local>,
+    data: OnceCell<PathBuf>,
+}
+
+impl Project {
+    /// The project at `folder`, with its memory below `root`. Nothing is touched until something is needed.
+    pub fn new(folder: &Path, root: &Path, world: World) -> Project {
+        Project {
+            folder: folder.to_owned(),
+            root: Root::new(root),
+            world,
+            local: OnceCell::new(),
+            data: OnceCell::new(),
+        }
+    }
+
+    /// The project folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The memory folder.
+    pub fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// Now, the user, the nonce.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// A path below the project as index lines and answers show it.
+    pub fn shown(&self, path: &Path) -> String {
+        let inner =
+            path.strip_prefix(&self.folder).ok().map(Path::to_owned).or_else(|| {
+                Some(path.strip_prefix(std::fs::canonicalize(&self.folder).ok()?).ok()?.to_owned())
+            });
+        inner.as_deref().unwrap_or(path).to_string_lossy().replace('\\', "/")
+    }
+
+    /// The user's folder for this project.
+    pub fn data(&self) -> Result<&Path> {
+        if let Some(path) = self.data.get() {
+            return Ok(path);
+        }
+        let path = self.find_data()?;
+        Ok(self.data.get_or_init(|| path))
+    }
+
+    /// The machine-local folder, made if it is not there.
+    pub fn local(&self) -> Result<&Local> {
+        if let Some(local) = self.local.get() {
+            return Ok(local);
+        }
+        let mark = self.mark()?;
+        files::make_folder(self.root.folder(), Mode::Shared)?;
+        let aside = format!(".local.set-aside-{}", self.world.now.as_second());
+        let local = Local::open(self.root.folder(), &mark, &aside)?;
+        Ok(self.local.get_or_init(|| local))
+    }
+
+    /// Whether there is a machine-local folder already, so that reading commands need not make one.
+    pub fn has_local(&self) -> bool {
+        self.root.folder().join(".local").is_dir()
+    }
+
+    /// Waits for the store's lock.
+    pub fn lock(&self) -> Result<files::Lock> {
+        files::Lock::acquire(&self.local()?.path("lock"), files::LOCK_LIMIT)
+    }
+
+    /// The mark of this memory folder on this machine: by its real place, so that a copied folder is a stranger.
+    fn mark(&self) -> Result<String> {
+        let name = format!("mark-{}", &hash::sha256(self.root.real().as_os_str().as_encoded_bytes())[..16]);
+        let path = self.data()?.join(name);
+        if let Some(bytes) = files::read_if_there(&path, 256)? {
+            return Ok(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        // Two processes may come here at once; the one whose mark is on disk afterwards is right.
+        files::write(&path, self.world.nonce.as_bytes(), Mode::Private)?;
+        Ok(self.world.nonce.clone())
+    }
+
+    fn find_data(&self) -> Result<PathBuf> {
+        let projects = self.world.data.join("projects");
+        let place = self.identity();
+        let own = projects.join(&hash::sha256(place.as_os_str().as_encoded_bytes())[..24]);
+        if let Some(target) = files::read_text(&own.join("same-as"), 256)? {
+            return Ok(projects.join(target.trim()));
+        }
+        if own.is_dir() {
+            return Ok(own);
+        }
+        files::make_folder(&own, Mode::Private)?;
+        self.join_clones(&projects, &own)
+    }
+
+    /// A new place: if another clone of the same history is known, both share what is known of it.
+    fn join_clones(&self, projects: &Path, own: &Path) -> Result<PathBuf> {
+        let Some(first_commit) = self.first_commit() else { return Ok(own.to_owned()) };
+        let history = projects.join(format!("history-{}", &hash::sha256(first_commit.as_bytes())[..24]));
+        let own_name = own.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        match files::read_text(&history, 256)? {
+            Some(known) if projects.join(known.trim()).is_dir() => {
+                files::write(&own.join("same-as"), known.trim().as_bytes(), Mode::Private)?;
+                Ok(projects.join(known.trim()))
+            }
+            _ => {
+                files::write(&history, own_name.as_bytes(), Mode::Private)?;
+                Ok(own.to_owned())
+            }
+        }
+    }
+
+    /// The git directory that all worktrees share plus the memory folder's place in the work tree; without git, the memory
+    /// folder's own place.
+    fn identity(&self) -> PathBuf {
+        let real = std::fs::canonicalize(&self.folder).unwrap_or_else(|_| self.folder.clone());
+        match git_common_folder(&real) {
+            Some((work_tree, common)) => {
+                let inside = self.root.real().strip_prefix(&work_tree).unwrap_or(self.root.real()).to_owned();
+                common.join(inside)
+            }
+            None => self.root.real().to_owned(),
+        }
+    }
+
+    fn first_commit(&self) -> Option<String> {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(&self.folder)
+            .args(["rev-list", "--max-parents=0", "HEAD"])
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .stderr(std::process::Stdio::null())
+            .output()
+            .ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        text.lines().last().filter(|line| !line.is_empty()).map(str::to_owned)
+    }
+}
+
+/// The work tree around a folder and the git directory its worktrees share, found without starting git.
+fn git_common_folder(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let work_tree = folder.ancestors().find(|dir| dir.join(".git").exists())?.to_owned();
+    let dot_git = work_tree.join(".git");
+    if dot_git.is_dir() {
+        return Some((work_tree, dot_git));
+    }
+    let pointer = files::read_text(&dot_git, 4096).ok().flatten()?;
+    let git_folder = work_tree.join(pointer.strip_prefix("gitdir:")?.trim());
+    let common = files::read_text(&git_folder.join("commondir"), 4096).ok().flatten();
+    let shared = common.map_or(git_folder.clone(), |inner| git_folder.join(inner.trim()));
+    Some((work_tree, std::fs::canonicalize(&shared).unwrap_or(shared)))
+}
+
+/// A fault for a project that has no memory folder.
+pub fn no_memory(root: &Path) -> Fault {
+    Fault::new(heirloom_core::Code::NotFound, format!("there is no memory folder at `{}`", root.display()))
+        .fact("path", root.display().to_string())
+        .hint("run `heirloom init` in the project folder")
+}
