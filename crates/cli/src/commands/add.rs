@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, call: &Add, out: &Out) -> Result<u8> {
     let records = wired.engine.records();
     let name = document.text("id").filter(|id| !id.is_empty()).map_or_else(
         || name_for(document.text("title").unwrap_or_default()),
-        |id| heirloom_core::text::slug(id),
+        heirloom_core::text::slug,
     );
     let place = records.folder(category).join(format!("{name}.json"));
     let shown = wired.engine.project().shown(&place);
