@@ -142,6 +142,11 @@ pub trait Shelf {
     /// What is wrong with the shelf's files.
     fn verify(&self) -> Result<Vec<Problem>>;
 
+    /// Cuts what the gate refuses out of the shelf's files. Returns the files that changed.
+    fn redact_stored(&self, _entry: Entry) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     /// How much is on it.
     fn count(&self) -> Result<Count> {
         let mut count = Count::default();
