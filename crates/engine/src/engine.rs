@@ -21,6 +21,7 @@ pub struct Engine {
     settings: Settings,
     screen: OnceCell<Screen>,
     book: OnceCell<Book>,
+    home: Option<std::path::PathBuf>,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -43,7 +44,19 @@ pub struct Written<'a> {
 impl Engine {
     /// An engine over a project. Nothing is read until it is needed.
     pub fn new(project: Project, settings: Settings) -> Engine {
-        Engine { project, settings, screen: OnceCell::new(), book: OnceCell::new() }
+        Engine { project, settings, screen: OnceCell::new(), book: OnceCell::new(), home: None }
+    }
+
+    /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.
+    #[must_use]
+    pub fn with_home(mut self, home: &std::path::Path) -> Engine {
+        self.home = Some(home.to_owned());
+        self
+    }
+
+    /// The user's home folder.
+    pub fn home(&self) -> Option<&std::path::Path> {
+        self.home.as_deref()
     }
 
     /// The project.
@@ -63,7 +76,7 @@ impl Engine {
 
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        Vec::new()
+        vec![Box::new(crate::shelf::topics::Topics::new(self))]
     }
 
     /// The shelf that holds an id.
