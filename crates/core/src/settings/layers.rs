@@ -180,8 +180,7 @@ fn decide(
             }
         }
         Guard::Tighten(order) => {
-            let rank =
-                |value: &Value| order.iter().position(|word| word_of(value) == *word).unwrap_or(0);
+            let rank = |value: &Value| order.iter().position(|word| word_of(value) == *word).unwrap_or(0);
             let project = found.iter().position(|(_, origin)| *origin == Origin::Project);
             if let Some(at) = project {
                 let below = found.get(at + 1).map(|(value, _)| rank(value));

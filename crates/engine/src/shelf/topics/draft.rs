@@ -24,7 +24,13 @@ pub struct LessonDraft {
 }
 
 impl LessonDraft {
-    pub(super) fn new(topic: String, subtopic: String, lesson: Lesson, profile: Profile, shown_id: String) -> LessonDraft {
+    pub(super) fn new(
+        topic: String,
+        subtopic: String,
+        lesson: Lesson,
+        profile: Profile,
+        shown_id: String,
+    ) -> LessonDraft {
         LessonDraft { topic, subtopic, lesson: lesson.tidied(), profile, shown_id }
     }
 

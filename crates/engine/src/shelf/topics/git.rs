@@ -11,12 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Settings that cannot be left to a repository. They stand on every command line, and the last word counts.
-const TAMED: [&str; 17] = [
+const TAMED: [&str; 16] = [
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
-    "core.symlinks=false",
     "core.askPass=",
     "core.pager=cat",
     "core.editor=true",
@@ -34,20 +33,58 @@ const TAMED: [&str; 17] = [
 /// Settings of a repository that are harmless, or that a value above or the environment overrides. Anything else that is set there
 /// could run a program or send data elsewhere, so the repository is not used.
 const HARMLESS: [&str; 22] = [
-    "core.", "user.", "author.", "committer.", "branch.", "init.", "pull.", "push.", "fetch.", "gc.", "maintenance.",
-    "merge.conflictstyle", "rebase.", "commit.", "status.", "color.", "advice.", "index.", "pack.", "gui.", "alias.",
+    "core.",
+    "user.",
+    "author.",
+    "committer.",
+    "branch.",
+    "init.",
+    "pull.",
+    "push.",
+    "fetch.",
+    "gc.",
+    "maintenance.",
+    "merge.conflictstyle",
+    "rebase.",
+    "commit.",
+    "status.",
+    "color.",
+    "advice.",
+    "index.",
+    "pack.",
+    "gui.",
+    "alias.",
     "extensions.objectformat",
 ];
 
 /// Settings inside the groups above that do run programs or lead elsewhere and that nothing overrides.
-const HARMFUL: [&str; 4] = ["core.gitproxy", "core.worktree", "core.alternaterefscommand", "push.recursesubmodules"];
+const HARMFUL: [&str; 4] =
+    ["core.gitproxy", "core.worktree", "core.alternaterefscommand", "push.recursesubmodules"];
 
 /// Variables that would aim git at another repository or another program.
 const UNSET: [&str; 22] = [
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_EXTERNAL_DIFF",
-    "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_PROXY_COMMAND", "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_EDITOR",
-    "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_TRACE", "GIT_REPLACE_REF_BASE",
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_NAMESPACE",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_EXEC_PATH",
+    "GIT_TEMPLATE_DIR",
+    "GIT_PROXY_COMMAND",
+    "GIT_SSH",
+    "GIT_ASKPASS",
+    "SSH_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_PAGER",
+    "GIT_TRACE",
+    "GIT_REPLACE_REF_BASE",
 ];
 
 /// The tree without files, by object format: attributes are read from it, so none of the repository's count.
@@ -55,6 +92,12 @@ const EMPTY_TREE: [&str; 2] = [
     "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 ];
+
+/// The other end of a repository on this machine is a program here too, which does not see the settings above.
+pub(super) const UPLOAD_PACK: &str =
+    "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand= upload-pack";
+/// The same for pushes, where the other end has hooks.
+pub(super) const RECEIVE_PACK: &str = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand= -c core.fsmonitor=false -c receive.autogc=false receive-pack";
 
 /// A repository with a work tree.
 #[derive(Debug, Clone)]
@@ -107,7 +150,13 @@ impl Git {
     /// Clones an address that passed the rules into a folder that is not there yet.
     pub(super) fn clone_into(address: &str, folder: &Path) -> Result<Git> {
         let target = folder.to_str().ok_or_else(|| not_a_repository(folder))?;
-        let args = ["clone", "--quiet", "--no-checkout", "--no-recurse-submodules", "--template=", "--", address, target];
+        // Links in a stranger's tree become small text files, now and in every later checkout.
+        let mut args = vec!["clone", "--quiet", "--no-checkout", "--no-recurse-submodules", "--template="];
+        args.extend(["-c", "core.symlinks=false"]);
+        if url::is_local(address) {
+            args.extend(["--upload-pack", UPLOAD_PACK]);
+        }
+        args.extend(["--", address, target]);
         let said = network(None, &args)?;
         if !said.ok {
             return Err(failed("clone", &said).fact("url", address));
@@ -184,16 +233,21 @@ fn check_setting(folder: &Path, key: &str, value: &str) -> Result<()> {
         };
     }
     let harmless = key == "core.repositoryformatversion"
-        || (HARMLESS.iter().any(|known| if known.ends_with('.') { key.starts_with(known) } else { key == *known })
+        || (HARMLESS
+            .iter()
+            .any(|known| if known.ends_with('.') { key.starts_with(known) } else { key == *known })
             && !HARMFUL.contains(&key.as_str()));
     if harmless { Ok(()) } else { Err(untrusted(folder, &key)) }
 }
 
 fn untrusted(folder: &Path, key: &str) -> Fault {
-    Fault::new(Code::Security, format!("the repository's own settings have `{key}`, which could run a program or lead elsewhere"))
-        .fact("path", folder.display().to_string())
-        .fact("setting", key)
-        .hint("take it out of the repository; what you need for yourself belongs in your own git settings")
+    Fault::new(
+        Code::Security,
+        format!("the repository's own settings have `{key}`, which could run a program or lead elsewhere"),
+    )
+    .fact("path", folder.display().to_string())
+    .fact("setting", key)
+    .hint("take it out of the repository; what you need for yourself belongs in your own git settings")
 }
 
 fn not_a_repository(folder: &Path) -> Fault {
@@ -243,8 +297,13 @@ fn prepared(folder: Option<&Path>, args: &[&str]) -> Command {
 /// The variable overrides what a repository says about ssh; what the user says in their own settings is kept.
 fn quiet_ssh(command: &mut Command) {
     let own = finish(prepared(None, &["config", "--global", "--get", "core.sshCommand"]));
-    let own = own.ok().filter(|said| said.ok).map(|said| said.out.trim().to_owned()).filter(|text| !text.is_empty());
-    command.env("GIT_SSH_COMMAND", own.unwrap_or_else(|| "ssh -oBatchMode=yes -oConnectTimeout=20".to_owned()));
+    let own = own
+        .ok()
+        .filter(|said| said.ok)
+        .map(|said| said.out.trim().to_owned())
+        .filter(|text| !text.is_empty());
+    command
+        .env("GIT_SSH_COMMAND", own.unwrap_or_else(|| "ssh -oBatchMode=yes -oConnectTimeout=20".to_owned()));
 }
 
 fn command(folder: Option<&Path>, args: &[&str]) -> Result<Said> {
@@ -259,7 +318,8 @@ fn network(folder: Option<&Path>, args: &[&str]) -> Result<Said> {
 
 fn finish(mut command: Command) -> Result<Said> {
     let output = command.output().map_err(|e| {
-        Fault::new(Code::Io, format!("cannot start git: {e}")).hint("install git, or use `memory_type: local_dir`")
+        Fault::new(Code::Io, format!("cannot start git: {e}"))
+            .hint("install git, or use `memory_type: local_dir`")
     })?;
     Ok(Said {
         ok: output.status.success(),

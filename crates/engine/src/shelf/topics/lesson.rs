@@ -49,7 +49,8 @@ impl Lesson {
     #[must_use]
     pub fn tidied(mut self) -> Lesson {
         self.title = one_line(&self.title);
-        for text in [&mut self.context, &mut self.problem, &mut self.solution, &mut self.code, &mut self.lead] {
+        for text in [&mut self.context, &mut self.problem, &mut self.solution, &mut self.code, &mut self.lead]
+        {
             let kept = text.trim_start_matches(['\n', '\r']).trim_end();
             *text = if kept.trim().is_empty() { String::new() } else { kept.to_owned() };
         }

@@ -68,9 +68,14 @@ impl Shelf for Topics<'_> {
         let why = why.trim_end().to_owned();
         if held.status == Status::Archived {
             // Said anew where it lies: out and in again in one write would need two.
-            let page = stock::read_page(&held.path, stock::MAX_ARCHIVE)?.ok_or_else(|| unknown(id.as_str()))?;
+            let page =
+                stock::read_page(&held.path, stock::MAX_ARCHIVE)?.ok_or_else(|| unknown(id.as_str()))?;
             let tagged = super::archive::tagged(&held.plain, &held.subtopic, Some(&why));
-            crate::files::write(&held.path, page.replaced(held.at, &tagged).text().as_bytes(), crate::files::Mode::Shared)?;
+            crate::files::write(
+                &held.path,
+                page.replaced(held.at, &tagged).text().as_bytes(),
+                crate::files::Mode::Shared,
+            )?;
         } else {
             self.move_out(&open, &held, Some(why))?;
         }
@@ -85,7 +90,8 @@ impl Shelf for Topics<'_> {
         let open = self.open()?;
         let held = open.stock.find(id).ok_or_else(|| unknown(id.as_str()))?;
         if held.status != Status::Active {
-            return Err(Fault::new(Code::Archive, format!("`{id}` is {} already", held.status.name())).fact("id", id.as_str()));
+            return Err(Fault::new(Code::Archive, format!("`{id}` is {} already", held.status.name()))
+                .fact("id", id.as_str()));
         }
         self.move_out(&open, &held, None)?;
         self.finish(&open, &held, "memory_archive", entry, "archived")
@@ -103,7 +109,8 @@ impl Shelf for Topics<'_> {
         let archived = open.stock.archive_path(&held.topic, year)?;
         let index = open.stock.index_path();
         let files = [&live, &archived, &index];
-        let in_git = files.iter().filter(|path| git::has_history(path)).map(|path| self.engine.project().shown(path));
+        let in_git =
+            files.iter().filter(|path| git::has_history(path)).map(|path| self.engine.project().shown(path));
         let in_git: Vec<String> = in_git.collect();
         let before = files.map(|path| std::fs::read(path).ok());
         if held.status == Status::Active {
@@ -167,7 +174,8 @@ impl Topics<'_> {
         let held = open.stock.find(id).ok_or_else(|| unknown(id.as_str()))?;
         if held.status != from {
             let code = if from == Status::Retired { Code::Restore } else { Code::Unarchive };
-            return Err(Fault::new(code, format!("`{id}` is {}, not {}", held.status.name(), from.name())).fact("id", id.as_str()));
+            return Err(Fault::new(code, format!("`{id}` is {}, not {}", held.status.name(), from.name()))
+                .fact("id", id.as_str()));
         }
         let (path, mut page) = store::live_page(&open.stock, &held.topic, &held.subtopic)?;
         page.insert(held.lesson.date, &held.plain);

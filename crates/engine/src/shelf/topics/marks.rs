@@ -106,7 +106,9 @@ pub(super) fn is_almost_dated(line: &str) -> bool {
     dated(line).is_none()
         && heading(line).is_some_and(|(level, text)| {
             let text = text.strip_prefix('[').unwrap_or(text);
-            level == 2 && text.len() >= 8 && text.bytes().take(8).all(|b| b.is_ascii_digit() || b"-/.".contains(&b))
+            level == 2
+                && text.len() >= 8
+                && text.bytes().take(8).all(|b| b.is_ascii_digit() || b"-/.".contains(&b))
         })
 }
 
@@ -133,7 +135,10 @@ pub(super) fn dated(line: &str) -> Option<Dated> {
 /// A date exactly as `2026-01-15`.
 pub(super) fn date(text: &str) -> Option<Date> {
     let shaped = text.len() == 10
-        && text.bytes().enumerate().all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
     if shaped { text.parse().ok() } else { None }
 }
 
@@ -141,7 +146,8 @@ pub(super) fn date(text: &str) -> Option<Date> {
 pub(super) fn split_anchor(text: &str) -> (&str, Option<&str>) {
     let found = text.strip_suffix('}').and_then(|inner| {
         let (title, name) = inner.rsplit_once("{#")?;
-        let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        let plain = !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
         (plain && title.ends_with(char::is_whitespace)).then(|| (title.trim_end(), Some(name)))
     });
     found.unwrap_or((text, None))
@@ -155,7 +161,8 @@ pub(super) fn is_rule(line: &str) -> bool {
 
 /// A label at the start of a line, and the text behind it: `**Problem:** x`, `**Problem**: x`, `### Problem`.
 pub(super) fn label(line: &str) -> Option<(Label, &str)> {
-    let named = |name: &str| LABELS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, l)| *l);
+    let named =
+        |name: &str| LABELS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, l)| *l);
     if let Some((3, text)) = heading(line) {
         return Some((named(text.trim_end_matches(':'))?, ""));
     }

@@ -67,7 +67,8 @@ pub fn merge_topic(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     if base == ours {
         return theirs.to_vec();
     }
-    let Some([base, mut ours, mut theirs]) = texts([base, ours, theirs]).map(|all| all.map(Side::read)) else {
+    let Some([base, mut ours, mut theirs]) = texts([base, ours, theirs]).map(|all| all.map(Side::read))
+    else {
         return side_by_side(ours, theirs);
     };
     // The side that changed the text around the entries lends its text; the other one only brings entries.
@@ -83,7 +84,9 @@ pub fn merge_topic(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
         match (old, other) {
             (Some(old), None) if old == mine => out.push(at),
             (Some(old), Some(other)) if old == mine && other != mine => replaced.push((at, other)),
-            (old, Some(other)) if other != mine && old.as_ref() != Some(&other) => added.push((key.clone(), other)),
+            (old, Some(other)) if other != mine && old.as_ref() != Some(&other) => {
+                added.push((key.clone(), other))
+            }
             _ => {}
         }
     }
@@ -161,7 +164,9 @@ fn with_lines(text: &str, lines: &[String]) -> String {
 pub fn merge_index(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     let Some([base, ours, theirs]) = texts([base, ours, theirs]) else { return side_by_side(ours, theirs) };
     type Lines = HashMap<(String, String), String>;
-    let read = |text: &str| -> Lines { index::lines(text).into_iter().map(|(t, s, words)| ((t, s), words)).collect() };
+    let read = |text: &str| -> Lines {
+        index::lines(text).into_iter().map(|(t, s, words)| ((t, s), words)).collect()
+    };
     let (old, mine, other) = (read(base), read(ours), read(theirs));
     let mut out = ours.to_owned();
     for (topic, subtopic, words) in index::lines(theirs) {
@@ -169,7 +174,9 @@ pub fn merge_index(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
         match mine.get(&key) {
             None if old.get(&key) == Some(&words) => {}
             None => out = index::with(&out, &topic, &subtopic, &words, false),
-            Some(kept) if old.get(&key) == Some(kept) => out = index::with(&out, &topic, &subtopic, &words, true),
+            Some(kept) if old.get(&key) == Some(kept) => {
+                out = index::with(&out, &topic, &subtopic, &words, true)
+            }
             Some(_) => {}
         }
     }
@@ -180,7 +187,8 @@ pub fn merge_index(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     }
     // Lines of the index proper are dealt with above; the rest is other people's text.
     let rest = |text: &str| -> String {
-        let own = |line: &&str| index::lines(&format!("### x\n{line}")).is_empty() && !line.starts_with("### ");
+        let own =
+            |line: &&str| index::lines(&format!("### x\n{line}")).is_empty() && !line.starts_with("### ");
         text.lines().filter(own).collect::<Vec<_>>().join("\n")
     };
     let lines = new_lines(&rest(base), &rest(ours), &rest(theirs));

@@ -49,7 +49,7 @@ use crate::engine::Engine;
 use access::Access;
 use heirloom_core::{Fault, Kind, Memory, Scope, Status, fault::Result};
 use place::{Need, Place};
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use stock::{Held, Part, Stock};
 
@@ -57,18 +57,19 @@ use stock::{Held, Part, Stock};
 #[derive(Debug)]
 pub struct Topics<'e> {
     engine: &'e Engine,
-    reading: OnceCell<Place>,
+    /// The place found last; a write may find another one, by cloning it.
+    found: RefCell<Option<Place>>,
 }
 
 impl<'e> Topics<'e> {
     /// The topics of a project. Nothing is touched until something is asked.
     pub fn new(engine: &'e Engine) -> Topics<'e> {
-        Topics { engine, reading: OnceCell::new() }
+        Topics { engine, found: RefCell::new(None) }
     }
 
     /// The place to read from.
-    fn place(&self) -> &Place {
-        self.reading.get_or_init(|| Place::find(self.engine, Need::Read))
+    fn place(&self) -> Place {
+        self.found.borrow_mut().get_or_insert_with(|| Place::find(self.engine, Need::Read)).clone()
     }
 
     fn stock(&self) -> Stock {
@@ -76,13 +77,13 @@ impl<'e> Topics<'e> {
     }
 
     /// The memory base in use.
-    pub fn base(&self) -> &std::path::Path {
-        &self.place().base
+    pub fn base(&self) -> std::path::PathBuf {
+        self.place().base
     }
 
     /// Why the external memory that is configured is not used, if it is not.
-    pub fn fallback(&self) -> Option<&Fault> {
-        self.place().fault.as_ref()
+    pub fn fallback(&self) -> Option<Fault> {
+        self.place().fault
     }
 
     /// Reads a topic, or one subtopic of it, and counts that.

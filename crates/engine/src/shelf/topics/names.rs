@@ -49,7 +49,10 @@ fn name(field: &'static str, given: &str) -> Result<String> {
     }
     let name = name.trim_end_matches(['-', '.']).to_owned();
     if name.is_empty() || name.len() > NAME_MAX {
-        return Err(bad(field, format!("a {field} needs a name of 1 to {NAME_MAX} bytes with a letter or digit")));
+        return Err(bad(
+            field,
+            format!("a {field} needs a name of 1 to {NAME_MAX} bytes with a letter or digit"),
+        ));
     }
     Ok(name)
 }
@@ -86,7 +89,8 @@ impl Name {
         let (file, entry) = id.name().rsplit_once('#')?;
         let (topic, subtopic) = file.split_once('/')?;
         let (date, slug) = (entry.get(..10)?, entry.get(10..)?.strip_prefix('-')?);
-        let plain = is_readable(topic) && is_readable(subtopic) && !subtopic.contains('/') && topic != ARCHIVE;
+        let plain =
+            is_readable(topic) && is_readable(subtopic) && !subtopic.contains('/') && topic != ARCHIVE;
         plain.then_some(())?;
         Some(Name {
             topic: topic.to_owned(),

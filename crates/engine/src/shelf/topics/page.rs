@@ -127,7 +127,16 @@ impl Page {
             }
         }
         text.push_str(&self.text[at..]);
-        Page::read(text)
+        let mut page = Page::read(text);
+        // The blank line that parted the last entry from one that is gone parts nothing now.
+        let was_last =
+            self.spots.last().is_some_and(|spot| spot.range.end == self.text.len() && at == self.text.len());
+        if let Some(last) = page.spots.last().filter(|spot| was_last && spot.range.end == page.text.len()) {
+            let kept = page.text[last.range.clone()].trim_end().len();
+            let end = if page.is_crlf() { "\r\n" } else { "\n" };
+            page = Page::read(format!("{}{end}", &page.text[..last.range.start + kept]));
+        }
+        page
     }
 
     /// Writes another text in an entry's place; the blank lines behind it stay.

@@ -11,8 +11,23 @@ use std::path::{Component, Path, PathBuf};
 
 /// Folders of the system: those the format names, then their other names on current systems.
 const SYSTEM: [&str; 17] = [
-    "/bin", "/usr", "/etc", "/var", "/sys", "/proc", "/boot", "/dev", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
-    "/run", "/System", "/private/etc", "/private/var",
+    "/bin",
+    "/usr",
+    "/etc",
+    "/var",
+    "/sys",
+    "/proc",
+    "/boot",
+    "/dev",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/run",
+    "/System",
+    "/private/etc",
+    "/private/var",
 ];
 
 /// Below a system folder and still the user's own: where macOS keeps temporary folders.
@@ -34,7 +49,8 @@ pub(super) fn reachable(configured: &str, home: Option<&Path>, project: &Path) -
     let real = placed(configured, home, project)?;
     let there = real.ancestors().find(|folder| folder.exists());
     let open = there.is_some_and(|folder| {
-        folder.is_dir() && rustix::fs::access(folder, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK).is_ok()
+        folder.is_dir()
+            && rustix::fs::access(folder, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK).is_ok()
     });
     if open { Ok(real) } else { Err(no_access(configured)) }
 }
@@ -63,7 +79,8 @@ pub(super) fn placed(configured: &str, home: Option<&Path>, project: &Path) -> R
 
 /// The three rules, in the format's order.
 fn rules(configured: &str, path: &Path) -> Result<()> {
-    let refused = |message: &str| Err(Fault::new(Code::Security, message).fact("path", configured).hint(HINT));
+    let refused =
+        |message: &str| Err(Fault::new(Code::Security, message).fact("path", configured).hint(HINT));
     let plain: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
     let below = |folders: &[&str]| folders.iter().any(|folder| plain.starts_with(folder));
     if below(&SYSTEM) && !below(&OWN) {

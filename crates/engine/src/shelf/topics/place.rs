@@ -62,9 +62,9 @@ impl Place {
     pub(super) fn lock(&self) -> Result<Option<Lock>> {
         let path = match (&self.git, self.external) {
             (_, false) => return Ok(None),
-            (Some(git), true) => {
-                git.folder().join(git.must(&["rev-parse", "--git-path", "heirloom-lock"])?.trim_end_matches('\n'))
-            }
+            (Some(git), true) => git
+                .folder()
+                .join(git.must(&["rev-parse", "--git-path", "heirloom-lock"])?.trim_end_matches('\n')),
             (None, true) => self.base.join(".heirloom-lock"),
         };
         Lock::acquire(&path, LOCK_LIMIT).map(Some)

@@ -6,7 +6,7 @@
 use super::page::Page;
 use super::stock::Stock;
 use super::store::{self, Open};
-use super::verify::{conflict_line, files_of, page_text, pages};
+use super::verify::{conflict_line, files_of, pages};
 use super::{Topics, index, marks, merge_index, merge_topic, names};
 use crate::files::{self, Mode};
 use heirloom_core::fault::Result;
@@ -19,7 +19,8 @@ impl Topics<'_> {
         let mut done = Vec::new();
         for topic in open.stock.topics() {
             for (path, limit) in files_of(&open.stock, &topic) {
-                if page_text(&path, limit).is_some_and(|text| conflict_line(&text).is_some()) {
+                let text = files::read_text(&path, limit).ok().flatten();
+                if text.is_some_and(|text| conflict_line(&text).is_some()) {
                     join(&path, limit, merge_topic)?;
                     done.push(format!("joined both versions of `{}`", self.engine.project().shown(&path)));
                 }
@@ -33,7 +34,8 @@ impl Topics<'_> {
     }
 
     fn repair_page(&self, open: &Open, topic: &str, subtopic: &str, done: &mut Vec<String>) -> Result<()> {
-        let (path, mut page) = store::live_page(&open.stock, topic, subtopic)?;
+        // A file that cannot be read is `verify`'s to name and a person's to mend.
+        let Ok((path, mut page)) = store::live_page(&open.stock, topic, subtopic) else { return Ok(()) };
         let shown = self.engine.project().shown(&path);
         if store::clear_leftovers(&open.stock, topic, subtopic, &page)? {
             done.push(format!("finished an interrupted move of `{shown}`"));
@@ -72,7 +74,8 @@ impl Topics<'_> {
             files::write(&path, text.as_bytes(), Mode::Shared)?;
         }
         for (topic, subtopic) in &there {
-            store::update_index(stock, topic, subtopic, None)?;
+            // Likewise: the others still get their line.
+            let _ = store::update_index(stock, topic, subtopic, None);
         }
         if files::read_text(&path, files::MAX_FILE)?.unwrap_or_default() != before {
             done.push("brought the index up to date".to_owned());
@@ -89,8 +92,11 @@ fn with_name(page: &Page, at: usize, name: &str) -> Page {
     page.replaced(at, &format!("{title} {{#{name}}}\n{rest}"))
 }
 
+/// Base, ours, theirs in; one file out.
+type Merge = fn(&[u8], &[u8], &[u8]) -> Vec<u8>;
+
 /// Joins the versions that stand between conflict marks.
-fn join(path: &Path, limit: u64, merge: fn(&[u8], &[u8], &[u8]) -> Vec<u8>) -> Result<()> {
+fn join(path: &Path, limit: u64, merge: Merge) -> Result<()> {
     let text = files::read_text(path, limit)?.unwrap_or_default();
     let [base, ours, theirs] = sides(&text);
     files::write(path, &merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes()), Mode::Shared)

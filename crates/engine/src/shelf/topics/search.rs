@@ -79,14 +79,20 @@ impl Question {
         for word in plain.split_whitespace() {
             match word.split_once(':').map(|(head, tail)| (head.to_lowercase(), tail.to_lowercase())) {
                 Some((head, tail)) if !tail.is_empty() && head == "context" => question.contexts.push(tail),
-                Some((head, tail)) if !tail.is_empty() && (head == "tag" || head == "topic") => question.tags.push(tail),
-                Some((head, tail)) if !tail.is_empty() && head == "type" => question.elsewhere |= tail != "lesson",
+                Some((head, tail)) if !tail.is_empty() && (head == "tag" || head == "topic") => {
+                    question.tags.push(tail)
+                }
+                Some((head, tail)) if !tail.is_empty() && head == "type" => {
+                    question.elsewhere |= tail != "lesson"
+                }
                 _ => {
                     if is_reference(word) {
+                        // As a whole only: the `task` of `TASK-1` is in every lesson of every task.
                         question.contexts.push(bare(word).to_lowercase());
+                    } else {
+                        rest.push_str(word);
+                        rest.push(' ');
                     }
-                    rest.push_str(word);
-                    rest.push(' ');
                 }
             }
         }
@@ -104,7 +110,11 @@ impl Question {
             return None;
         }
         let names = words(&format!("{} {} {description}", held.topic, held.subtopic));
-        if self.tags.iter().any(|tag| *tag != held.topic.to_lowercase() && *tag != held.subtopic.to_lowercase()) {
+        if self
+            .tags
+            .iter()
+            .any(|tag| *tag != held.topic.to_lowercase() && *tag != held.subtopic.to_lowercase())
+        {
             return None;
         }
         let there = words(all);
@@ -113,6 +123,7 @@ impl Question {
             tags: self.words.intersection(&names).cloned().chain(self.tags.iter().cloned()).collect(),
             ..Why::default()
         };
+        why.keywords.extend(self.contexts.iter().filter(|wanted| mentions(all, wanted)).cloned());
         let context = held.lesson.context.to_lowercase();
         why.context = self.contexts.iter().find(|wanted| mentions(&context, wanted)).cloned();
         let fits = !why.keywords.is_empty() || !why.tags.is_empty() || why.context.is_some();
@@ -177,7 +188,11 @@ impl Topics<'_> {
     /// The lessons that fit a question, best first.
     pub fn search(&self, question: &str, limit: usize) -> Result<Vec<Hit>> {
         let found = self.ranked(question)?;
-        found.into_iter().take(limit).map(|(held, score, why)| Ok(Hit { memory: self.memory(&held)?, score, why })).collect()
+        found
+            .into_iter()
+            .take(limit)
+            .map(|(held, score, why)| Ok(Hit { memory: self.memory(&held)?, score, why }))
+            .collect()
     }
 
     pub(super) fn ranked(&self, question: &str) -> Result<Vec<(Held, f64, Why)>> {
@@ -188,7 +203,10 @@ impl Topics<'_> {
         let now = self.engine.project().world().now;
         let stock = self.stock();
         let uses = self.uses()?;
-        let index = crate::files::read_text(&stock.index_path(), crate::files::MAX_FILE).ok().flatten().unwrap_or_default();
+        let index = crate::files::read_text(&stock.index_path(), crate::files::MAX_FILE)
+            .ok()
+            .flatten()
+            .unwrap_or_default();
         let descriptions = index::lines(&index);
         let mut out = Vec::new();
         for topic in stock.topics() {
@@ -198,7 +216,9 @@ impl Topics<'_> {
                 }
                 let all = held.lesson.texts().map(|(_, text)| text.to_lowercase()).join("\n");
                 let said = descriptions.iter().find(|(t, s, _)| *t == held.topic && *s == held.subtopic);
-                let Some(mut why) = question.why(&held, &all, said.map_or("", |(_, _, words)| words)) else { continue };
+                let Some(mut why) = question.why(&held, &all, said.map_or("", |(_, _, words)| words)) else {
+                    continue;
+                };
                 if self.held_back(&held).is_some() {
                     continue;
                 }

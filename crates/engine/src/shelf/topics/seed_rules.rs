@@ -7,8 +7,19 @@ use heirloom_core::{Code, Fault};
 
 /// The patterns, in the order of the format.
 pub(super) const PATTERNS: [&str; 13] = [
-    "password", "token", "key", "secret", "credential", "ghp_", "sk-", "ak_", "-----BEGIN", "api_key", "@gmail.com",
-    "amazonaws.com/key", "bearer ",
+    "password",
+    "token",
+    "key",
+    "secret",
+    "credential",
+    "ghp_",
+    "sk-",
+    "ak_",
+    "-----BEGIN",
+    "api_key",
+    "@gmail.com",
+    "amazonaws.com/key",
+    "bearer ",
 ];
 
 /// The pattern a text contains.

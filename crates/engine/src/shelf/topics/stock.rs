@@ -173,7 +173,15 @@ pub(super) fn subtopic_of(tag: &Tag) -> String {
     name.unwrap_or(UNSORTED).to_owned()
 }
 
-fn held(topic: &str, subtopic: &str, slug: String, lesson: Lesson, plain: String, path: &Path, at: usize) -> Held {
+fn held(
+    topic: &str,
+    subtopic: &str,
+    slug: String,
+    lesson: Lesson,
+    plain: String,
+    path: &Path,
+    at: usize,
+) -> Held {
     Held {
         id: names::id(topic, subtopic, lesson.date, &slug),
         topic: topic.to_owned(),
@@ -202,7 +210,12 @@ fn folders(folder: &Path) -> Vec<String> {
 /// Names of the Markdown files in a folder.
 fn pages(folder: &Path) -> Vec<String> {
     let files = names_in(folder, |kind| kind.is_file());
-    files.iter().filter_map(|name| name.strip_suffix(".md")).filter(|n| !n.is_empty()).map(str::to_owned).collect()
+    files
+        .iter()
+        .filter_map(|name| name.strip_suffix(".md"))
+        .filter(|n| !n.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn names_in(folder: &Path, wanted: impl Fn(std::fs::FileType) -> bool) -> Vec<String> {

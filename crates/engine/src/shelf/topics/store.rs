@@ -42,6 +42,7 @@ impl Topics<'_> {
     pub(super) fn open(&self) -> Result<Open> {
         let lock = self.engine.project().lock()?;
         let place = Place::find(self.engine, Need::Write);
+        self.found.replace(Some(place.clone()));
         files::make_folder(&place.base, Mode::Shared)?;
         let shared = place.lock()?;
         let stock = Stock::new(&place.base);
@@ -122,17 +123,24 @@ impl Topics<'_> {
         let open = self.open()?;
         let held = open.stock.find(id).ok_or_else(|| crate::shelf::unknown(id.as_str()))?;
         if held.status != Status::Active {
-            return Err(Fault::new(Code::Update, format!("`{id}` is {}, and only active lessons change", held.status.name()))
-                .fact("id", id.as_str())
-                .hint("restore it first"));
+            return Err(Fault::new(
+                Code::Update,
+                format!("`{id}` is {}, and only active lessons change", held.status.name()),
+            )
+            .fact("id", id.as_str())
+            .hint("restore it first"));
         }
         if version.is_some_and(|version| version != held.hash) {
-            return Err(Fault::new(Code::OccConflict, format!("`{id}` changed since it was read")).fact("id", id.as_str()));
+            return Err(Fault::new(Code::OccConflict, format!("`{id}` changed since it was read"))
+                .fact("id", id.as_str()));
         }
         if lesson.date != held.lesson.date {
-            return Err(Fault::new(Code::Validation, "the date of a lesson is part of its id and does not change")
-                .fact("field", "date")
-                .hint("store a new lesson and retire this one"));
+            return Err(Fault::new(
+                Code::Validation,
+                "the date of a lesson is part of its id and does not change",
+            )
+            .fact("field", "date")
+            .hint("store a new lesson and retire this one"));
         }
         let passed = self.pass(&open, &held.topic, &held.subtopic, lesson, entry)?;
         let text = passed.draft().lesson.write(&held.slug);
@@ -224,11 +232,16 @@ pub(super) fn to_archive(stock: &Stock, topic: &str, leaving: &[Leaving]) -> Res
     }
     for (year, entries) in years {
         let path = stock.archive_path(topic, year)?;
-        let mut page = stock::read_page(&path, MAX_ARCHIVE)?.unwrap_or_else(|| Page::read(archive_title(topic, year)));
-        let there: HashSet<(String, String)> = untagged(&page).map(|(_, tag, plain)| (stock::subtopic_of(&tag), plain)).collect();
+        let mut page =
+            stock::read_page(&path, MAX_ARCHIVE)?.unwrap_or_else(|| Page::read(archive_title(topic, year)));
+        let there: HashSet<(String, String)> =
+            untagged(&page).map(|(_, tag, plain)| (stock::subtopic_of(&tag), plain)).collect();
         for entry in entries {
             if !there.contains(&(entry.subtopic.clone(), entry.plain.clone())) {
-                page.insert(entry.date, &archive::tagged(&entry.plain, &entry.subtopic, entry.retired.as_deref()));
+                page.insert(
+                    entry.date,
+                    &archive::tagged(&entry.plain, &entry.subtopic, entry.retired.as_deref()),
+                );
             }
         }
         files::make_folder(&stock.base().join(names::ARCHIVE).join(topic), Mode::Shared)?;
@@ -254,7 +267,8 @@ pub(super) fn out_of_archive(
 ) -> Result<bool> {
     let path = stock.archive_path(topic, year)?;
     let Some(page) = stock::read_page(&path, MAX_ARCHIVE)? else { return Ok(false) };
-    let out: Vec<usize> = untagged(&page).filter(|(_, tag, plain)| goes(tag, plain)).map(|(at, ..)| at).collect();
+    let out: Vec<usize> =
+        untagged(&page).filter(|(_, tag, plain)| goes(tag, plain)).map(|(at, ..)| at).collect();
     if out.is_empty() {
         return Ok(false);
     }
@@ -285,13 +299,14 @@ pub(super) fn update_index(stock: &Stock, topic: &str, subtopic: &str, gone: Opt
     let path = stock.index_path();
     let old = files::read_text(&path, files::MAX_FILE)?.unwrap_or_default();
     let page = stock::read_page(&stock.live_path(topic, subtopic)?, files::MAX_FILE)?;
-    let newest = page.as_ref().and_then(|page| Some(&page.spots()[*page.oldest_first().last()?].heading.title));
+    let newest =
+        page.as_ref().and_then(|page| Some(&page.spots()[*page.oldest_first().last()?].heading.title));
     let new = match (&page, newest) {
         (None, _) => index::without(&old, topic, subtopic),
         (Some(_), newest) => {
-            let stale = index::lines(&old)
-                .iter()
-                .any(|(t, s, words)| t == topic && s == subtopic && gone.is_some_and(|title| words.contains(title)));
+            let stale = index::lines(&old).iter().any(|(t, s, words)| {
+                t == topic && s == subtopic && gone.is_some_and(|title| words.contains(title))
+            });
             let description = newest.map_or("no entries", String::as_str);
             index::with(&old, topic, subtopic, description, stale)
         }

@@ -5,8 +5,8 @@
 
 use super::place::no_repository;
 use super::stock::Stock;
-use super::sync_git::Changed;
 use super::store::Open;
+use super::sync_git::Changed;
 use super::{Topics, merge_index, merge_topic, names, sync_git, url};
 use crate::files::{self, Mode};
 use heirloom_core::{Code, Fault, fault::Result};
@@ -95,8 +95,11 @@ impl Topics<'_> {
     pub fn sync(&self, plan: &Plan) -> Result<Synced> {
         let open = self.open()?;
         if self.plan(&open)? != *plan {
-            return Err(Fault::new(Code::OccConflict, "something changed since the plan was shown; nothing was done")
-                .hint("look at the new plan and run `heirloom sync` again"));
+            return Err(Fault::new(
+                Code::OccConflict,
+                "something changed since the plan was shown; nothing was done",
+            )
+            .hint("look at the new plan and run `heirloom sync` again"));
         }
         let mut done = Vec::new();
         let brought = self.bring(&open.stock)?;
@@ -125,7 +128,8 @@ impl Topics<'_> {
             let Ok(inner) = path.strip_prefix(own.base()) else { continue };
             let target = files::Root::new(to.base()).resolve(&to.base().join(inner))?;
             let limit = super::stock::MAX_ARCHIVE;
-            let (ours, theirs) = (files::read_if_there(&target, limit)?.unwrap_or_default(), files::read(path, limit)?);
+            let (ours, theirs) =
+                (files::read_if_there(&target, limit)?.unwrap_or_default(), files::read(path, limit)?);
             let merged = match inner.to_str() {
                 _ if ours.is_empty() => theirs,
                 Some("index.md") => merge_index(b"", &ours, &theirs),
@@ -145,7 +149,9 @@ impl Topics<'_> {
 fn memory_files(stock: &Stock) -> Vec<PathBuf> {
     let mut out = Vec::new();
     for topic in stock.topics() {
-        out.extend(stock.subtopics(&topic).iter().map(|name| stock.base().join(&topic).join(format!("{name}.md"))));
+        out.extend(
+            stock.subtopics(&topic).iter().map(|name| stock.base().join(&topic).join(format!("{name}.md"))),
+        );
         let archive = stock.base().join(names::ARCHIVE).join(&topic);
         out.extend(stock.years(&topic).iter().map(|year| archive.join(format!("{year:04}.md"))));
     }

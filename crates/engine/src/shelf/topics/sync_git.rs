@@ -4,7 +4,7 @@
 //! both sides changed are merged entry by entry; anything else that git cannot join stops the rebase, and everything is as it was
 //! before it. Never here: a path that is no memory file, or a forced push.
 
-use super::git::{Git, Said, failed};
+use super::git::{Git, RECEIVE_PACK, Said, UPLOAD_PACK, failed};
 use super::place::Place;
 use super::{merge_index, merge_topic, url};
 use crate::engine::Engine;
@@ -82,7 +82,8 @@ pub(super) fn commit(engine: &Engine, git: &Git, what: &str) -> Result<bool> {
     let paths: Vec<&str> = changed.iter().map(|changed| changed.path.as_str()).collect();
     git.must(&[&["--literal-pathspecs", "add", "--all", "--"], paths.as_slice()].concat())?;
     let message = format!("Lessons: {what}");
-    let mut args = vec!["--literal-pathspecs", "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-m", &message];
+    let mut args =
+        vec!["--literal-pathspecs", "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-m", &message];
     args.extend(["--only", "--"]);
     args.extend(&paths);
     let said = signed(engine, git, &args)?;
@@ -107,7 +108,14 @@ pub(super) fn remote(git: &Git) -> Result<Option<Remote>> {
     };
     let address = git.must(&["remote", "get-url", "--", name])?.trim_end_matches('\n').to_owned();
     url::checked(&address)?;
-    let branch = git.must(&["symbolic-ref", "--quiet", "--short", "HEAD"])?.trim().to_owned();
+    let branch = git.run(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
+    if !branch.ok {
+        // Also while somebody's own rebase is under way there, which is not ours to go on with.
+        return Err(Fault::new(Code::Merge, "the repository of the lessons is not on a branch")
+            .fact("path", git.folder().display().to_string())
+            .hint("finish what is under way there, or check a branch out, then run `heirloom sync` again"));
+    }
+    let branch = branch.out.trim().to_owned();
     let upstream = git.commit_of(&format!("refs/remotes/{name}/{branch}"))?;
     Ok(Some(Remote { name: name.to_owned(), address, branch, upstream }))
 }
@@ -115,7 +123,12 @@ pub(super) fn remote(git: &Git) -> Result<Option<Remote>> {
 /// Fetches; nothing in the work tree moves.
 pub(super) fn fetch(git: &Git) -> Result<()> {
     let Some(remote) = remote(git)? else { return Ok(()) };
-    let said = git.remote(&["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--", &remote.name])?;
+    let mut args = vec!["fetch", "--quiet", "--no-tags", "--no-recurse-submodules"];
+    if url::is_local(&remote.address) {
+        args.extend(["--upload-pack", UPLOAD_PACK]);
+    }
+    args.extend(["--", &remote.name]);
+    let said = git.remote(&args)?;
     if said.ok { Ok(()) } else { Err(failed("fetch", &said).fact("url", url::shown(&remote.address))) }
 }
 
@@ -141,7 +154,12 @@ pub(super) fn exchange(engine: &Engine, git: &Git) -> Result<Vec<String>> {
     let ours = log(git, remote.upstream.as_deref(), git.head()?.as_deref())?;
     if !ours.is_empty() {
         let target = format!("HEAD:refs/heads/{}", remote.branch);
-        let pushed = git.remote(&["push", "--quiet", "--no-verify", "--no-recurse-submodules", "--", &remote.name, &target])?;
+        let mut args = vec!["push", "--quiet", "--no-verify", "--no-recurse-submodules"];
+        if url::is_local(&remote.address) {
+            args.extend(["--receive-pack", RECEIVE_PACK]);
+        }
+        args.extend(["--", &remote.name, &target]);
+        let pushed = git.remote(&args)?;
         if !pushed.ok {
             return Err(failed("push", &pushed).fact("url", url::shown(&remote.address)));
         }
@@ -159,7 +177,8 @@ fn rebase(engine: &Engine, git: &Git, upstream: &str) -> Result<()> {
         }
         let open = git.must(&["diff", "--name-only", "--diff-filter=U", "-z"])?;
         let open: Vec<&str> = open.split('\0').filter(|path| !path.is_empty()).collect();
-        let stuck: Vec<&str> = open.iter().copied().filter(|path| !joined(git, path).unwrap_or(false)).collect();
+        let stuck: Vec<&str> =
+            open.iter().copied().filter(|path| !joined(git, path).unwrap_or(false)).collect();
         if !stuck.is_empty() {
             git.run(&["rebase", "--abort"])?;
             return Err(conflict(&stuck, &ours, upstream));
@@ -200,18 +219,24 @@ fn joined(git: &Git, path: &str) -> Result<bool> {
     if let Some(folder) = target.parent() {
         files::make_folder(folder, Mode::Shared)?;
     }
-    if merged.is_empty() { files::remove(&target)? } else { files::write(&target, &merged, Mode::Shared)? }
+    if merged.is_empty() {
+        files::remove(&target)?
+    } else {
+        files::write(&target, &merged, Mode::Shared)?
+    }
     git.must(&["--literal-pathspecs", "add", "--all", "--", path])?;
     Ok(true)
 }
 
 fn conflict(paths: &[&str], ours: &str, theirs: &str) -> Fault {
-    let mut fault = Fault::new(Code::Merge, "both sides changed the same file in ways that cannot be joined; nothing was changed");
+    let mut fault = Fault::new(
+        Code::Merge,
+        "both sides changed the same file in ways that cannot be joined; nothing was changed",
+    );
     for path in paths {
         fault = fault.fact("path", *path);
     }
-    fault
-        .fact("ours", ours)
-        .fact("theirs", theirs)
-        .hint("both sides are kept, as the commits named here; join them with git, then run `heirloom sync` again")
+    fault.fact("ours", ours).fact("theirs", theirs).hint(
+        "both sides are kept, as the commits named here; join them with git, then run `heirloom sync` again",
+    )
 }

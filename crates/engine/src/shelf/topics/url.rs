@@ -9,19 +9,26 @@ use std::path::Path;
 /// Whether a configured text is an address rather than a folder.
 pub(super) fn is_address(text: &str) -> bool {
     let before_slash = text.split('/').next().unwrap_or_default();
-    text.starts_with('-') || text.contains("://") || (before_slash.contains(':') && !text.starts_with(['.', '~']))
+    text.starts_with('-')
+        || text.contains("://")
+        || (before_slash.contains(':') && !text.starts_with(['.', '~']))
 }
 
 /// The address, if git may have it. A plain folder is one too.
 pub(super) fn checked(address: &str) -> Result<&str> {
     let refused = |why: &str, hint: &str| {
-        Err(Fault::new(Code::Security, format!("this git address is not used: {why}")).fact("url", shown(address)).hint(hint))
+        Err(Fault::new(Code::Security, format!("this git address is not used: {why}"))
+            .fact("url", shown(address))
+            .hint(hint))
     };
     if address.is_empty() || address.starts_with('-') {
         return refused("git would take it for an option", "use an https or ssh address, or a folder");
     }
     if address.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return refused("it holds white space or control characters", "use an https or ssh address, or a folder");
+        return refused(
+            "it holds white space or control characters",
+            "use an https or ssh address, or a folder",
+        );
     }
     let scheme_end = address.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b)).count();
     if address[scheme_end..].starts_with("::") {
@@ -51,6 +58,11 @@ pub(super) fn checked(address: &str) -> Result<&str> {
         }
     }
     Ok(address)
+}
+
+/// Whether an address leads to this machine.
+pub(super) fn is_local(address: &str) -> bool {
+    local_folder(address).is_some() || !is_address(address)
 }
 
 /// The folder an address leads to on this machine.

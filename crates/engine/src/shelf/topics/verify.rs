@@ -3,18 +3,24 @@
 //! Comes in: the base. Goes out: a problem per finding, with the line where one can be named and what to do. Never here: a change;
 //! [`super::repair`] makes those that are safe.
 
-use super::stock::{self, Held, MAX_ARCHIVE, Part, Stock};
+use super::stock::{Held, MAX_ARCHIVE, Part, Stock};
 use super::{Topics, index, marks};
 use crate::files;
 use crate::shelf::Problem;
 use heirloom_core::{Code, fault::Result};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The files of a topic: its pages, then its archive.
 pub(super) fn files_of(stock: &Stock, topic: &str) -> Vec<(PathBuf, u64)> {
-    let live = stock.subtopics(topic).into_iter().filter_map(|name| Some((stock.live_path(topic, &name).ok()?, files::MAX_FILE)));
-    let old = stock.years(topic).into_iter().filter_map(|year| Some((stock.archive_path(topic, year).ok()?, MAX_ARCHIVE)));
+    let live = stock
+        .subtopics(topic)
+        .into_iter()
+        .filter_map(|name| Some((stock.live_path(topic, &name).ok()?, files::MAX_FILE)));
+    let old = stock
+        .years(topic)
+        .into_iter()
+        .filter_map(|year| Some((stock.archive_path(topic, year).ok()?, MAX_ARCHIVE)));
     live.chain(old).collect()
 }
 
@@ -58,7 +64,13 @@ impl Topics<'_> {
     }
 
     fn problem(&self, path: &Path, line: Option<usize>, code: Code, message: String, fix: &str) -> Problem {
-        Problem { file: self.engine.project().shown(path), line, code: code.name(), message, fix: fix.to_owned() }
+        Problem {
+            file: self.engine.project().shown(path),
+            line,
+            code: code.name(),
+            message,
+            fix: fix.to_owned(),
+        }
     }
 
     fn check_file(&self, path: &Path, limit: u64, out: &mut Vec<Problem>) {
@@ -71,37 +83,73 @@ impl Topics<'_> {
         };
         if let Some(line) = conflict_line(&text) {
             let message = "two versions stand side by side between conflict marks".to_owned();
-            out.push(self.problem(path, Some(line), Code::Damaged, message, "`heirloom verify --fix` joins them"));
+            out.push(self.problem(
+                path,
+                Some(line),
+                Code::Damaged,
+                message,
+                "`heirloom verify --fix` joins them",
+            ));
         }
         for (at, line) in text.lines().enumerate() {
             if marks::is_almost_dated(line) {
                 let message = "this heading looks like an entry's, but has no date that exists".to_owned();
-                out.push(self.problem(path, Some(at + 1), Code::Validation, message, "write `## YYYY-MM-DD: Title`"));
+                out.push(self.problem(
+                    path,
+                    Some(at + 1),
+                    Code::Validation,
+                    message,
+                    "write `## YYYY-MM-DD: Title`",
+                ));
             }
         }
     }
 
     fn check_entries(&self, entries: &[Held], out: &mut Vec<Problem>) {
-        let mut hashes: HashMap<(&str, &str), usize> = HashMap::new();
+        let mut hashes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         for held in entries {
             let name = format!("`{}`", held.id);
             let lesson = &held.lesson;
             if lesson.title.is_empty() {
-                out.push(self.problem(&held.path, None, Code::Validation, format!("{name} has no title"), "write one behind its date"));
+                out.push(self.problem(
+                    &held.path,
+                    None,
+                    Code::Validation,
+                    format!("{name} has no title"),
+                    "write one behind its date",
+                ));
             }
             if [&lesson.problem, &lesson.solution, &lesson.lead].iter().all(|text| text.is_empty()) {
                 let message = format!("{name} says neither what went wrong nor how it was fixed");
-                out.push(self.problem(&held.path, None, Code::Validation, message, "add `**Problem:**` or `**Solution:**`"));
+                out.push(self.problem(
+                    &held.path,
+                    None,
+                    Code::Validation,
+                    message,
+                    "add `**Problem:**` or `**Solution:**`",
+                ));
             }
             let natural = marks::dated(held.plain.lines().next().unwrap_or_default());
             let natural = natural.map(|h| h.anchor.unwrap_or_else(|| super::names::slug_of(&h.title)));
             if natural.is_some_and(|slug| slug != held.slug) {
                 let message = format!("{name} has the name of another entry of that day");
-                out.push(self.problem(&held.path, None, Code::Ambiguous, message, "`heirloom verify --fix` gives it a name of its own"));
+                out.push(self.problem(
+                    &held.path,
+                    None,
+                    Code::Ambiguous,
+                    message,
+                    "`heirloom verify --fix` gives it a name of its own",
+                ));
             }
             if let Some(rule) = self.held_back(held) {
                 let message = format!("{name} holds what the gate refuses ({rule}); it is not recalled");
-                out.push(self.problem(&held.path, None, Code::GateRefused, message, "take it out of the file, or `heirloom forget` the lesson"));
+                out.push(self.problem(
+                    &held.path,
+                    None,
+                    Code::GateRefused,
+                    message,
+                    "take it out of the file, or `heirloom forget` the lesson",
+                ));
             }
             *hashes.entry((held.subtopic.as_str(), held.hash.as_str())).or_default() += 1;
         }
@@ -124,9 +172,16 @@ impl Topics<'_> {
         };
         if let Some(line) = conflict_line(&text) {
             let message = "two versions stand side by side between conflict marks".to_owned();
-            return out.push(self.problem(&path, Some(line), Code::Damaged, message, "`heirloom verify --fix` joins them"));
+            return out.push(self.problem(
+                &path,
+                Some(line),
+                Code::Damaged,
+                message,
+                "`heirloom verify --fix` joins them",
+            ));
         }
-        let listed: BTreeSet<(String, String)> = index::lines(&text).into_iter().map(|(t, s, _)| (t, s)).collect();
+        let listed: BTreeSet<(String, String)> =
+            index::lines(&text).into_iter().map(|(t, s, _)| (t, s)).collect();
         let there = pages(stock);
         for (topic, subtopic) in there.symmetric_difference(&listed) {
             let file = format!("{topic}/{subtopic}.md");
@@ -135,7 +190,13 @@ impl Topics<'_> {
             } else {
                 format!("the index does not list `{file}`")
             };
-            out.push(self.problem(&path, None, Code::Damaged, message, "`heirloom verify --fix` brings the index up to date"));
+            out.push(self.problem(
+                &path,
+                None,
+                Code::Damaged,
+                message,
+                "`heirloom verify --fix` brings the index up to date",
+            ));
         }
     }
 }
@@ -147,9 +208,4 @@ pub(super) fn pages(stock: &Stock) -> BTreeSet<(String, String)> {
         names.into_iter().map(move |name| (topic.clone(), name))
     };
     stock.topics().into_iter().flat_map(of).collect()
-}
-
-/// Whether a file can be read as a page at all.
-pub(super) fn page_text(path: &Path, limit: u64) -> Option<String> {
-    stock::read_page(path, limit).ok().flatten().map(|page| page.text().to_owned())
 }

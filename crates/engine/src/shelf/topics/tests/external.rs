@@ -22,7 +22,8 @@ fn lessons_live_in_the_external_folder_when_it_is_on() {
 #[test]
 fn a_place_that_cannot_be_used_falls_back_to_the_project_and_is_logged_once() {
     let desk = Desk::new();
-    for (path, says) in [("/etc/lessons", "system directory"), ("../x", "traversal"), ("/", "root directory")] {
+    for (path, says) in [("/etc/lessons", "system directory"), ("../x", "traversal"), ("/", "root directory")]
+    {
         let engine = desk.engine_with(external(path));
         let topics = Topics::new(&engine);
         let done = topics.store("git", "rebase", lesson("2026-01-15", path), person()).unwrap();

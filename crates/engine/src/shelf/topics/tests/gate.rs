@@ -20,7 +20,13 @@ fn under_seed_each_of_the_thirteen_patterns_is_refused_in_any_case_and_field() {
                 entry.problem = "plain".into();
                 // A pattern that ends in a space is found inside a text, not at its trimmed end.
                 let text = format!("{text} x");
-                let slot = [&mut entry.title, &mut entry.context, &mut entry.problem, &mut entry.solution, &mut entry.code];
+                let slot = [
+                    &mut entry.title,
+                    &mut entry.context,
+                    &mut entry.problem,
+                    &mut entry.solution,
+                    &mut entry.code,
+                ];
                 *slot.into_iter().nth(field).unwrap() = text.clone();
                 let fault = topics.store("a", "b", entry, person()).expect_err(&text);
                 assert_eq!(fault.code, Code::GateRefused);
@@ -67,7 +73,10 @@ fn what_reached_a_file_without_the_gate_is_held_back_and_named() {
     assert_eq!(hits.len(), 1);
     assert!(!topics.brief("rebase").unwrap().text.contains(&secret));
     let problems = topics.verify().unwrap();
-    assert!(problems.iter().any(|p| p.code == "GATE_REFUSED" && !p.message.contains(&secret)), "{problems:?}");
+    assert!(
+        problems.iter().any(|p| p.code == "GATE_REFUSED" && !p.message.contains(&secret)),
+        "{problems:?}"
+    );
 }
 
 #[test]
@@ -78,7 +87,9 @@ fn shape_is_checked_and_reserved_names_are_no_topics() {
     let code = |topic: &str, subtopic: &str| {
         topics.store(topic, subtopic, lesson("2026-01-15", "x"), person()).unwrap_err().code
     };
-    for topic in ["archive", "Archive", "index", "INDEX.md", "", " ", "../up", "a/b", ".hidden", "a\\b", "***"] {
+    for topic in
+        ["archive", "Archive", "index", "INDEX.md", "", " ", "../up", "a/b", ".hidden", "a\\b", "***"]
+    {
         assert_eq!(code(topic, "x"), Code::Validation, "{topic}");
     }
     assert_eq!(code("git", "../../x"), Code::Validation);

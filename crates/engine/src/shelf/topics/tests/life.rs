@@ -44,9 +44,15 @@ fn a_retired_lesson_waits_in_the_archive_and_comes_back_as_it_was() {
     let before = read(&path);
     let second = id("lesson:git/rebase#2026-01-14-second");
     let done = topics.retire(&second, "no longer\ntrue", person()).unwrap();
-    assert_eq!((done.status, done.path.as_deref()), ("retired", Some(".claude/memory/topics/archive/git/2026.md")));
+    assert_eq!(
+        (done.status, done.path.as_deref()),
+        ("retired", Some(".claude/memory/topics/archive/git/2026.md"))
+    );
     assert!(!read(&path).contains("Second"));
-    assert!(read(&desk.topics_folder().join("archive/git/2026.md")).contains("**Retired:** 2026-01-20 no longer true\n"));
+    assert!(
+        read(&desk.topics_folder().join("archive/git/2026.md"))
+            .contains("**Retired:** 2026-01-20 no longer true\n")
+    );
     let memory = topics.get(&second).unwrap().unwrap();
     assert_eq!((memory.status, memory.trust), (Status::Retired, Trust::High));
     assert_eq!(topics.retire(&second, "again", person()).unwrap().status, "already_retired");
@@ -118,7 +124,10 @@ fn an_edit_keeps_the_id_and_refuses_what_changed_meanwhile() {
     topics.edit(&second, lesson("2026-01-14", "Second, better"), Some(&version), person()).unwrap();
     let memory = topics.get(&second).unwrap().unwrap();
     assert_eq!(memory.title, "Second, better");
-    assert!(read(&desk.topics_folder().join("git/rebase.md")).contains("## 2026-01-14: Second, better {#second}\n"));
+    assert!(
+        read(&desk.topics_folder().join("git/rebase.md"))
+            .contains("## 2026-01-14: Second, better {#second}\n")
+    );
     let stale = topics.edit(&second, lesson("2026-01-14", "Third"), Some(&version), person());
     assert_eq!(stale.unwrap_err().code, Code::OccConflict);
     let moved = topics.edit(&second, lesson("2026-01-15", "Third"), None, person());
@@ -169,13 +178,21 @@ fn verify_names_conflicts_bad_entries_twins_and_a_stale_index_and_repair_mends_t
          >>>>>>> branch\n\n## 2026-01-01: Twin\n**Problem:** c\n---\n\n## 2026-01-01: Twin\n**Problem:** d\n---\n",
     )
     .unwrap();
-    std::fs::write(folder.join("git/bad.md"), "## 2026-13-40: No such day\n\n## 2026-01-01: Hollow\n---\n").unwrap();
+    std::fs::write(folder.join("git/bad.md"), "## 2026-13-40: No such day\n\n## 2026-01-01: Hollow\n---\n")
+        .unwrap();
     std::fs::write(folder.join("git/bytes.md"), b"\xff\xfe").unwrap();
     let says = |part: &str| {
         let problems = topics.verify().unwrap();
         problems.iter().any(|p| p.message.contains(part) && !p.fix.is_empty())
     };
-    for part in ["conflict marks", "no date that exists", "neither what went wrong", "name of another entry", "does not list", "not UTF-8"] {
+    for part in [
+        "conflict marks",
+        "no date that exists",
+        "neither what went wrong",
+        "name of another entry",
+        "does not list",
+        "not UTF-8",
+    ] {
         assert!(says(part), "{part}: {:?}", topics.verify().unwrap());
     }
     std::fs::remove_file(folder.join("git/bytes.md")).unwrap();

@@ -31,7 +31,10 @@ fn each_sides_changes_are_there_and_nothing_else() {
     let base = page(&[A, B]);
     // Both added.
     let (ours, theirs) = (page(&[A, B, ("2026-01-04", "O", "o")]), page(&[A, B, ("2026-01-03", "T", "t")]));
-    assert_eq!(merged(&base, &ours, &theirs), page(&[A, B, ("2026-01-03", "T", "t"), ("2026-01-04", "O", "o")]));
+    assert_eq!(
+        merged(&base, &ours, &theirs),
+        page(&[A, B, ("2026-01-03", "T", "t"), ("2026-01-04", "O", "o")])
+    );
     // One took out, the other changed something else.
     let changed = page(&[A, ("2026-01-02", "B", "b2")]);
     assert_eq!(merged(&base, &page(&[B]), &changed), page(&[("2026-01-02", "B", "b2")]));
@@ -49,22 +52,30 @@ fn each_sides_changes_are_there_and_nothing_else() {
 fn text_around_the_entries_is_merged_too() {
     let base = page(&[("2026-01-01", "A", "a")]);
     let ours = format!("{base}\nfooter of ours\n");
-    let theirs = page(&[("2026-01-01", "A", "a"), ("2026-01-02", "T", "t")]).replace("# a: b", "# a: b\nsee also");
+    let theirs =
+        page(&[("2026-01-01", "A", "a"), ("2026-01-02", "T", "t")]).replace("# a: b", "# a: b\nsee also");
     let text = merged(&base, &ours, &theirs);
     for part in ["footer of ours", "see also", "2026-01-02: T", "2026-01-01: A"] {
         assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
     }
     let bytes = merge_topic(b"", b"\xff ours", b"theirs");
-    assert!(bytes.starts_with(b"<<<<<<<") && bytes.windows(4).any(|w| w == b"\xff ou"), "what is no text is kept whole");
+    assert!(
+        bytes.starts_with(b"<<<<<<<") && bytes.windows(4).any(|w| w == b"\xff ou"),
+        "what is no text is kept whole"
+    );
 }
 
 #[test]
 fn an_index_is_merged_line_by_line() {
     let base = "# Memory Index\n\n## Topics\n\n### git\n- `a.md` - A\n- `b.md` - B\n";
-    let ours = "# Memory Index\n\n## Topics\n\n### git\n- `a.md` - A, described\n- `b.md` - B\n- `c.md` - C\n";
+    let ours =
+        "# Memory Index\n\n## Topics\n\n### git\n- `a.md` - A, described\n- `b.md` - B\n- `c.md` - C\n";
     let theirs = "# Memory Index\n\n## Topics\n\n### build\n- `x.md` - X\n\n### git\n- `a.md` - A\n";
     let text = String::from_utf8(merge_index(base.as_bytes(), ours.as_bytes(), theirs.as_bytes())).unwrap();
-    assert_eq!(text, "# Memory Index\n\n## Topics\n\n### build\n- `x.md` - X\n\n### git\n- `a.md` - A, described\n- `c.md` - C\n");
+    assert_eq!(
+        text,
+        "# Memory Index\n\n## Topics\n\n### build\n- `x.md` - X\n\n### git\n- `a.md` - A, described\n- `c.md` - C\n"
+    );
 }
 
 proptest! {
@@ -92,13 +103,20 @@ proptest! {
 /// Git's view of a merge driver: `%O %A %B %P`, the result goes to `%A`. Run by the test below, through git.
 #[test]
 #[ignore = "is the merge driver that another test lets git run"]
-#[allow(clippy::disallowed_methods, reason = "git hands its arguments over through the environment of this test binary")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "git hands its arguments over through the environment of this test binary"
+)]
 fn merge_driver_child() {
     let Some(args) = std::env::var_os("HEIRLOOM_TEST_DRIVER") else { return };
     let args = args.into_string().unwrap();
     let [base, ours, theirs, name] = args.split('|').collect::<Vec<_>>()[..] else { panic!("{args}") };
     let [o, a, b] = [base, ours, theirs].map(|path| std::fs::read(path).unwrap());
-    let merged = if name == "index.md" || name.ends_with("/index.md") { merge_index(&o, &a, &b) } else { merge_topic(&o, &a, &b) };
+    let merged = if name == "index.md" || name.ends_with("/index.md") {
+        merge_index(&o, &a, &b)
+    } else {
+        merge_topic(&o, &a, &b)
+    };
     std::fs::write(ours, merged).unwrap();
 }
 
@@ -111,7 +129,8 @@ pub(super) fn git(folder: &Path, args: &[&str]) -> String {
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .output()
         .unwrap();
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "git {args:?}: {text}");
     text
 }

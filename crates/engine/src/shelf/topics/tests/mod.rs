@@ -57,7 +57,8 @@ pub(super) fn engine_at(base: &Path, user: Value, now: &str) -> Engine {
         user: "tester".into(),
     };
     let settings: Settings = load(&[Layer { origin: Origin::User, document: user }]).settings;
-    Engine::new(Project::new(&project, &project.join(".claude/memory"), world), settings).with_home(&base.join("home"))
+    Engine::new(Project::new(&project, &project.join(".claude/memory"), world), settings)
+        .with_home(&base.join("home"))
 }
 
 pub(super) fn person() -> Entry {

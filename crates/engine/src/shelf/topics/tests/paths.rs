@@ -14,7 +14,9 @@ fn every_path_rule_answers_with_its_message() {
     let (base, home) = (desk.path(), desk.path().join("home"));
     std::fs::create_dir_all(home.join("real")).unwrap();
     std::fs::write(base.join("file"), b"x").unwrap();
-    for (link, target) in [("to-etc", "/etc"), ("to-root", "/"), ("to-var", "/var/lib"), ("to-nowhere", "/usr/not/there")] {
+    for (link, target) in
+        [("to-etc", "/etc"), ("to-root", "/"), ("to-var", "/var/lib"), ("to-nowhere", "/usr/not/there")]
+    {
         symlink(target, base.join(link)).unwrap();
     }
     symlink("to-nowhere", base.join("to-link")).unwrap();
@@ -23,7 +25,13 @@ fn every_path_rule_answers_with_its_message() {
     let mut table: Vec<(String, &str)> = ["/bin", "/usr", "/etc", "/var", "/sys", "/proc", "/boot", "/dev"]
         .iter()
         .flat_map(|dir| {
-            [format!("{dir}"), format!("{dir}/"), format!("{dir}/memory"), format!("/.{dir}"), format!("/{dir}/x/./y")]
+            [
+                format!("{dir}"),
+                format!("{dir}/"),
+                format!("{dir}/memory"),
+                format!("/.{dir}"),
+                format!("/{dir}/x/./y"),
+            ]
         })
         .map(|path| (path, SYSTEM))
         .collect();
@@ -72,7 +80,8 @@ fn every_path_rule_answers_with_its_message() {
 fn rules_hold_after_home_and_project_are_filled_in() {
     let desk = Desk::new();
     let base = desk.path();
-    let fault = |path: &str, home: Option<&Path>, project: &Path| checked(path, home, project).unwrap_err().message;
+    let fault =
+        |path: &str, home: Option<&Path>, project: &Path| checked(path, home, project).unwrap_err().message;
     assert_eq!(fault("~/x", Some(Path::new("/etc")), &base), SYSTEM);
     assert_eq!(fault("~", Some(Path::new("/")), &base), ROOT);
     assert_eq!(fault("~/x", Some(Path::new("/home/../root")), &base), TRAVERSAL);

@@ -35,15 +35,37 @@ fn titles(topics: &Topics<'_>) -> BTreeSet<String> {
 #[test]
 fn addresses_that_could_run_something_are_refused() {
     for bad in [
-        "ext::sh -c touch% /tmp/x", "ext::x", "-oProxyCommand=x", "--upload-pack=x", "ssh://-oProxyCommand=x/y", "-x:y",
-        "git@-host:path", "http://example.org/x.git", "git://example.org/x.git", "https://user:pass@example.org/x.git",
-        "fd::17", "file://host/x", "a b", "https://example.org/\nx", "", "::x", "foo::bar", "FTP://x/y", ":x",
+        "ext::sh -c touch% /tmp/x",
+        "ext::x",
+        "-oProxyCommand=x",
+        "--upload-pack=x",
+        "ssh://-oProxyCommand=x/y",
+        "-x:y",
+        "git@-host:path",
+        "http://example.org/x.git",
+        "git://example.org/x.git",
+        "https://user:pass@example.org/x.git",
+        "fd::17",
+        "file://host/x",
+        "a b",
+        "https://example.org/\nx",
+        "",
+        "::x",
+        "foo::bar",
+        "FTP://x/y",
+        ":x",
     ] {
         let fault = url::checked(bad).expect_err(bad);
         assert_eq!(fault.code, Code::Security, "{bad}");
         assert!(!format!("{fault:?}").contains("user:pass"), "an address is shown without its password");
     }
-    for good in ["https://example.org/x.git", "ssh://git@example.org/x", "git@example.org:x/y.git", "file:///srv/x.git", "/srv/x"] {
+    for good in [
+        "https://example.org/x.git",
+        "ssh://git@example.org/x",
+        "git@example.org:x/y.git",
+        "file:///srv/x.git",
+        "/srv/x",
+    ] {
         assert_eq!(url::checked(good).unwrap(), good);
     }
     for bad in ["ext::sh -c id", "-x", "--help", "https://u:p@h/x", "file:///etc/x.git"] {
@@ -64,11 +86,12 @@ fn a_repository_by_address_is_cloned_on_write_and_synced_both_ways() {
     let topics = Topics::new(&here);
     assert_eq!(topics.list(&Listing::everything()).unwrap(), [], "a look clones nothing");
     assert!(!desk.path().join("data/repositories").exists());
-    let topics = Topics::new(&here);
     topics.store("git", "rebase", lesson("2026-01-10", "Mine"), person()).unwrap();
-    let topics = Topics::new(&here);
     let plan = topics.sync_plan().unwrap();
-    assert_eq!(plan.commit.iter().map(|c| (c.what, c.path.as_str())).collect::<Vec<_>>(), [("new", "git/rebase.md"), ("new", "index.md")]);
+    assert_eq!(
+        plan.commit.iter().map(|c| (c.what, c.path.as_str())).collect::<Vec<_>>(),
+        [("new", "git/rebase.md"), ("new", "index.md")]
+    );
     assert_eq!((plan.pull.len(), plan.push.len()), (0, 0));
     assert_eq!(git(&bare, &["log", "--format=%s", "main"]).lines().count(), 1, "a plan moves nothing");
     // Somebody else was faster, with the same file.
@@ -98,7 +121,6 @@ fn a_plan_that_is_no_longer_true_is_not_carried_out() {
     let engine = desk.engine_with(settings(bare.to_str().unwrap(), "manual"));
     let topics = Topics::new(&engine);
     topics.store("a", "b", lesson("2026-01-10", "One"), person()).unwrap();
-    let topics = Topics::new(&engine);
     let plan = topics.sync_plan().unwrap();
     topics.store("a", "c", lesson("2026-01-10", "Two"), person()).unwrap();
     assert_eq!(topics.sync(&plan).unwrap_err().code, Code::OccConflict);
@@ -157,12 +179,41 @@ fn nothing_that_belongs_to_the_repository_runs() {
     std::fs::write(&trap, format!("#!/bin/sh\necho \"$0\" >> {}\nexit 0\n", mark.display())).unwrap();
     std::fs::set_permissions(&trap, std::fs::Permissions::from_mode(0o755)).unwrap();
     std::fs::create_dir_all(work.join(".git/hooks")).unwrap();
-    for hook in ["pre-commit", "post-commit", "commit-msg", "prepare-commit-msg", "pre-push", "pre-rebase", "post-rewrite",
-        "post-checkout", "post-merge", "post-index-change", "reference-transaction", "fsmonitor-watchman", "pre-auto-gc"] {
+    for hook in [
+        "pre-commit",
+        "post-commit",
+        "commit-msg",
+        "prepare-commit-msg",
+        "pre-push",
+        "pre-rebase",
+        "post-rewrite",
+        "post-checkout",
+        "post-merge",
+        "post-index-change",
+        "reference-transaction",
+        "fsmonitor-watchman",
+        "pre-auto-gc",
+    ] {
         std::fs::copy(&trap, work.join(".git/hooks").join(hook)).unwrap();
     }
+    // The other end is a folder on this machine: its hooks must not run either.
+    for hook in [
+        "pre-receive",
+        "update",
+        "post-receive",
+        "post-update",
+        "reference-transaction",
+        "proc-receive",
+        "push-to-checkout",
+    ] {
+        std::fs::create_dir_all(bare.join("hooks")).unwrap();
+        std::fs::copy(&trap, bare.join("hooks").join(hook)).unwrap();
+    }
+    git(&bare, &["config", "core.hooksPath", bare.join("hooks").to_str().unwrap()]);
     let trap = trap.to_str().unwrap();
-    for key in ["core.fsmonitor", "core.sshCommand", "core.editor", "core.pager", "core.askPass", "alias.status"] {
+    for key in
+        ["core.fsmonitor", "core.sshCommand", "core.editor", "core.pager", "core.askPass", "alias.status"]
+    {
         git(&work, &["config", key, trap]);
     }
     git(&work, &["config", "core.hooksPath", work.join(".git/hooks").to_str().unwrap()]);
@@ -179,9 +230,20 @@ fn nothing_that_belongs_to_the_repository_runs() {
     assert_eq!(topics.sync(&plan).unwrap().done, ["committed", "pulled 1", "pushed 1"]);
     assert!(!mark.exists(), "{}", read(&mark));
     // What cannot be overridden by name keeps the repository from being used at all.
-    for key in ["filter.x.clean", "merge.x.driver", "diff.x.textconv", "credential.helper", "credential.https://h.helper",
-        "include.path", "url.ext::x.insteadOf", "remote.origin.uploadpack", "remote.origin.receivepack", "core.worktree", "gpg.program"] {
-        git(&work, &["config", key, trap]);
+    for key in [
+        "filter.x.clean",
+        "merge.x.driver",
+        "diff.x.textconv",
+        "credential.helper",
+        "credential.https://h.helper",
+        "include.path",
+        "url.ext::x.insteadOf",
+        "remote.origin.uploadpack",
+        "remote.origin.receivepack",
+        "core.worktree",
+        "gpg.program",
+    ] {
+        git(&work, &["config", key, if key == "include.path" { "/dev/null" } else { trap }]);
         let topics = Topics::new(&engine);
         topics.store("a", "b", lesson("2026-01-11", key), person()).unwrap();
         assert_eq!(topics.fallback().unwrap().code, Code::Security, "{key}");
@@ -191,6 +253,38 @@ fn nothing_that_belongs_to_the_repository_runs() {
     git(&work, &["config", "remote.origin.url", "ext::sh -c false"]);
     let topics = Topics::new(&engine);
     assert_eq!(topics.fallback().unwrap().code, Code::Security);
+}
+
+#[test]
+fn a_link_in_a_cloned_tree_is_a_text_file() {
+    let desk = Desk::new();
+    let bare = origin(&desk);
+    let seed = desk.path().join("seed");
+    std::os::unix::fs::symlink("/etc", seed.join("git")).unwrap();
+    git(&seed, &["add", "-A"]);
+    git(&seed, &["commit", "-qm", "link"]);
+    git(&seed, &["push", "-q", bare.to_str().unwrap(), "HEAD:main"]);
+    let engine = desk.engine_with(settings(bare.to_str().unwrap(), "manual"));
+    let topics = Topics::new(&engine);
+    topics.store("a", "b", lesson("2026-01-10", "One"), person()).unwrap();
+    let link = topics.base().join("git");
+    assert!(topics.base().starts_with(desk.path().join("data/repositories")));
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_file());
+    assert!(topics.store("git", "b", lesson("2026-01-10", "Two"), person()).is_err());
+}
+
+#[test]
+fn a_repository_in_the_middle_of_something_is_left_alone() {
+    let desk = Desk::new();
+    let bare = origin(&desk);
+    let work = desk.path().join("work");
+    git(&desk.path(), &["clone", "-q", bare.to_str().unwrap(), work.to_str().unwrap()]);
+    git(&work, &["checkout", "-q", "--detach"]);
+    let engine = desk.engine_with(settings(work.to_str().unwrap(), "auto_push"));
+    let topics = Topics::new(&engine);
+    let done = topics.store("a", "b", lesson("2026-01-10", "One"), person()).unwrap();
+    assert!(done.notes[0].contains("stored, but not synced"), "{:?}", done.notes);
+    assert_eq!(topics.sync_plan().unwrap_err().code, Code::Merge);
 }
 
 #[test]

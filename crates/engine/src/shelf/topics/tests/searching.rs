@@ -64,7 +64,9 @@ fn a_brief_has_two_or_three_lessons_with_their_source() {
     let topics = Topics::new(&engine);
     let brief = topics.brief("fix the rebase that dropped commits").unwrap();
     assert_eq!(brief.ids.len(), 2);
-    assert!(brief.text.contains("lesson:git/rebase#2026-01-15-lost-commits, source explicit_save, trust high"));
+    assert!(
+        brief.text.contains("lesson:git/rebase#2026-01-15-lost-commits, source explicit_save, trust high")
+    );
     assert!(brief.text.find("2026-01-15").unwrap() < brief.text.find("2024-01-15").unwrap());
     let nothing = topics.brief("entirely unrelated").unwrap();
     assert_eq!((nothing.text.as_str(), nothing.tokens), ("", 0));
@@ -72,7 +74,9 @@ fn a_brief_has_two_or_three_lessons_with_their_source() {
 
 #[test]
 fn a_brief_stays_within_its_budget_whatever_the_lessons_hold() {
-    for filler in ["word ", "日本語", "{}()[];", "0123456789", "\n", "e\u{301}", "😀", "<b>&", "Supercalifragilistic"] {
+    for filler in
+        ["word ", "日本語", "{}()[];", "0123456789", "\n", "e\u{301}", "😀", "<b>&", "Supercalifragilistic"]
+    {
         let desk = Desk::new();
         let engine = desk.engine();
         let topics = Topics::new(&engine);

@@ -84,8 +84,12 @@ fn eight_processes(millis: u64) -> usize {
     }
     let engine = desk.engine();
     let topics = Topics::new(&engine);
-    let found: BTreeMap<String, String> =
-        topics.list(&Listing::everything()).unwrap().into_iter().map(|m| (m.id.as_str().to_owned(), m.body)).collect();
+    let found: BTreeMap<String, String> = topics
+        .list(&Listing::everything())
+        .unwrap()
+        .into_iter()
+        .map(|m| (m.id.as_str().to_owned(), m.body))
+        .collect();
     let stored = acknowledged(&desk.path());
     for (id, solution) in &stored {
         let body = found.get(id).unwrap_or_else(|| panic!("{id} is lost"));
@@ -112,7 +116,9 @@ fn eight_processes_storing_for_thirty_seconds_lose_nothing() {
 
 #[test]
 fn a_process_that_dies_at_any_step_loses_and_doubles_nothing() {
-    for step in ["temp-created", "temp-synced", "renamed", "archive-stored", "page-stored", "index-stored", "audited"] {
+    for step in
+        ["temp-created", "temp-synced", "renamed", "archive-stored", "page-stored", "index-stored", "audited"]
+    {
         let desk = Desk::new();
         let engine = desk.engine();
         let topics = Topics::new(&engine);
@@ -141,7 +147,11 @@ fn a_process_that_dies_at_any_step_loses_and_doubles_nothing() {
         let live = read(&desk.topics_folder().join("t/s.md"));
         for n in 0..10 {
             let heading = format!(": Nr {n}\n");
-            assert_eq!(archive.matches(&heading).count() + live.matches(&heading).count(), 1, "{step}: Nr {n}");
+            assert_eq!(
+                archive.matches(&heading).count() + live.matches(&heading).count(),
+                1,
+                "{step}: Nr {n}"
+            );
         }
         topics.repair().unwrap();
         assert_eq!(topics.verify().unwrap(), [], "{step}");
