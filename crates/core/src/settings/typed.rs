@@ -3,6 +3,7 @@
 //! Comes in: resolved values by name. Goes out: [`Settings`]. Never here: layers or JSON documents.
 
 use super::category::{Category, CustomField};
+use super::external::External;
 use super::layers::{Origin, Warning};
 use crate::kind::{Kind, ShelfName};
 use serde_json::Value;
@@ -27,6 +28,8 @@ pub struct Settings {
     pub delete: Delete,
     /// How the gate looks at text.
     pub gate: Gate,
+    /// Whether lessons live outside the project.
+    pub memory_configuration: External,
 }
 
 /// What happens at a prompt.
@@ -212,6 +215,12 @@ impl Settings {
                 rules: v.list("gate.rules"),
                 allow: v.list("gate.allow"),
             },
+            memory_configuration: External::new(
+                v.on("memory_configuration.external_memory_enabled"),
+                v.text("memory_configuration.memory_path"),
+                &v.text("memory_configuration.memory_type"),
+                &v.text("memory_configuration.sync_strategy"),
+            ),
             categories,
         }
     }

@@ -4,6 +4,7 @@
 //! every shelf. Never here: deciding what may be stored (the gate), ranking (recall), or printing.
 
 pub mod records;
+pub mod topics;
 
 use crate::gate::Entry;
 use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, ShelfName, Status, fault::Result};
