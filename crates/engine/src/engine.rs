@@ -10,6 +10,7 @@ use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
 use crate::project::Project;
 use crate::shelf::Shelf;
+use crate::shelf::notes::Notes;
 use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -63,7 +64,12 @@ impl Engine {
 
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        Vec::new()
+        vec![Box::new(self.notes())]
+    }
+
+    /// The notes.
+    pub fn notes(&self) -> Notes<'_> {
+        Notes::new(self)
     }
 
     /// The shelf that holds an id.

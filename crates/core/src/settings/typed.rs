@@ -4,6 +4,7 @@
 
 use super::category::{Category, CustomField};
 use super::layers::{Origin, Warning};
+use super::notes::Notes;
 use crate::kind::Kind;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ pub struct Settings {
     pub delete: Delete,
     /// How the gate looks at text.
     pub gate: Gate,
+    /// How assistant messages become notes.
+    pub notes: Notes,
 }
 
 /// What happens at a prompt.
@@ -199,13 +202,14 @@ impl Settings {
                 profile: if v.text("gate.profile") == "seed" { Profile::Seed } else { Profile::Standard },
                 contact: if v.text("gate.contact") == "redact" { Contact::Redact } else { Contact::Keep },
             },
+            notes: Notes::from_values(&v),
             categories,
         }
     }
 }
 
 /// Reads resolved values; the table guarantees their types.
-struct Reader<'a>(&'a Values);
+pub(super) struct Reader<'a>(&'a Values);
 
 impl Reader<'_> {
     fn get(&self, name: &str) -> Option<&Value> {
@@ -216,7 +220,7 @@ impl Reader<'_> {
         self.0.get(name).map_or(Origin::Default, |(_, origin)| *origin)
     }
 
-    fn on(&self, name: &str) -> bool {
+    pub(super) fn on(&self, name: &str) -> bool {
         self.get(name).and_then(Value::as_bool).unwrap_or_default()
     }
 
@@ -224,7 +228,7 @@ impl Reader<'_> {
         self.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    fn count(&self, name: &str) -> Option<u32> {
+    pub(super) fn count(&self, name: &str) -> Option<u32> {
         self.get(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok())
     }
 
