@@ -16,7 +16,8 @@ use heirloom_core::{Code, Fault, fault::Result, time};
 use jiff::Timestamp;
 use lines::Lines;
 use serde_json::Value;
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek as _, SeekFrom};
 use std::path::Path;
 
 /// Who speaks.
@@ -142,7 +143,13 @@ impl<R: BufRead> Iterator for Turns<R> {
 }
 
 /// Opens a transcript file. Compressed ones are named as such, not misread.
-pub fn open(path: &Path, limits: Limits) -> Result<Turns<impl BufRead + use<>>> {
+pub fn open(path: &Path, limits: Limits) -> Result<Turns<BufReader<File>>> {
+    open_tail(path, u64::MAX, limits)
+}
+
+/// Opens the last `bytes` of a transcript file, for callers who want only what was said last. The line in which those bytes begin
+/// is broken and costs only itself.
+pub fn open_tail(path: &Path, bytes: u64, limits: Limits) -> Result<Turns<BufReader<File>>> {
     const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let cannot = |e: &std::io::Error| Fault::io(path, "read", e);
     let meta = std::fs::metadata(path).map_err(|e| cannot(&e))?;
@@ -151,12 +158,14 @@ pub fn open(path: &Path, limits: Limits) -> Result<Turns<impl BufRead + use<>>> 
             .fact("path", path.display().to_string())
             .hint("name a `.jsonl` file"));
     }
-    let mut reader =
-        std::io::BufReader::with_capacity(1 << 16, std::fs::File::open(path).map_err(|e| cannot(&e))?);
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(|e| cannot(&e))?);
     if reader.fill_buf().map_err(|e| cannot(&e))?.starts_with(&ZSTD) {
         return Err(Fault::new(Code::Input, format!("`{}` is compressed", path.display()))
             .fact("path", path.display().to_string())
             .hint("unpack it with `zstd -d` and name the result"));
+    }
+    if meta.len() > bytes {
+        reader.seek(SeekFrom::Start(meta.len() - bytes)).map_err(|e| cannot(&e))?;
     }
     Ok(Turns::new(reader, limits))
 }

@@ -8,7 +8,7 @@ use super::{Kept, NoteDraft, Notes, file};
 use crate::files;
 use crate::gate::Entry;
 use crate::shelf::provenance;
-use heirloom_core::{Status, fault::Result, hash};
+use heirloom_core::{Code, Status, fault::Result, hash};
 use serde_json::json;
 
 /// A note's file, byte for byte.
@@ -30,7 +30,7 @@ pub struct Brought {
 }
 
 impl Notes<'_> {
-    /// Every file of the shelf; retired ones only if asked for. A file that cannot be read is taken along as it is.
+    /// Every file of the shelf; retired ones only if asked for. A file that holds no readable note is taken along as it is.
     pub fn export(&self, retired: bool) -> Result<Vec<Native>> {
         let mut out = Vec::new();
         for status in [Status::Active, Status::Retired] {
@@ -40,7 +40,12 @@ impl Notes<'_> {
             for path in self.files(status)? {
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let name = if status == Status::Active { name } else { format!("retired/{name}") };
-                out.push(Native { name, bytes: files::read(&path, MAX_NOTE)? });
+                match files::read(&path, MAX_NOTE) {
+                    Ok(bytes) => out.push(Native { name, bytes }),
+                    // A link or a folder with a note's name is no note of this shelf; `verify` names it.
+                    Err(fault) if matches!(fault.code, Code::Path | Code::Read) => {}
+                    Err(fault) => return Err(fault),
+                }
             }
         }
         Ok(out)

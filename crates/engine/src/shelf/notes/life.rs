@@ -71,28 +71,28 @@ impl Shelf for Notes<'_> {
         let lock = self.engine.project().lock()?;
         let id = wanted.memory_id();
         let project = self.engine.project();
-        let mut places = Vec::new();
         let mut paths = Vec::new();
         for status in [Status::Active, Status::Retired] {
             files::sweep_temporary(&self.folder(status)?);
             for path in self.files(status)? {
                 let named = path.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case(wanted.as_str()));
                 if named || self.load(&path, status).is_ok_and(|stored| stored.note.id.same(&wanted)) {
-                    files::remove(&path)?;
-                    places.push(project.shown(&path));
                     paths.push(path);
                 }
             }
         }
         let waiting = self.engine.inbox()?.sweep(project.world().now, Some(id.as_str()))?;
-        if waiting > 0 {
-            places.push("review inbox".to_owned());
-        }
         if paths.is_empty() && waiting == 0 {
             return Err(unknown(id.as_str()));
         }
-        trust::forget(&trust::path(project.data()?), id.as_str())?;
+        // The marker first: whatever stops this half-way, the note is out of recall and nothing captures it again.
         provenance::forget(project.root(), &lock, id.as_str(), &time::format(project.world().now))?;
+        let mut places: Vec<String> = paths.iter().map(|path| project.shown(path)).collect();
+        if waiting > 0 {
+            places.push("review inbox".to_owned());
+        }
+        paths.iter().try_for_each(|path| files::remove(path))?;
+        trust::forget(&trust::path(project.data()?), id.as_str())?;
         self.noted(&lock, entry, "memory_forget", &id, paths.len())?;
         Ok(Forgotten { id, in_git: in_git(project, &paths), places })
     }

@@ -61,9 +61,16 @@ impl Moment {
         self.at
     }
 
-    /// As it is stored: the spelling it came in if that was UTC, else the same instant in UTC.
+    /// As it is stored: the spelling it came in if that was RFC 3339 in UTC, else the same instant written so.
     pub fn stored(&self) -> String {
-        if self.text.ends_with('Z') { self.text.clone() } else { self.at.to_string() }
+        let bytes = self.text.as_bytes();
+        let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+        let canonical = marks.iter().all(|&(at, mark)| bytes.get(at) == Some(&mark));
+        if canonical && self.text.ends_with('Z') && !self.text.contains(',') {
+            self.text.clone()
+        } else {
+            self.at.to_string()
+        }
     }
 }
 
