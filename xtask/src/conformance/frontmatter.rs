@@ -315,9 +315,9 @@ mod tests {
     fn every_case_that_is_not_contested_agrees() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/conformance/frontmatter");
         let mut count = 0;
-        for file in crate::conformance::case_files(&folder) {
+        for file in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             let cases: Vec<Value> = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-            for case in cases.iter() {
+            for case in &cases {
                 let outcome = run(case);
                 assert_ne!(outcome, Outcome::Unknown, "{}", case["name"]);
                 if case["source"] != "contested" {

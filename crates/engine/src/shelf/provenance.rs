@@ -112,3 +112,43 @@ pub fn forget(root: &Root, _lock: &Lock, id: &str, at: &str) -> Result<()> {
     text.push(b'\n');
     files::write(&path(root), &text, Mode::Shared)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::LOCK_LIMIT;
+
+    fn line(id: &str, at: &str, did: &str) -> Line {
+        let more = Map::from_iter([("reason".to_owned(), json!("because"))]);
+        Line { id: id.into(), hash: "h".into(), at: at.into(), did: did.into(), more }
+    }
+
+    #[test]
+    fn lines_of_a_merge_are_read_once_and_in_order_and_broken_ones_cost_themselves() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let lock = Lock::acquire(&folder.path().join("lock"), LOCK_LIMIT).unwrap();
+        let (late, early) =
+            (line("note:a", "2026-02-01T00:00:00Z", "retired"), line("note:b", "2026-01-01T00:00:00Z", "x"));
+        append(&root, &lock, &[late.clone(), early.clone(), late.clone()]).unwrap();
+        files::append_line(&path(&root), "{broken", Mode::Shared).unwrap();
+        assert_eq!(read(&root).unwrap(), [early, late.clone()]);
+        assert_eq!(about(&root, "note:a").unwrap().len(), 1);
+        assert_eq!(late.text("reason"), Some("because"));
+    }
+
+    #[test]
+    fn forgetting_leaves_only_that_it_was_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let lock = Lock::acquire(&folder.path().join("lock"), LOCK_LIMIT).unwrap();
+        let other = line("note:b", "2026-01-01T00:00:00Z", "retired");
+        append(&root, &lock, &[line("note:a", "2026-01-01T00:00:00Z", "retired"), other.clone()]).unwrap();
+        forget(&root, &lock, "note:a", "2026-03-01T00:00:00Z").unwrap();
+        forget(&root, &lock, "note:a", "2026-03-02T00:00:00Z").unwrap();
+        let lines = read(&root).unwrap();
+        assert_eq!(lines.len(), 2);
+        assert_eq!((lines[0].clone(), lines[1].more.len()), (other, 0));
+        assert_eq!(forgotten(&root).unwrap(), HashSet::from(["note:a".to_owned()]));
+    }
+}

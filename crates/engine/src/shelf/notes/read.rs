@@ -84,6 +84,14 @@ impl Notes<'_> {
         if self.forgotten()?.contains(id.memory_id().as_str()) {
             return Ok(None);
         }
+        match self.named(id)? {
+            Some(stored) => Ok(Some(stored)),
+            None => Ok(self.all(None)?.into_iter().find(|stored| stored.note.id.same(id))),
+        }
+    }
+
+    /// The note in the file that bears its name.
+    pub(super) fn named(&self, id: &NoteId) -> Result<Option<Stored>> {
         for status in [Status::Active, Status::Retired] {
             let path = self.folder(status)?.join(id.file_name());
             if let Ok(stored) = self.load(&path, status)
@@ -92,7 +100,7 @@ impl Notes<'_> {
                 return Ok(Some(stored));
             }
         }
-        Ok(self.all(None)?.into_iter().find(|stored| stored.note.id.same(id)))
+        Ok(None)
     }
 
     /// The ids that may not come back.

@@ -63,7 +63,7 @@ impl Notes<'_> {
             }
             // An id made from time and content names this very message, whatever a hand made of its file since.
             if passed.draft().id.is_none()
-                && let Some(edited) = self.find(&note.id)?
+                && let Some(edited) = self.named(&note.id)?
             {
                 return Ok(self.already(&edited));
             }
