@@ -66,11 +66,12 @@ pub(super) fn further_keys(text: &str) -> Vec<String> {
     all.into_keys().filter(|key| !KNOWN.contains(&key.as_str())).collect()
 }
 
-/// The hash a file claims, found without reading its YAML; `None` if it is not on a line of its own.
+/// The hash a file claims, found without reading its YAML; `None` if it is not plainly on a line of its own.
 pub(super) fn claimed_hash(text: &str) -> Option<&str> {
     let header = split(text).ok()?.header;
     let value = header.lines().find_map(|line| line.strip_prefix("content_hash:"))?;
-    Some(value.trim().trim_matches(['"', '\'']))
+    let word = value.split_whitespace().next()?.trim_matches(['"', '\'']);
+    (word.len() == 16 && word.bytes().all(|b| b.is_ascii_hexdigit())).then_some(word)
 }
 
 #[derive(Deserialize)]

@@ -99,6 +99,29 @@ fn a_message_stored_under_another_id_is_known_too() {
 }
 
 #[test]
+fn a_message_is_known_in_whatever_style_its_front_matter_is_written() {
+    let first = place().engine.notes().create(said("Line one\nLine two"), AGENT).unwrap().note;
+    let hash = &first.content_hash;
+    let fields = "subject: S\nkeywords: [k]\napplies_to: global\noccurred_at: 2025-06-01T08:30:00Z";
+    let id = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
+    for header in [
+        format!("id: {id}\n{fields}\ncontent_hash: '{hash}' # kept"),
+        format!("id: {id}\n{fields}\ncontent_hash: >-\n  {hash}"),
+        format!("id: {id}\n{fields}"),
+        format!(
+            "{{id: {id}, subject: S, keywords: [k], applies_to: global, occurred_at: '2025-06-01T08:30:00Z', content_hash: '{hash}'}}"
+        ),
+    ] {
+        let place = place();
+        std::fs::create_dir_all(place.root.join("notes")).unwrap();
+        let file = format!("---\n{header}\n---\nLine one\nLine two\n");
+        std::fs::write(place.root.join(format!("notes/{id}.md")), file).unwrap();
+        let again = place.engine.notes().create(said("Line one\nLine two"), AGENT).unwrap();
+        assert_eq!((again.done.status, again.note.id.as_str()), ("already_there", id), "{header}");
+    }
+}
+
+#[test]
 fn an_edited_note_is_not_stored_a_second_time_beside_its_edit() {
     let place = place();
     let notes = place.engine.notes();
