@@ -9,6 +9,7 @@
 //! verdicts, blocks of text. What never happens here: printing, reading the environment, looking at the clock, async.
 
 pub mod capture;
+pub mod convert;
 mod engine;
 pub mod files;
 pub mod gate;
@@ -18,6 +19,7 @@ pub mod project;
 pub mod recall;
 pub mod review;
 pub mod shelf;
+pub mod transfer;
 
 pub use engine::{Engine, Written};
 pub use project::{Project, World};

@@ -2,4 +2,5 @@
 //!
 //! Comes in: a prompt and an index. Goes out: hits with their reasons. Never here: how hits are shown ([`crate::inject`]).
 
+pub mod search;
 pub mod title_tags;

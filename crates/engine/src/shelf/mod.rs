@@ -3,10 +3,14 @@
 //! Comes in: [`crate::gate::Passed`] drafts, through each shelf's own calls. Goes out: [`Memory`] values, the same shape from
 //! every shelf. Never here: deciding what may be stored (the gate), ranking (recall), or printing.
 
+mod audience;
+pub mod links;
 pub mod notes;
 pub mod provenance;
 pub mod records;
 pub mod topics;
+
+pub use audience::Audience;
 
 use crate::gate::Entry;
 use crate::project::Project;

@@ -43,6 +43,15 @@ impl Notes<'_> {
 
     /// Notes in use one of whose keywords holds a word of the query or is a letter away from it, newest first.
     pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Memory>> {
+        self.search_among(query, limit, Some(Status::Active))
+    }
+
+    /// The same among all notes, retired ones included.
+    pub fn search_all(&self, query: &str, limit: usize) -> Result<Vec<Memory>> {
+        self.search_among(query, limit, None)
+    }
+
+    fn search_among(&self, query: &str, limit: usize, status: Option<Status>) -> Result<Vec<Memory>> {
         let query = query.to_lowercase();
         let words: Vec<&str> = query.split_whitespace().collect();
         let fits = |stored: &Stored| {
@@ -51,7 +60,7 @@ impl Notes<'_> {
                 words.iter().any(|word| keyword.contains(word) || is_near(&keyword, word))
             })
         };
-        self.memories(self.all(Some(Status::Active))?.into_iter().filter(fits).take(limit))
+        self.memories(self.all(status)?.into_iter().filter(fits).take(limit))
     }
 
     /// What a session should see: notes on its files, on its area, on the whole project, then the rest.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 impl Records<'_> {
-    fn memory(&self, found: &Found) -> Result<Memory> {
+    pub(super) fn memory(&self, found: &Found) -> Result<Memory> {
         let document = &found.document;
         let stem = found.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         let category = document.text("category").unwrap_or(&found.folder_category);

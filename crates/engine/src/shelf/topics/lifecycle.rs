@@ -10,7 +10,7 @@ use super::store::{self, Open};
 use super::{Topics, git, stock, sync_git};
 use crate::engine::Written;
 use crate::gate::{Entry, audit, trust};
-use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, unknown};
+use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, text::one_line, time};
 use serde_json::Value;
 
@@ -21,9 +21,13 @@ impl Shelf for Topics<'_> {
 
     fn list(&self, wanted: &Listing) -> Result<Vec<Memory>> {
         let stock = self.stock();
+        let forgotten = self.forgotten()?;
         let mut out = Vec::new();
         for topic in stock.topics() {
             for held in stock.entries(&topic, Part::default()) {
+                if forgotten.contains(held.id.as_str()) {
+                    continue;
+                }
                 if wanted.status.is_none_or(|status| status == held.status) {
                     out.push(self.memory(&held)?);
                 }
@@ -34,6 +38,9 @@ impl Shelf for Topics<'_> {
     }
 
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
+        if self.forgotten()?.contains(id.as_str()) {
+            return Ok(None);
+        }
         self.stock().find(id).map(|held| self.memory(&held)).transpose()
     }
 
@@ -132,7 +139,11 @@ impl Shelf for Topics<'_> {
             places.push("access statistics".to_owned());
         }
         trust::forget(&trust::path(self.engine.project().data()?), id.as_str())?;
-        self.engine.inbox()?.sweep(self.engine.project().world().now, Some(id.as_str()))?;
+        let now = self.engine.project().world().now;
+        if self.engine.inbox()?.sweep(now, Some(id.as_str()))? > 0 {
+            places.push("review inbox".to_owned());
+        }
+        provenance::forget(self.engine.project().root(), &open.lock, id.as_str(), &time::format(now))?;
         let what = Written {
             action: "memory_forget",
             shelf: ShelfName::Topics,

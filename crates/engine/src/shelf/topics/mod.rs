@@ -13,6 +13,7 @@
 mod access;
 mod archive;
 mod brief;
+mod compose;
 mod draft;
 mod git;
 mod index;
@@ -31,11 +32,13 @@ mod stock;
 mod store;
 mod sync;
 mod sync_git;
+mod transfer;
 mod url;
 mod verify;
 
 pub use access::Uses;
 pub use brief::{BRIEF_LESSONS, BRIEF_TOKENS, Brief};
+pub use compose::{LessonWords, compose, file_of};
 pub use draft::{LessonDraft, MAX_LESSON};
 pub use lesson::Lesson;
 pub use merge::{merge_index, merge_topic};
@@ -43,13 +46,14 @@ pub use prune::{MAX_BYTES, MAX_ENTRIES};
 pub use search::{Hit, Why};
 pub use sync::{Plan, Synced};
 pub use sync_git::Changed;
+pub use transfer::{Taken, TopicFile};
 
 use crate::engine::Engine;
 use access::Access;
-use heirloom_core::{Fault, Kind, Memory, Scope, Status, fault::Result};
+use heirloom_core::{Fault, Kind, Memory, MemoryId, Scope, Status, fault::Result};
 use place::{Need, Place};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use stock::{Held, Part, Stock};
 
 /// The shelf.
@@ -111,6 +115,16 @@ impl<'e> Topics<'e> {
             return Ok(BTreeMap::new());
         }
         Access::new(self.engine.project().local()?.folder()).read()
+    }
+
+    /// A lesson by its id, as somebody would change it.
+    pub fn lesson(&self, id: &MemoryId) -> Option<Lesson> {
+        self.stock().find(id).map(|held| held.lesson)
+    }
+
+    /// The ids that were forgotten and may not come back.
+    fn forgotten(&self) -> Result<HashSet<String>> {
+        crate::shelf::provenance::forgotten(self.engine.project().root())
     }
 
     /// The rule that holds a text back, if the gate would refuse it today: it may have reached the file without the gate.

@@ -1,7 +1,8 @@
 //! Search among lessons: keywords, context, recency, use.
 //!
 //! Comes in: a question in words; `"a phrase"`, `context:TASK-12`, `tag:git` and `type:lesson` narrow it. Goes out: the best hits with
-//! why each is there. Never here: an entry the gate would refuse, or one in the archive.
+//! why each is there. Never here: an entry the gate would refuse, one that was forgotten and came back, or, unless asked for, one in
+//! the archive.
 
 use super::lesson::Lesson;
 use super::stock::{Held, Part};
@@ -47,6 +48,26 @@ pub struct Why {
     pub recency: f64,
     /// How often it was loaded.
     pub uses: u64,
+}
+
+impl Why {
+    /// The parts of the score, each with its points.
+    pub fn parts(&self) -> Vec<(String, f64)> {
+        let each = |what: &str, words: &[String], points: f64| -> Vec<(String, f64)> {
+            words.iter().map(|word| (format!("{what} {word}"), points)).collect()
+        };
+        let mut parts = each("word", &self.keywords, PER_KEYWORD);
+        parts.extend(each("topic", &self.tags, PER_TAG));
+        parts.extend(self.context.iter().map(|context| (format!("context {context}"), FOR_CONTEXT)));
+        parts.push(("recency".to_owned(), FOR_RECENCY * self.recency));
+        parts.push((format!("loaded {} times", self.uses), self.for_uses()));
+        parts.retain(|(_, points)| *points >= 0.01);
+        parts
+    }
+
+    fn for_uses(&self) -> f64 {
+        (PER_FIVE_USES * (self.uses / 5) as f64).min(MAX_FOR_USES)
+    }
 }
 
 /// A question, taken apart.
@@ -185,17 +206,30 @@ fn recency(lesson: &Lesson, now: Timestamp) -> f64 {
 }
 
 impl Topics<'_> {
-    /// The lessons that fit a question, best first.
+    /// The lessons in use that fit a question, best first.
     pub fn search(&self, question: &str, limit: usize) -> Result<Vec<Hit>> {
-        let found = self.ranked(question)?;
-        found
-            .into_iter()
-            .take(limit)
-            .map(|(held, score, why)| Ok(Hit { memory: self.memory(&held)?, score, why }))
-            .collect()
+        self.hits(self.ranked(question)?, limit)
+    }
+
+    /// The same among all lessons, archived and retired ones included.
+    pub fn search_all(&self, question: &str, limit: usize) -> Result<Vec<Hit>> {
+        self.hits(self.ranked_among(question, |_| true)?, limit)
+    }
+
+    fn hits(&self, found: Vec<(Held, f64, Why)>, limit: usize) -> Result<Vec<Hit>> {
+        let found = found.into_iter().take(limit);
+        found.map(|(held, score, why)| Ok(Hit { memory: self.memory(&held)?, score, why })).collect()
     }
 
     pub(super) fn ranked(&self, question: &str) -> Result<Vec<(Held, f64, Why)>> {
+        self.ranked_among(question, |held| held.status == Status::Active)
+    }
+
+    fn ranked_among(
+        &self,
+        question: &str,
+        counts: impl Fn(&Held) -> bool,
+    ) -> Result<Vec<(Held, f64, Why)>> {
         let question = Question::read(question);
         if question.is_empty() {
             return Ok(Vec::new());
@@ -208,10 +242,11 @@ impl Topics<'_> {
             .flatten()
             .unwrap_or_default();
         let descriptions = index::lines(&index);
+        let forgotten = self.forgotten()?;
         let mut out = Vec::new();
         for topic in stock.topics() {
             for held in stock.entries(&topic, Part::default()) {
-                if held.status != Status::Active {
+                if !counts(&held) || forgotten.contains(held.id.as_str()) {
                     continue;
                 }
                 let all = held.lesson.texts().map(|(_, text)| text.to_lowercase()).join("\n");
@@ -228,7 +263,7 @@ impl Topics<'_> {
                     + PER_TAG * why.tags.len() as f64
                     + if why.context.is_some() { FOR_CONTEXT } else { 0.0 }
                     + FOR_RECENCY * why.recency
-                    + (PER_FIVE_USES * (why.uses / 5) as f64).min(MAX_FOR_USES);
+                    + why.for_uses();
                 out.push((held, score, why));
             }
         }

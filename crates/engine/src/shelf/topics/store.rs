@@ -80,7 +80,7 @@ impl Topics<'_> {
         self.engine.pass(&open.lock, ShelfName::Topics, draft, entry, |draft| {
             json!({ "topic": draft.topic, "subtopic": draft.subtopic, "date": draft.lesson.date.to_string(),
                 "title": draft.lesson.title, "context": draft.lesson.context, "problem": draft.lesson.problem,
-                "solution": draft.lesson.solution, "code": draft.lesson.code })
+                "solution": draft.lesson.solution, "code": draft.lesson.code, "text": draft.lesson.lead })
         })
     }
 
@@ -92,6 +92,12 @@ impl Topics<'_> {
         let mut register = Register::default();
         for held in open.stock.entries(topic, Part { subtopic: Some(subtopic), year: Some(date.year()) }) {
             register.take(held.lesson.date, &held.slug);
+        }
+        // A name that was forgotten stays taken: what is stored under it would not be recalled.
+        for name in self.forgotten()?.iter().filter_map(|id| names::Name::parse(&MemoryId::parse(id)?)) {
+            if name.topic == *topic && name.subtopic == *subtopic {
+                register.take(name.date, &name.slug);
+            }
         }
         let slug = register.take(date, &names::slug_of(&draft.lesson.title));
         let text = draft.lesson.write(&slug);

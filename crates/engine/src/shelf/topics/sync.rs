@@ -146,7 +146,7 @@ impl Topics<'_> {
 }
 
 /// The memory files of a base that are there.
-fn memory_files(stock: &Stock) -> Vec<PathBuf> {
+pub(super) fn memory_files(stock: &Stock) -> Vec<PathBuf> {
     let mut out = Vec::new();
     for topic in stock.topics() {
         out.extend(

@@ -53,11 +53,18 @@ impl Topics<'_> {
                 fix: fault.next_step().to_owned(),
             });
         }
+        let forgotten = self.forgotten()?;
         for topic in stock.topics() {
             for (path, limit) in files_of(&stock, &topic) {
                 self.check_file(&path, limit, &mut out);
             }
-            self.check_entries(&stock.entries(&topic, Part::default()), &mut out);
+            let entries = stock.entries(&topic, Part::default());
+            for held in entries.iter().filter(|held| forgotten.contains(held.id.as_str())) {
+                let message = format!("`{}` was forgotten and came back; it is not recalled", held.id);
+                let fix = "`heirloom forget` it again, and see where it came from (a merge, a pull)";
+                out.push(self.problem(&held.path, None, Code::AntiResurrection, message, fix));
+            }
+            self.check_entries(&entries, &mut out);
         }
         self.check_index(&stock, &mut out);
         Ok(out)

@@ -1,0 +1,34 @@
+//! Who looks: which of the vault's scopes somebody is shown.
+//!
+//! Comes in: the scopes of a reader, or nothing for a person, who sees all. Goes out: yes or no for a memory. Never here: finding out
+//! who somebody is; the door does that.
+
+use heirloom_core::{Memory, Scope, ShelfName};
+
+/// Who looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Audience {
+    scopes: Option<Vec<String>>,
+}
+
+impl Audience {
+    /// A person: everything.
+    pub fn person() -> Audience {
+        Audience { scopes: None }
+    }
+
+    /// A process or an agent: these scopes of the vault, and every other shelf.
+    pub fn of(scopes: Vec<String>) -> Audience {
+        Audience { scopes: Some(scopes) }
+    }
+
+    /// Whether they are shown a memory.
+    pub fn sees(&self, memory: &Memory) -> bool {
+        match (&self.scopes, &memory.scope) {
+            (Some(scopes), Scope::Agent(name)) if memory.kind.shelf() == ShelfName::Vault => {
+                scopes.contains(name)
+            }
+            _ => true,
+        }
+    }
+}
