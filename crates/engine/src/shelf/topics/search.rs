@@ -64,9 +64,10 @@ impl Question {
     pub(super) fn read(text: &str) -> Question {
         let mut question = Question::default();
         let mut plain = String::new();
+        let quotes = text.matches('"').count();
         for (at, piece) in text.split('"').enumerate() {
             // Every second piece stands between quotes; one left open is plain words.
-            if at % 2 == 1 && text.matches('"').count() > at {
+            if at % 2 == 1 && quotes > at {
                 let phrase = piece.trim().to_lowercase();
                 if !phrase.is_empty() {
                     question.phrases.push(phrase);

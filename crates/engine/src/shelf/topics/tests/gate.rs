@@ -53,7 +53,7 @@ fn the_standard_profile_looks_for_secrets_not_for_words() {
     let mut leak = lesson("2026-01-15", &secret);
     leak.title = secret.clone();
     assert_eq!(topics.store("a", "b", leak, person()).unwrap_err().code, Code::GateRefused);
-    assert_eq!(topics.store(&secret, "b", lesson("2026-01-15", "x"), person()).is_ok(), false);
+    assert!(topics.store(&secret, "b", lesson("2026-01-15", "x"), person()).is_err());
     let local = desk.path().join("project/.claude/memory/.local/audit.jsonl");
     let audit = read(&local).to_lowercase();
     assert!(!audit.contains(&secret[4..].to_lowercase()), "a refused title or name does not reach the audit");
@@ -93,6 +93,7 @@ fn shape_is_checked_and_reserved_names_are_no_topics() {
         assert_eq!(code(topic, "x"), Code::Validation, "{topic}");
     }
     assert_eq!(code("git", "../../x"), Code::Validation);
+    assert_eq!(code("git", "index"), Code::Validation);
     assert_eq!(code("git", &"x".repeat(200)), Code::Validation);
     let untitled = Lesson { title: " \n ".into(), ..lesson("2026-01-15", "x") };
     assert_eq!(topics.store("a", "b", untitled, person()).unwrap_err().get("field"), Some("title"));
