@@ -94,13 +94,13 @@ impl<'e> Topics<'e> {
         self.place().fault
     }
 
-    /// Reads a topic, or one subtopic of it, and counts that.
+    /// Reads a topic, or one subtopic of it, for an agent, and counts that. What the gate would refuse is left out.
     pub fn load(&self, topic: &str, subtopic: Option<&str>) -> Result<Vec<Memory>> {
         let held: Vec<Held> = self
             .stock()
             .entries(topic, Part { subtopic, year: None })
             .into_iter()
-            .filter(|held| held.status == Status::Active)
+            .filter(|held| held.status == Status::Active && self.held_back(held).is_none())
             .collect();
         self.count(&held);
         held.iter().map(|held| self.memory(held)).collect()

@@ -1,3 +1,5 @@
+//! What is written is read back; what is around it stays.
+
 use super::*;
 use crate::shelf::topics::page::Page;
 use proptest::prelude::*;

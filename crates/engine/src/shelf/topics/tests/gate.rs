@@ -1,3 +1,5 @@
+//! What may become a lesson.
+
 use super::*;
 use crate::shelf::topics::seed_rules::PATTERNS;
 use crate::shelf::{Listing, Shelf};
@@ -72,6 +74,7 @@ fn what_reached_a_file_without_the_gate_is_held_back_and_named() {
     let hits = topics.search("rebase", 10).unwrap();
     assert_eq!(hits.len(), 1);
     assert!(!topics.brief("rebase").unwrap().text.contains(&secret));
+    assert_eq!(topics.load("git", None).unwrap().len(), 1);
     let problems = topics.verify().unwrap();
     assert!(
         problems.iter().any(|p| p.code == "GATE_REFUSED" && !p.message.contains(&secret)),

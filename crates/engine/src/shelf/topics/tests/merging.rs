@@ -1,3 +1,5 @@
+//! Merges, also by a real git with the merge driver.
+
 use super::*;
 use crate::shelf::topics::page::Page;
 use crate::shelf::{Listing, Shelf};

@@ -1,3 +1,5 @@
+//! The table of path rules.
+
 use super::*;
 use crate::shelf::topics::path_rules::{checked, placed, reachable};
 use heirloom_core::Code;
