@@ -10,7 +10,7 @@ use super::store::{self, Open};
 use super::{Topics, git, stock, sync_git};
 use crate::engine::Written;
 use crate::gate::{Entry, audit, trust};
-use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, unknown};
+use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, text::one_line, time};
 use serde_json::Value;
 
@@ -141,6 +141,8 @@ impl Shelf for Topics<'_> {
             before: None,
             size: places.len(),
         };
+        let at = heirloom_core::time::format(self.engine.project().world().now);
+        provenance::forget(self.engine.project().root(), &open.lock, id.as_str(), &at)?;
         self.engine.noted(&open.lock, entry, &[], what)?;
         // A failed commit is said by the next `sync`; the text is gone from the files.
         let _ = sync_git::after_write(self.engine, &open.place, id);
