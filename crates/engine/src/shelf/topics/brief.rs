@@ -24,7 +24,7 @@ const THIRD_NEEDS: f64 = 0.4;
 pub struct Brief {
     /// The text to paste; empty if no lesson fits.
     pub text: String,
-    /// Its size, counted so that no known tokeniser finds more.
+    /// Its size, estimated on the high side.
     pub tokens: usize,
     /// The lessons in it, best first.
     pub ids: Vec<MemoryId>,
@@ -118,8 +118,8 @@ fn cut(text: &str, room: usize) -> &str {
     .trim_end()
 }
 
-/// How many tokens a text has at most, give or take none: words of Latin letters count one per three letters, digits and marks one
-/// each, other scripts one per two bytes.
+/// How many tokens a text has, on the high side, since every model counts differently: one for every three Latin letters of a word
+/// (a capital inside starts a new one), one for every digit and mark, one for every two bytes of other scripts.
 pub(super) fn tokens(text: &str) -> usize {
     let mut counter = Counter::default();
     text.chars().for_each(|c| counter.add(c));
@@ -130,11 +130,16 @@ pub(super) fn tokens(text: &str) -> usize {
 struct Counter {
     whole: usize,
     letters: usize,
+    small: bool,
 }
 
 impl Counter {
     fn add(&mut self, c: char) {
         if c.is_ascii_alphabetic() {
+            if self.small && c.is_ascii_uppercase() {
+                self.close();
+            }
+            self.small = c.is_ascii_lowercase();
             self.letters += 1;
             return;
         }
@@ -150,6 +155,7 @@ impl Counter {
     fn close(&mut self) {
         self.whole += self.letters.div_ceil(3);
         self.letters = 0;
+        self.small = false;
     }
 
     fn total(&self) -> usize {

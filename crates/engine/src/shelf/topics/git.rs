@@ -97,7 +97,8 @@ const EMPTY_TREE: [&str; 2] = [
 pub(super) const UPLOAD_PACK: &str =
     "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand= upload-pack";
 /// The same for pushes, where the other end has hooks.
-pub(super) const RECEIVE_PACK: &str = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand= -c core.fsmonitor=false -c receive.autogc=false receive-pack";
+pub(super) const RECEIVE_PACK: &str = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand= \
+    -c core.fsmonitor=false -c receive.autogc=false receive-pack";
 
 /// A repository with a work tree.
 #[derive(Debug, Clone)]

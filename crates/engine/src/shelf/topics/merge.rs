@@ -59,6 +59,17 @@ fn side_by_side(ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     [b"<<<<<<< ours\n", ours, line, b"=======\n", theirs, line, b">>>>>>> theirs\n"].concat()
 }
 
+/// Merges any memory file of this shelf: the index as an index, everything else as entries.
+pub fn merge_file(name: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
+    let has_entries = |bytes: &&[u8]| {
+        std::str::from_utf8(bytes)
+            .is_ok_and(|text| text.lines().any(|line| super::marks::dated(line).is_some()))
+    };
+    let is_index =
+        name.rsplit('/').next() == Some("index.md") && ![base, ours, theirs].iter().any(has_entries);
+    if is_index { merge_index(base, ours, theirs) } else { merge_topic(base, ours, theirs) }
+}
+
 /// Merges a topic file or an archive.
 pub fn merge_topic(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     if ours == theirs || base == theirs {

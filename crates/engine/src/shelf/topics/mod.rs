@@ -41,7 +41,7 @@ pub use brief::{BRIEF_LESSONS, BRIEF_TOKENS, Brief};
 pub use compose::{LessonWords, compose, file_of};
 pub use draft::{LessonDraft, MAX_LESSON};
 pub use lesson::Lesson;
-pub use merge::{merge_index, merge_topic};
+pub use merge::{merge_file, merge_index, merge_topic};
 pub use prune::{MAX_BYTES, MAX_ENTRIES};
 pub use search::{Hit, Why};
 pub use sync::{Plan, Synced};
@@ -55,6 +55,14 @@ use place::{Need, Place};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use stock::{Held, Part, Stock};
+
+/// The lessons of a topic file or an archive as somebody wrote it, from the top, for an import.
+pub fn lessons_in(text: &str) -> Vec<Lesson> {
+    let page = page::Page::read(text.to_owned());
+    let lesson =
+        |(at, spot): (usize, &page::Spot)| Lesson::read(&spot.heading, &archive::untagged(&page.plain(at)).1);
+    page.spots().iter().enumerate().map(lesson).collect()
+}
 
 /// The shelf.
 #[derive(Debug)]
@@ -89,13 +97,13 @@ impl<'e> Topics<'e> {
         self.place().fault
     }
 
-    /// Reads a topic, or one subtopic of it, and counts that.
+    /// Reads a topic, or one subtopic of it, for an agent, and counts that. What the gate would refuse is left out.
     pub fn load(&self, topic: &str, subtopic: Option<&str>) -> Result<Vec<Memory>> {
         let held: Vec<Held> = self
             .stock()
             .entries(topic, Part { subtopic, year: None })
             .into_iter()
-            .filter(|held| held.status == Status::Active)
+            .filter(|held| held.status == Status::Active && self.held_back(held).is_none())
             .collect();
         self.count(&held);
         held.iter().map(|held| self.memory(held)).collect()

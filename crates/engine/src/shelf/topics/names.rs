@@ -18,7 +18,7 @@ pub(super) const ARCHIVE: &str = "archive";
 pub(super) const UNSORTED: &str = "unsorted";
 
 /// Names a topic cannot have, because the shelf uses them itself.
-const NO_TOPICS: [&str; 2] = [ARCHIVE, "index"];
+pub(super) const NO_TOPICS: [&str; 2] = [ARCHIVE, "index"];
 
 /// A topic's name as it is stored: lower case, words joined by hyphens.
 pub(super) fn topic(given: &str) -> Result<String> {
@@ -29,9 +29,16 @@ pub(super) fn topic(given: &str) -> Result<String> {
     Ok(name)
 }
 
-/// A subtopic's name as it is stored.
+/// A subtopic's name as it is stored. `index.md` is the index wherever it lies, so that a merge can tell.
 pub(super) fn subtopic(given: &str) -> Result<String> {
-    name("subtopic", given)
+    let name = name("subtopic", given)?;
+    if name == "index" {
+        return Err(bad(
+            "subtopic",
+            format!("`{name}` cannot be a subtopic; the shelf uses that name itself"),
+        ));
+    }
+    Ok(name)
 }
 
 fn name(field: &'static str, given: &str) -> Result<String> {

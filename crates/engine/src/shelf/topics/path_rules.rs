@@ -30,7 +30,7 @@ const SYSTEM: [&str; 17] = [
     "/private/var",
 ];
 
-/// Below a system folder and still the user's own: where macOS keeps temporary folders.
+/// Below a system folder and still the user's own: where macOS, and only macOS, keeps temporary folders.
 const OWN: [&str; 2] = ["/var/folders", "/private/var/folders"];
 
 /// The real folder of a configured path.
@@ -83,7 +83,7 @@ fn rules(configured: &str, path: &Path) -> Result<()> {
         |message: &str| Err(Fault::new(Code::Security, message).fact("path", configured).hint(HINT));
     let plain: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
     let below = |folders: &[&str]| folders.iter().any(|folder| plain.starts_with(folder));
-    if below(&SYSTEM) && !below(&OWN) {
+    if below(&SYSTEM) && !(cfg!(target_os = "macos") && below(&OWN)) {
         return refused("Security violation: Cannot use system directory for memory storage");
     }
     if plain == Path::new("/") {

@@ -139,8 +139,8 @@ fn repository(
 fn log(engine: &Engine, fault: &Fault) -> Result<()> {
     let now = time::format(engine.project().world().now);
     let path = engine.project().local()?.path("health");
-    let line = json!({ "at": now, "what": "external_memory", "code": fault.code.name(), "message": fault.message,
-        "next": fault.next_step() });
+    let line = json!({ "at": now, "what": "external_memory", "code": fault.code.name(),
+        "message": fault.message, "next": fault.next_step() });
     let tail = files::read_tail(&path, 64 << 10)?.unwrap_or_default();
     let known = String::from_utf8_lossy(&tail).lines().any(|old| {
         let old = heirloom_core::json::parse(old.as_bytes()).unwrap_or_default();
@@ -153,8 +153,7 @@ fn log(engine: &Engine, fault: &Fault) -> Result<()> {
 /// The fault for a call that needs an external repository where there is none.
 pub(super) fn no_repository(place: &Place) -> Fault {
     place.fault.clone().unwrap_or_else(|| {
-        Fault::new(Code::Config, "lessons do not live in an external git repository, so there is nothing to sync").hint(
-            "set `memory_configuration.external_memory_enabled`, `memory_path` and `memory_type: git_repo` in your settings",
-        )
+        Fault::new(Code::Config, "lessons live in the project's own memory, so there is nothing to sync")
+            .hint("set `external_memory_enabled` and `memory_path` under `memory_configuration` in your settings")
     })
 }

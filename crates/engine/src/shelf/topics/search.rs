@@ -85,9 +85,10 @@ impl Question {
     pub(super) fn read(text: &str) -> Question {
         let mut question = Question::default();
         let mut plain = String::new();
+        let quotes = text.matches('"').count();
         for (at, piece) in text.split('"').enumerate() {
             // Every second piece stands between quotes; one left open is plain words.
-            if at % 2 == 1 && text.matches('"').count() > at {
+            if at % 2 == 1 && quotes > at {
                 let phrase = piece.trim().to_lowercase();
                 if !phrase.is_empty() {
                     question.phrases.push(phrase);
@@ -196,7 +197,8 @@ fn words(text: &str) -> BTreeSet<String> {
 }
 
 fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+    matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 fn recency(lesson: &Lesson, now: Timestamp) -> f64 {

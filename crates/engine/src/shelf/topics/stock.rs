@@ -78,8 +78,8 @@ impl Stock {
     /// All topics, by name.
     pub(super) fn topics(&self) -> Vec<String> {
         let mut topics = folders(self.root.folder());
-        topics.retain(|name| name != ARCHIVE);
         topics.extend(folders(&self.root.join(&[ARCHIVE])));
+        topics.retain(|name| !names::NO_TOPICS.contains(&name.as_str()));
         topics.sort();
         topics.dedup();
         topics

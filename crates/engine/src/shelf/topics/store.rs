@@ -105,16 +105,7 @@ impl Topics<'_> {
         let moved = settle(&open.stock, topic, subtopic, &path, &page)?;
         update_index(&open.stock, topic, subtopic, None)?;
         let id = names::id(topic, subtopic, date, &slug);
-        let hash = hash::sha256(text.as_bytes());
-        let what = Written {
-            action: "memory_write",
-            shelf: ShelfName::Topics,
-            id: id.as_str(),
-            hash: &hash,
-            before: None,
-            size: text.len(),
-        };
-        self.engine.written(&open.lock, &passed, what)?;
+        self.noted(open, &passed, &id, &text)?;
         let mut done = self.done("created", id, open, &path);
         if moved > 0 {
             done.notes.push(format!("{moved} older {} moved to the archive", entries(moved)));
@@ -153,19 +144,23 @@ impl Topics<'_> {
         clear_leftovers(&open.stock, &held.topic, &held.subtopic, &page)?;
         settle(&open.stock, &held.topic, &held.subtopic, &path, &page.replaced(held.at, &text))?;
         update_index(&open.stock, &held.topic, &held.subtopic, Some(&held.lesson.title))?;
-        let hash = hash::sha256(text.as_bytes());
+        self.noted(&open, &passed, id, &text)?;
+        let mut done = self.done("updated", id.clone(), &open, &path);
+        done.notes.extend(sync_git::after_write(self.engine, &open.place, id));
+        Ok(done)
+    }
+
+    /// The epilogue of a stored text.
+    fn noted(&self, open: &Open, passed: &Passed<LessonDraft>, id: &MemoryId, text: &str) -> Result<()> {
         let what = Written {
             action: "memory_write",
             shelf: ShelfName::Topics,
             id: id.as_str(),
-            hash: &hash,
+            hash: &hash::sha256(text.as_bytes()),
             before: None,
             size: text.len(),
         };
-        self.engine.written(&open.lock, &passed, what)?;
-        let mut done = self.done("updated", id.clone(), &open, &path);
-        done.notes.extend(sync_git::after_write(self.engine, &open.place, id));
-        Ok(done)
+        self.engine.written(&open.lock, passed, what)
     }
 
     pub(super) fn done(&self, status: &'static str, id: MemoryId, open: &Open, path: &Path) -> Done {

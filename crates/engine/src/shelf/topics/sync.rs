@@ -7,7 +7,7 @@ use super::place::no_repository;
 use super::stock::Stock;
 use super::store::Open;
 use super::sync_git::Changed;
-use super::{Topics, merge_index, merge_topic, names, sync_git, url};
+use super::{Topics, merge_file, names, sync_git, url};
 use crate::files::{self, Mode};
 use heirloom_core::{Code, Fault, fault::Result};
 use serde::Serialize;
@@ -130,11 +130,7 @@ impl Topics<'_> {
             let limit = super::stock::MAX_ARCHIVE;
             let (ours, theirs) =
                 (files::read_if_there(&target, limit)?.unwrap_or_default(), files::read(path, limit)?);
-            let merged = match inner.to_str() {
-                _ if ours.is_empty() => theirs,
-                Some("index.md") => merge_index(b"", &ours, &theirs),
-                _ => merge_topic(b"", &ours, &theirs),
-            };
+            let merged = merge_file(&inner.to_string_lossy(), b"", &ours, &theirs);
             if let Some(folder) = target.parent() {
                 files::make_folder(folder, Mode::Shared)?;
             }

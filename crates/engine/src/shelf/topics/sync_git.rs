@@ -6,7 +6,7 @@
 
 use super::git::{Git, RECEIVE_PACK, Said, UPLOAD_PACK, failed};
 use super::place::Place;
-use super::{merge_index, merge_topic, url};
+use super::{merge_file, url};
 use crate::engine::Engine;
 use crate::files::{self, Mode};
 use heirloom_core::settings::SyncStrategy;
@@ -200,8 +200,7 @@ fn rebase(engine: &Engine, git: &Git, upstream: &str) -> Result<()> {
 
 /// Merges a memory file that both sides changed. Says whether it is one.
 fn joined(git: &Git, path: &str) -> Result<bool> {
-    let index = path == "index.md";
-    if !index && (!path.ends_with(".md") || !path.contains('/')) {
+    if path != "index.md" && (!path.ends_with(".md") || !path.contains('/')) {
         return Ok(false);
     }
     let stage = |n: u8| -> Result<String> {
@@ -214,7 +213,7 @@ fn joined(git: &Git, path: &str) -> Result<bool> {
         return Ok(false);
     }
     let [base, ours, theirs] = versions.each_ref().map(|text| text.as_bytes());
-    let merged = if index { merge_index(base, ours, theirs) } else { merge_topic(base, ours, theirs) };
+    let merged = merge_file(path, base, ours, theirs);
     let target = git.folder().join(path);
     if let Some(folder) = target.parent() {
         files::make_folder(folder, Mode::Shared)?;

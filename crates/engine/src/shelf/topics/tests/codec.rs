@@ -1,3 +1,5 @@
+//! What is written is read back; what is around it stays.
+
 use super::*;
 use crate::shelf::topics::page::Page;
 use proptest::prelude::*;
@@ -122,6 +124,14 @@ fn entries_written_by_hand_are_read_in_their_many_forms() {
     assert_eq!(page.lesson(1).lead, "Just text");
     assert_eq!(page.lesson(2).context, "ABC-1");
     assert_eq!(page.foreign(), "intro\n\n# Another section\nforeign\n");
+}
+
+#[test]
+fn a_file_from_elsewhere_gives_its_lessons() {
+    let text = "## 2026-01-02: B\n**Subtopic:** x\n**Retired:** 2026-01-03 old\n**Problem:** p\n---\n## 2026-01-01: A\nq\n";
+    let found = lessons_in(text);
+    assert_eq!((found[0].title.as_str(), found[0].problem.as_str(), found[0].lead.as_str()), ("B", "p", ""));
+    assert_eq!(found[1].lead, "q");
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! External folders: where lessons live, and what happens if they cannot.
+
 use super::*;
 use crate::shelf::{Listing, Shelf};
 

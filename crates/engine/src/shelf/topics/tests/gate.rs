@@ -1,3 +1,5 @@
+//! What may become a lesson.
+
 use super::*;
 use crate::gate::scan::seed::words::BLOCKED as PATTERNS;
 use crate::shelf::{Listing, Shelf};
@@ -53,7 +55,7 @@ fn the_standard_profile_looks_for_secrets_not_for_words() {
     let mut leak = lesson("2026-01-15", &secret);
     leak.title = secret.clone();
     assert_eq!(topics.store("a", "b", leak, person()).unwrap_err().code, Code::GateRefused);
-    assert_eq!(topics.store(&secret, "b", lesson("2026-01-15", "x"), person()).is_ok(), false);
+    assert!(topics.store(&secret, "b", lesson("2026-01-15", "x"), person()).is_err());
     let local = desk.path().join("project/.claude/memory/.local/audit.jsonl");
     let audit = read(&local).to_lowercase();
     assert!(!audit.contains(&secret[4..].to_lowercase()), "a refused title or name does not reach the audit");
@@ -72,6 +74,7 @@ fn what_reached_a_file_without_the_gate_is_held_back_and_named() {
     let hits = topics.search("rebase", 10).unwrap();
     assert_eq!(hits.len(), 1);
     assert!(!topics.brief("rebase").unwrap().text.contains(&secret));
+    assert_eq!(topics.load("git", None).unwrap().len(), 1);
     let problems = topics.verify().unwrap();
     assert!(
         problems.iter().any(|p| p.code == "GATE_REFUSED" && !p.message.contains(&secret)),
@@ -93,6 +96,7 @@ fn shape_is_checked_and_reserved_names_are_no_topics() {
         assert_eq!(code(topic, "x"), Code::Validation, "{topic}");
     }
     assert_eq!(code("git", "../../x"), Code::Validation);
+    assert_eq!(code("git", "index"), Code::Validation);
     assert_eq!(code("git", &"x".repeat(200)), Code::Validation);
     let untitled = Lesson { title: " \n ".into(), ..lesson("2026-01-15", "x") };
     assert_eq!(topics.store("a", "b", untitled, person()).unwrap_err().get("field"), Some("title"));

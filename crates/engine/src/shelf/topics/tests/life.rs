@@ -1,3 +1,5 @@
+//! The life of a lesson, the index, statistics, verify and repair.
+
 use super::*;
 use crate::shelf::{Listing, Shelf};
 use heirloom_core::{Code, Trust};

@@ -1,3 +1,5 @@
+//! Merges, also by a real git with the merge driver.
+
 use super::*;
 use crate::shelf::topics::page::Page;
 use crate::shelf::{Listing, Shelf};
@@ -112,12 +114,7 @@ fn merge_driver_child() {
     let args = args.into_string().unwrap();
     let [base, ours, theirs, name] = args.split('|').collect::<Vec<_>>()[..] else { panic!("{args}") };
     let [o, a, b] = [base, ours, theirs].map(|path| std::fs::read(path).unwrap());
-    let merged = if name == "index.md" || name.ends_with("/index.md") {
-        merge_index(&o, &a, &b)
-    } else {
-        merge_topic(&o, &a, &b)
-    };
-    std::fs::write(ours, merged).unwrap();
+    std::fs::write(ours, merge_file(name, &o, &a, &b)).unwrap();
 }
 
 pub(super) fn git(folder: &Path, args: &[&str]) -> String {

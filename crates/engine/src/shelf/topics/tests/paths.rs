@@ -1,3 +1,5 @@
+//! The table of path rules.
+
 use super::*;
 use crate::shelf::topics::path_rules::{checked, placed, reachable};
 use heirloom_core::Code;
@@ -26,7 +28,7 @@ fn every_path_rule_answers_with_its_message() {
         .iter()
         .flat_map(|dir| {
             [
-                format!("{dir}"),
+                (*dir).to_owned(),
                 format!("{dir}/"),
                 format!("{dir}/memory"),
                 format!("/.{dir}"),
@@ -37,6 +39,7 @@ fn every_path_rule_answers_with_its_message() {
         .collect();
     table.extend([
         // As configured.
+        ("/var/folders/x".into(), SYSTEM),
         ("/".into(), ROOT),
         ("//".into(), ROOT),
         ("/.".into(), ROOT),

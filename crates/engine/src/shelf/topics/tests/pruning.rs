@@ -1,3 +1,5 @@
+//! Pruning and the archive.
+
 use super::*;
 use crate::shelf::topics::page::Page;
 use crate::shelf::{Listing, Shelf};
@@ -112,7 +114,7 @@ fn an_interrupted_move_is_counted_once_and_finished_by_the_next_write() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn prune_never_loses_or_duplicates_an_entry(

@@ -1,3 +1,5 @@
+//! External git repositories, friendly and hostile.
+
 use super::merging::git;
 use super::*;
 use crate::shelf::topics::url;

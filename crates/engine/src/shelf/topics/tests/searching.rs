@@ -1,3 +1,5 @@
+//! Search and brief.
+
 use super::*;
 use crate::shelf::topics::brief::tokens;
 

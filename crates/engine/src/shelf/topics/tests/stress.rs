@@ -1,3 +1,5 @@
+//! Many processes, and processes that die.
+
 use super::*;
 use crate::files::step;
 use crate::shelf::topics::page::Page;
