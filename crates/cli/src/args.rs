@@ -1,6 +1,18 @@
 //! What can be typed: clap types only; their doc comments are the help text.
 
-use clap::{ArgGroup, Parser, Subcommand};
+mod config;
+mod record;
+mod shelves;
+mod transfer;
+
+pub(crate) use config::{CategoryAction, Config, ConfigAction};
+pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
+pub(crate) use shelves::{
+    Brief, Lesson, LessonAction, Note, NoteAction, Search, Snapshot, Vault, VaultAction,
+};
+pub(crate) use transfer::{Compact, Convert, Export, Import, Sync};
+
+use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Memory for AI agents that people can read, trust and version.
@@ -34,6 +46,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     Init(Init),
     Add(Add),
+    Search(Search),
     Show(Show),
     List(List),
     Edit(Edit),
@@ -44,15 +57,27 @@ pub(crate) enum Command {
     Unarchive(Several),
     Forget(Forget),
     Recall(Recall),
+    Brief(Brief),
+    Snapshot(Snapshot),
     Review(Review),
     Trust(Several),
+    Convert(Convert),
+    Import(Import),
+    Export(Export),
+    Sync(Sync),
+    Compact(Compact),
     Audit(Audit),
+    /// What there is, shelf by shelf, and what is wrong
     Status,
     Gc(Gc),
     Verify(Verify),
     Scan(Scan),
     Config(Config),
     Record(Record),
+    Lesson(Lesson),
+    Note(Note),
+    Vault(Vault),
+    /// Show everything in a temporary project, in a few seconds
     Demo,
     Completions(Completions),
     Man(Man),
@@ -65,7 +90,7 @@ pub(crate) enum Command {
 /// Prepare this project: memory folder, settings, git attributes
 ///
 /// Writes `.claude/memory/memory-config.json` and `.gitattributes` entries so that two branches merge, and in a git work tree
-/// registers the merge driver for `index.md`. Running it again changes nothing that is already there.
+/// registers the merge driver for `index.md` and topic files. Running it again changes nothing that is already there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
     /// Also install a git pre-commit hook that runs `heirloom verify`
@@ -80,12 +105,15 @@ pub(crate) struct Init {
 /// Save a memory
 ///
 /// A sentence is enough: `heirloom add decision "Use PostgreSQL because we need jsonb"`. What stands after "because" becomes the
-/// reason. Fields can be given one by one (`--field rationale="…"`, repeat it for lists), or the whole record as a JSON object with
-/// `--from FILE` (`-` is standard input). The gate looks at every text before it is stored.
+/// reason. A lesson is what went wrong and what helped: `heirloom add lesson "Rebase lost commits, fixed by git reflog" --topic
+/// git/rebase`. A note is a message, word for word. Canon is what stays true about the agents, a register is what holds now, kept up to date
+/// under its topic: `heirloom add register "Working on the importer" --topic current-task`. Fields can be given one by one (`--field
+/// rationale="…"`, repeat it for lists), or everything from a file with `--from FILE` (`-` is standard input). The gate looks at every text
+/// before it is stored.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Add {
-    /// decision, runbook, constraint, tech_debt, preference, session_summary, or a category of your own
-    pub(crate) category: String,
+    /// decision, runbook, constraint, tech_debt, preference, session_summary, lesson, note, canon, register, or a category of your own
+    pub(crate) kind: String,
 
     /// What to remember, in a sentence
     pub(crate) text: Vec<String>,
@@ -98,23 +126,39 @@ pub(crate) struct Add {
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) field: Vec<String>,
 
-    /// A tag; repeat it
+    /// A tag (for notes: a keyword); repeat it
     #[arg(long, short)]
     pub(crate) tag: Vec<String>,
 
-    /// A file this is about; repeat it
+    /// Where a lesson belongs, for example git/rebase, or the topic of a register
+    #[arg(long)]
+    pub(crate) topic: Option<String>,
+
+    /// Where it holds: file:PATH, area:NAME or global for notes, `shared` or an agent's scope for canon and registers
+    #[arg(long)]
+    pub(crate) scope: Option<String>,
+
+    /// What a canon or register is about, in a word
+    #[arg(long)]
+    pub(crate) category: Option<String>,
+
+    /// A file a record is about; repeat it
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Vec<String>,
 
-    /// How sure you are, 0 to 1
+    /// How sure you are of a record, 0 to 1
     #[arg(long)]
     pub(crate) confidence: Option<f64>,
 
-    /// Take the record from a JSON file; `-` is standard input
+    /// When a note was said or which day a lesson is of; now if not given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+
+    /// Take it from a file: a record as a JSON object, anything else as text or as a JSON object of its fields; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<String>,
 
-    /// Show the record without saving it
+    /// Show what would be saved without saving it
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -125,9 +169,13 @@ pub(crate) struct Show {
     /// Its id, or a name that fits only one
     pub(crate) id: String,
 
-    /// The stored file as it is
+    /// The stored file as it is; of the vault, its lines
     #[arg(long)]
     pub(crate) raw: bool,
+
+    /// As the agent of this name sees it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
 }
 
 /// List memories
@@ -152,18 +200,26 @@ pub(crate) struct List {
     /// Only memories with this tag
     #[arg(long, short)]
     pub(crate) tag: Option<String>,
+
+    /// Only this scope: global, file:PATH, area:NAME, or one of the vault's
+    #[arg(long)]
+    pub(crate) scope: Option<String>,
+
+    /// As the agent of this name sees it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
 }
 
 /// Change a memory
 ///
-/// With flags the change is made at once; without any, the record opens in your editor. A change made meanwhile by somebody else is
-/// noticed and nothing is overwritten.
+/// With flags the change is made at once; without any, the memory opens in your editor. A change made meanwhile by somebody else is
+/// noticed and nothing is overwritten. Records, lessons, canon and registers can be changed; a note is what was said.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Edit {
     /// Its id, or a name that fits only one
     pub(crate) id: String,
 
-    /// New title
+    /// New title of a record or lesson
     #[arg(long)]
     pub(crate) title: Option<String>,
 
@@ -171,11 +227,27 @@ pub(crate) struct Edit {
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) field: Vec<String>,
 
-    /// Add a tag; repeat it
+    /// Add a tag to a record, canon or register; repeat it
     #[arg(long, short)]
     pub(crate) tag: Vec<String>,
 
-    /// What changed, for the record's history
+    /// New text of a canon or register
+    #[arg(long)]
+    pub(crate) text: Option<String>,
+
+    /// New topic of a register
+    #[arg(long)]
+    pub(crate) topic: Option<String>,
+
+    /// New category of a canon or register
+    #[arg(long)]
+    pub(crate) category: Option<String>,
+
+    /// The version the change is based on, from `show --json`; another one is not overwritten
+    #[arg(long)]
+    pub(crate) version: Option<String>,
+
+    /// What changed, for a record's history
     #[arg(long, short)]
     pub(crate) message: Option<String>,
 }
@@ -235,8 +307,8 @@ pub(crate) struct Recall {
 
 /// See what waits for a person, and decide
 ///
-/// Without a word it lists what waits: drafts that need a yes, constraints and preferences that agents saved, files that hold what the gate
-/// refuses. Accepting needs a person at a terminal and counts for exactly the bytes that were shown.
+/// Without a word it lists what waits: drafts that need a yes, memories that would steer every session and that nobody accepted, what the
+/// gate holds back, vault lines that contradict each other; then what could be tidied up: near-duplicates and what could go. Accepting needs a person at a terminal and counts for exactly the bytes that were shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Review {
     #[command(subcommand)]
@@ -302,7 +374,7 @@ pub(crate) struct Gc {
 /// Ends with 1 if something is wrong, so that it can stand in a pre-commit hook or in CI.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// Make index.md anew from the files
+    /// Make index.md anew, join topic files that a merge left in conflict, finish interrupted moves
     #[arg(long)]
     pub(crate) fix: bool,
 }
@@ -342,153 +414,6 @@ pub(crate) struct Scan {
     pub(crate) sarif: bool,
 }
 
-/// Read and change settings
-#[derive(Debug, clap::Args)]
-pub(crate) struct Config {
-    #[command(subcommand)]
-    pub(crate) action: ConfigAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ConfigAction {
-    /// All settings with their values and where each comes from
-    List,
-    /// One setting
-    Get {
-        /// Its dotted name
-        key: String,
-    },
-    /// Change a setting in the project's file
-    Set {
-        /// Its dotted name
-        key: String,
-        /// Its value; JSON or plain text
-        value: String,
-        /// In your own file instead of the project's
-        #[arg(long)]
-        user: bool,
-    },
-    /// Take a setting out of the project's file
-    Unset {
-        /// Its dotted name
-        key: String,
-        /// Out of your own file instead of the project's
-        #[arg(long)]
-        user: bool,
-    },
-    /// Record categories
-    Category {
-        #[command(subcommand)]
-        action: CategoryAction,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum CategoryAction {
-    /// Add a category of your own
-    Add {
-        /// Its name: lower-case letters, digits, underscores
-        name: String,
-        /// A field, NAME[:text|list][:required]; repeat it
-        #[arg(long, short)]
-        field: Vec<String>,
-        /// What it is for
-        #[arg(long)]
-        description: Option<String>,
-        /// Its folder; made from the name if not given
-        #[arg(long)]
-        folder: Option<String>,
-    },
-    /// Switch a category on
-    Enable {
-        /// Its name
-        name: String,
-    },
-    /// Switch a category off; its files stay
-    Disable {
-        /// Its name
-        name: String,
-    },
-}
-
-/// The record shelf's own tools, for scripts and skills
-#[derive(Debug, clap::Args)]
-pub(crate) struct Record {
-    #[command(subcommand)]
-    pub(crate) action: RecordAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum RecordAction {
-    Write(RecordWrite),
-    Candidate(RecordCandidate),
-    Index(RecordIndex),
-}
-
-/// Create, update, retire, archive, unarchive or restore a record
-#[derive(Debug, clap::Args)]
-pub(crate) struct RecordWrite {
-    /// What to do
-    #[arg(long, value_parser = ["create", "update", "delete", "archive", "unarchive", "restore"])]
-    pub(crate) action: String,
-    /// The category; required for create
-    #[arg(long)]
-    pub(crate) category: Option<String>,
-    /// The record's file, for example .claude/memory/decisions/use-jwt.json
-    #[arg(long)]
-    pub(crate) target: String,
-    /// A JSON file in a temporary folder; required for create and update
-    #[arg(long)]
-    pub(crate) input: Option<String>,
-    /// The version this update is based on: content token, or MD5 of the file
-    #[arg(long)]
-    pub(crate) hash: Option<String>,
-    /// Why, for delete and archive
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) reason: Option<String>,
-}
-
-/// Find the record that new information belongs to
-#[derive(Debug, clap::Args)]
-pub(crate) struct RecordCandidate {
-    /// The category
-    #[arg(long)]
-    pub(crate) category: String,
-    /// The new information
-    #[arg(long)]
-    pub(crate) new_info: String,
-    /// What happened to the thing it is about
-    #[arg(long, value_parser = heirloom_engine::shelf::records::LIFECYCLE_EVENTS)]
-    pub(crate) lifecycle_event: Option<String>,
-    /// The memory folder
-    #[arg(long, default_value = crate::wiring::DEFAULT_ROOT)]
-    pub(crate) root: PathBuf,
-}
-
-/// Rebuild, check, query or tidy the index
-#[derive(Debug, clap::Args)]
-#[command(group(ArgGroup::new("what").required(true).args(["rebuild", "validate", "query", "health", "gc"])))]
-pub(crate) struct RecordIndex {
-    /// The memory folder
-    #[arg(long, default_value = crate::wiring::DEFAULT_ROOT)]
-    pub(crate) root: PathBuf,
-    /// Make index.md anew from the records
-    #[arg(long)]
-    pub(crate) rebuild: bool,
-    /// Compare index.md with the records
-    #[arg(long)]
-    pub(crate) validate: bool,
-    /// Find index lines that contain a text
-    #[arg(long, value_name = "KEYWORD")]
-    pub(crate) query: Option<String>,
-    /// Report on the store
-    #[arg(long)]
-    pub(crate) health: bool,
-    /// Collect what was retired longer ago than the grace period
-    #[arg(long)]
-    pub(crate) gc: bool,
-}
-
 /// Print a completion script for your shell
 #[derive(Debug, clap::Args)]
 pub(crate) struct Completions {
@@ -503,12 +428,14 @@ pub(crate) struct Man {
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// Merge two versions of index.md for git: %O %A %B
+/// Merge two versions of a memory file for git: %O %A %B %P
 #[derive(Debug, clap::Args)]
 pub(crate) struct MergeDriver {
     pub(crate) base: PathBuf,
     pub(crate) ours: PathBuf,
     pub(crate) theirs: PathBuf,
+    /// The file's own path; without it, an index of records
+    pub(crate) path: Option<String>,
 }
 
 /// Print a reference page, made from the tables in the program

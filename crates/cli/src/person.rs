@@ -5,7 +5,9 @@
 
 use crate::environment;
 use heirloom_core::{Channel, Code, Fault, fault::Result};
+use heirloom_engine::Engine;
 use heirloom_engine::gate::Entry;
+use heirloom_engine::shelf::Audience;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// Whether a person sits at this terminal.
@@ -18,6 +20,14 @@ pub(crate) fn is_present() -> bool {
 /// How what this call writes arrives.
 pub(crate) fn entry() -> Entry {
     Entry::through(if is_present() { Channel::Person } else { Channel::Agent })
+}
+
+/// Who looks: a person sees every scope of the vault, a process what is shared, a named agent that and its own.
+pub(crate) fn audience(engine: &Engine, agent: Option<&str>) -> Audience {
+    if agent.is_none() && is_present() {
+        return Audience::person();
+    }
+    Audience::of(engine.vault().reader(agent).scopes)
 }
 
 /// Refuses unless a person is here.

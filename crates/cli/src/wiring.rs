@@ -97,7 +97,12 @@ pub(crate) fn wire_at(args: &Args, folder: &Path, root: Option<&Path>, cwd: Path
     let loaded = load_settings(args, &settings_file)?;
     let root = root.map_or_else(|| memory_root(folder, &loaded.settings), Path::to_owned);
     let project = Project::new(folder, &root, world());
-    Ok(Wired { engine: Engine::new(project, loaded.settings.clone()), loaded, cwd })
+    let engine = Engine::new(project, loaded.settings.clone());
+    let engine = match environment::home() {
+        Some(home) => engine.with_home(&home),
+        None => engine,
+    };
+    Ok(Wired { engine, loaded, cwd })
 }
 
 /// The memory folder the settings name.

@@ -1,30 +1,39 @@
 //! Review: what waits for a person, from every shelf, and what happens when a person says yes.
 //!
 //! Comes in: the inbox, the shelves, the trust book. Goes out: a list; an acceptance bound to exact bytes. Never here: deciding that somebody
-//! is a person; the door does that.
+//! is a person (the door does that), or doing what is only proposed.
 
 use crate::engine::Engine;
+use crate::gate::Entry;
 use crate::gate::inbox::Item;
 use crate::gate::trust;
-use crate::shelf::{Listing, Problem};
-use heirloom_core::{Code, Fault, Kind, Memory, Trust, fault::Result};
+use crate::shelf::notes::NoteDraft;
+use crate::shelf::records::{Document, Said, Version};
+use crate::shelf::vault::Doubt;
+use crate::shelf::{Listing, Problem, Shelf as _};
+use heirloom_core::settings::SHARED;
+use heirloom_core::text::{overlap, word_set};
+use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// What waits.
 #[derive(Debug, Default, Serialize)]
 pub struct Pending {
     /// Drafts that are not stored yet.
     pub drafts: Vec<Item>,
-    /// Stored constraints and preferences that nobody has accepted: they would steer every session.
+    /// Stored memories that would steer every session and that nobody has accepted: constraints, preferences, canon, shared registers.
     pub saved_by_agents: Vec<Memory>,
     /// Files that hold what the gate refuses, and ids that came back after they were forgotten.
     pub problems: Vec<Problem>,
+    /// Lines of the vault that a person should look at.
+    pub doubts: Vec<Doubt>,
 }
 
 impl Pending {
     /// How much waits.
     pub fn len(&self) -> usize {
-        self.drafts.len() + self.saved_by_agents.len() + self.problems.len()
+        self.drafts.len() + self.saved_by_agents.len() + self.problems.len() + self.doubts.len()
     }
 
     /// Whether nothing does.
@@ -35,16 +44,119 @@ impl Pending {
 
 /// Everything that waits for a person.
 pub fn pending(engine: &Engine) -> Result<Pending> {
-    let mut waiting =
-        Pending { drafts: engine.inbox()?.list(engine.project().world().now)?, ..Pending::default() };
+    let mut waiting = Pending {
+        drafts: engine.inbox()?.list(engine.project().world().now)?,
+        doubts: engine.vault().doubts()?,
+        ..Pending::default()
+    };
     for shelf in engine.shelves() {
-        let steering =
-            |m: &Memory| matches!(m.kind, Kind::Constraint | Kind::Preference) && m.trust < Trust::High;
-        waiting.saved_by_agents.extend(shelf.list(&Listing::active())?.into_iter().filter(steering));
-        let held = |p: &Problem| p.code == Code::GateRefused.name() || p.message.contains("was forgotten");
+        let memories = shelf.list(&Listing::active())?.into_iter();
+        waiting.saved_by_agents.extend(memories.filter(|m| m.trust < Trust::High && steers(m)));
+        let held = |p: &Problem| {
+            p.code == Code::GateRefused.name()
+                || p.code == Code::AntiResurrection.name()
+                || p.message.contains("was forgotten")
+        };
         waiting.problems.extend(shelf.verify()?.into_iter().filter(held));
     }
     Ok(waiting)
+}
+
+/// Whether a memory is given to every session once it is believed.
+fn steers(memory: &Memory) -> bool {
+    match memory.kind {
+        Kind::Constraint | Kind::Preference | Kind::Canon => true,
+        Kind::Register => memory.scope == Scope::Agent(SHARED.to_owned()),
+        _ => false,
+    }
+}
+
+/// What a person might want to tidy up. Nothing here is done by itself.
+#[derive(Debug, Default, Serialize)]
+pub struct Suggestions {
+    /// Pairs of one shelf that may be one memory, best first.
+    pub near_duplicates: Vec<Alike>,
+    /// What could go.
+    pub proposed_deletions: Vec<Proposed>,
+}
+
+/// Two memories that may be one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alike {
+    /// The earlier one.
+    pub a: MemoryId,
+    /// The later one.
+    pub b: MemoryId,
+    /// How alike they are, 0 to 1.
+    pub score: f64,
+}
+
+/// A memory that could go.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Proposed {
+    /// Which one.
+    pub id: MemoryId,
+    /// Why.
+    pub reason: String,
+}
+
+/// From which likeness two memories of the vault are shown as near-duplicates, unless somebody asks for another floor.
+pub const VAULT_FLOOR: f64 = 0.5;
+/// The same for lessons and notes, which share more words by nature.
+const TEXT_FLOOR: f64 = 0.8;
+/// Lessons or notes that are compared, newest first: every pair costs.
+const COMPARED: usize = 500;
+/// Texts with fewer words say too little to be compared.
+const WORDS_MIN: usize = 5;
+
+/// What could be tidied up.
+pub fn suggestions(engine: &Engine) -> Result<Suggestions> {
+    let vault = engine.vault();
+    let ids: HashMap<String, MemoryId> = vault
+        .list(&Listing::active())?
+        .into_iter()
+        .map(|memory| (memory.id.name().to_owned(), memory.id))
+        .collect();
+    let mut found = Suggestions::default();
+    for pair in vault.consolidation_candidates(None, VAULT_FLOOR)? {
+        if let (Some(a), Some(b)) = (ids.get(&pair.a), ids.get(&pair.b)) {
+            found.near_duplicates.push(Alike { a: a.clone(), b: b.clone(), score: pair.score });
+        }
+    }
+    for proposal in vault.propose_deletions(None)? {
+        if let Some(id) = ids.get(&proposal.id) {
+            found.proposed_deletions.push(Proposed { id: id.clone(), reason: proposal.reason });
+        }
+    }
+    found.near_duplicates.extend(alike(engine.topics().list(&Listing::active())?));
+    found.near_duplicates.extend(alike(engine.notes().list(&Listing::active())?));
+    Ok(found)
+}
+
+/// Pairs of texts that share most of their words.
+fn alike(mut memories: Vec<Memory>) -> Vec<Alike> {
+    memories.sort_by(|a, b| b.occurred_at.cmp(&a.occurred_at));
+    memories.truncate(COMPARED);
+    memories.reverse();
+    let lower: Vec<String> =
+        memories.iter().map(|m| format!("{} {}", m.title, m.body).to_lowercase()).collect();
+    let words: Vec<Vec<&str>> = lower.iter().map(|text| word_set(text)).collect();
+    let mut pairs = Vec::new();
+    for (i, first) in words.iter().enumerate() {
+        for (j, second) in words.iter().enumerate().skip(i + 1) {
+            let (few, many) = (first.len().min(second.len()), first.len().max(second.len()));
+            // A short text inside a long one is a quotation, not a duplicate.
+            if few < WORDS_MIN || few * 2 < many {
+                continue;
+            }
+            let score = overlap(first, second);
+            if score >= TEXT_FLOOR {
+                pairs.push(Alike { a: memories[i].id.clone(), b: memories[j].id.clone(), score });
+            }
+        }
+    }
+    pairs.sort_by(|x, y| y.score.total_cmp(&x.score));
+    pairs
 }
 
 /// A person accepts a stored memory, exactly as it is.
@@ -54,7 +166,46 @@ pub fn accept(engine: &Engine, memory: &Memory) -> Result<()> {
 }
 
 /// A person accepts a waiting draft: it goes through the gate again, confirmed. Returns the id it got.
-pub fn accept_draft(_engine: &Engine, item: &Item) -> Result<String> {
-    Err(Fault::new(Code::Internal, format!("no shelf takes drafts for `{}`", item.shelf))
-        .fact("id", item.id.as_str()))
+pub fn accept_draft(engine: &Engine, item: &Item) -> Result<String> {
+    let entry = Entry { channel: item.channel, confirmed: true };
+    let shelf = ShelfName::ALL.into_iter().find(|shelf| shelf.name() == item.shelf);
+    let id = match shelf {
+        // The vault takes the item out of the inbox itself, under the lock it stores with.
+        Some(ShelfName::Vault) => return Ok(engine.vault().accept(item, entry)?.id.to_string()),
+        Some(ShelfName::Topics) => engine.topics().store_draft(&item.draft, entry)?.id.to_string(),
+        Some(ShelfName::Notes) => {
+            let draft = NoteDraft::from_fields(&item.draft, engine.project().world().now)?;
+            engine.notes().create(draft, entry)?.done.id.to_string()
+        }
+        Some(ShelfName::Records) => accept_record(engine, item, entry)?,
+        _ => {
+            return Err(Fault::new(Code::Damaged, format!("no shelf takes drafts for `{}`", item.shelf))
+                .fact("id", item.id.as_str())
+                .hint(format!("`heirloom review reject {}` throws it away", item.key)));
+        }
+    };
+    engine.inbox()?.remove(&item.key)?;
+    Ok(id)
+}
+
+fn accept_record(engine: &Engine, item: &Item, entry: Entry) -> Result<String> {
+    let damaged = |why: String| {
+        Fault::new(Code::Damaged, format!("inbox item `{}` holds no record: {why}", item.key))
+            .hint(format!("`heirloom review reject {}` throws it away", item.key))
+    };
+    let document = Document::parse(item.draft.to_string().as_bytes()).map_err(damaged)?;
+    let category = document.text("category").and_then(|name| engine.settings().category(name));
+    let category = category.ok_or_else(|| damaged("its category is not known".to_owned()))?;
+    let records = engine.records();
+    let name = document.text("id").unwrap_or_default().to_owned();
+    let place = engine.project().shown(&records.folder(category).join(format!("{name}.json")));
+    let target = records.target(&place, engine.project().folder())?;
+    let mut said = Said::default();
+    let answer = if target.path.exists() {
+        records.update(&target, document, &Version::Any, engine.project().folder(), entry, &mut said)?
+    } else {
+        records.create(&target, category, document, entry, &mut said)?
+    };
+    let name = answer.get("id").and_then(serde_json::Value::as_str).unwrap_or(&name);
+    Ok(MemoryId::new(&category.kind, name).to_string())
 }

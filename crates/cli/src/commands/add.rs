@@ -1,32 +1,75 @@
 //! `add`: save a memory from a few words.
 
-use super::{auto_commit, pairs};
+mod lesson;
+mod note;
+mod vault;
+
+use super::{auto_commit, input, pairs, print_done};
 use crate::args::{Add, Args};
 use crate::output::Out;
+use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, fault::Result, time};
+use heirloom_core::kind::OTHER_KINDS;
+use heirloom_core::{Code, Fault, Kind, MemoryId, ShelfName, fault::Result, time};
+use heirloom_engine::shelf::Done;
 use heirloom_engine::shelf::records::{Document, Given, Said, compose, name_for};
-use serde_json::json;
-use std::io::Read as _;
 
-/// The largest record that is read from standard input.
-const MAX_INPUT: u64 = 1 << 20;
+pub(crate) use vault::source;
 
 pub(crate) fn run(args: &Args, call: &Add, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let settings = wired.engine.settings();
-    let Some(category) = settings.category(&call.category) else {
-        let names: Vec<&str> = settings.categories.iter().map(|c| c.name()).collect();
-        return Err(Fault::new(Code::Usage, format!("there is no kind `{}`", call.category))
-            .fact("category", call.category.as_str())
-            .hint(format!(
-                "use one of {}, or `heirloom config category add {}`",
-                names.join(", "),
-                call.category
-            )));
+    let done = match Kind::built_in(&call.kind) {
+        Some(Kind::Lesson) => lesson::add(&wired, call, out)?,
+        Some(Kind::Note) => note::add(&wired, call, out)?,
+        Some(kind @ (Kind::Canon | Kind::Register)) => vault::add(&wired, call, &kind, out)?,
+        _ => record(&wired, call, out)?,
     };
+    let Some(done) = done else { return Ok(exit::OK) };
+    out.answer(&done, || print_done(out, word(done.status), &done));
+    auto_commit(&wired, out, &format!("memory: add {}", done.id));
+    Ok(exit::OK)
+}
+
+fn word(status: &str) -> &str {
+    match status {
+        "created" => "saved",
+        "already_there" | "already_retired" => "known",
+        other => other,
+    }
+}
+
+/// Refuses flags that this kind has no use for: silence would lose what somebody typed.
+fn only(call: &Add, allowed: &[&str]) -> Result<()> {
+    let given = [
+        ("--title", call.title.is_some()),
+        ("--field", !call.field.is_empty()),
+        ("--tag", !call.tag.is_empty()),
+        ("--topic", call.topic.is_some()),
+        ("--scope", call.scope.is_some()),
+        ("--category", call.category.is_some()),
+        ("--file", !call.file.is_empty()),
+        ("--confidence", call.confidence.is_some()),
+        ("--at", call.at.is_some()),
+    ];
+    match given.iter().find(|(name, is_given)| *is_given && !allowed.contains(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Fault::new(Code::Usage, format!("a {} has no {name}", call.kind))
+            .hint(format!("it takes {}", allowed.join(", ")))),
+    }
+}
+
+fn record(wired: &Wired, call: &Add, out: &Out) -> Result<Option<Done>> {
+    let settings = wired.engine.settings();
+    let Some(category) = settings.category(&call.kind) else {
+        let shelves = OTHER_KINDS.iter().filter(|row| row.shelf != ShelfName::Tiers).map(|row| row.name);
+        let names: Vec<&str> = settings.categories.iter().map(|c| c.name()).chain(shelves).collect();
+        return Err(Fault::new(Code::Usage, format!("there is no kind `{}`", call.kind))
+            .fact("category", call.kind.as_str())
+            .hint(format!("use one of {}, or `heirloom config category add {}`", names.join(", "), call.kind)));
+    };
+    only(call, &["--title", "--field", "--tag", "--file", "--confidence"])?;
     let document = match &call.from {
         Some(file) => read_document(file)?,
         None => {
@@ -43,7 +86,7 @@ pub(crate) fn run(args: &Args, call: &Add, out: &Out) -> Result<u8> {
     };
     if call.dry_run {
         out.raw(&document.to_bytes());
-        return Ok(exit::OK);
+        return Ok(None);
     }
     let records = wired.engine.records();
     let name = document
@@ -54,37 +97,33 @@ pub(crate) fn run(args: &Args, call: &Add, out: &Out) -> Result<u8> {
     let shown = wired.engine.project().shown(&place);
     let target = records.target(&shown, wired.engine.project().folder())?;
     let mut said = Said::default();
-    let answer = records.create(&target, category, document, person::entry(), &mut said)?;
-    let id = format!("{}:{name}", category.name());
-    out.answer(&json!({ "status": "created", "id": id, "path": shown, "title": answer["title"], "notes": said.warnings }), || {
-        out.line(format!("{} {} {}", out.style.green("saved"), out.style.bold(&id), out.style.dim(&shown)));
-        said.warnings.iter().for_each(|warning| out.note(warning));
-    });
-    auto_commit(&wired, out, &format!("memory: add {id}"));
-    Ok(exit::OK)
+    records.create(&target, category, document, person::entry(), &mut said)?;
+    let id = MemoryId::new(&category.kind, &name);
+    Ok(Some(Done { status: "created", id, path: Some(shown), notes: said.warnings }))
 }
 
 fn read_document(file: &str) -> Result<Document> {
-    let bad = |why: String| {
+    let mut document = Document::parse(&input::bytes(file)?).map_err(|why| {
         Fault::new(Code::Input, format!("`{file}` holds no record: {why}"))
             .fact("path", file)
             .hint("give one JSON object with title, tags and content")
-    };
-    let mut bytes = Vec::new();
-    if file == "-" {
-        std::io::stdin()
-            .lock()
-            .take(MAX_INPUT + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|e| bad(e.to_string()))?;
-        if bytes.len() as u64 > MAX_INPUT {
-            return Err(bad(format!("more than {MAX_INPUT} bytes")));
-        }
-    } else {
-        bytes = heirloom_engine::files::read(std::path::Path::new(file), MAX_INPUT)
-            .map_err(|fault| bad(fault.message))?;
-    }
-    let mut document = Document::parse(&bytes).map_err(bad)?;
+    })?;
     document.fill_name();
     Ok(document)
+}
+
+/// The words of the call, or the text of its file.
+fn words(call: &Add) -> Result<String> {
+    match (&call.from, call.text.is_empty()) {
+        (Some(file), true) => input::text(file),
+        (Some(_), false) => Err(Fault::new(Code::Usage, "there is a text and a file to take it from")
+            .hint("give the text or --from, not both")),
+        (None, _) => Ok(call.text.join(" ")),
+    }
+}
+
+/// The object of fields that a text is, if it is one.
+fn object(text: &str) -> Option<serde_json::Value> {
+    let looks = text.trim_start().starts_with('{');
+    looks.then(|| heirloom_core::json::parse(text.as_bytes()).ok()).flatten().filter(|value| value.is_object())
 }

@@ -1,26 +1,47 @@
 //! `edit`: change a memory, by flags or in an editor.
 
-use super::{auto_commit, names, pairs};
+mod lesson;
+mod vault;
+
+use super::{auto_commit, names, pairs, print_done};
 use crate::args::{Args, Edit};
 use crate::output::Out;
+use crate::wiring::Wired;
 use crate::{environment, person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, MemoryId, ShelfName, fault::Result, hash, time};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, fault::Result, hash, time};
 use heirloom_engine::files::{self, Mode};
 use heirloom_engine::shelf::records::{Document, Said, Version, apply};
-use heirloom_engine::shelf::unknown;
-use serde_json::json;
+use heirloom_engine::shelf::{Done, unknown};
 use std::process::Command;
 
 pub(crate) fn run(args: &Args, call: &Edit, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let id = names::find(&wired.engine, &call.id)?;
-    if id.kind().shelf() != ShelfName::Records {
-        return Err(Fault::new(Code::Usage, format!("a {} is not changed with `edit`", id.kind()))
-            .hint(format!("`heirloom show {id}` shows it")));
-    }
+    let done = match id.kind().shelf() {
+        ShelfName::Records => record(&wired, call, &id)?,
+        ShelfName::Topics => lesson::edit(&wired, call, &id)?,
+        ShelfName::Vault => vault::edit(&wired, call, &id)?,
+        ShelfName::Notes => {
+            return Err(Fault::new(Code::Usage, "a note is what was said and does not change")
+                .fact("id", id.as_str())
+                .hint(format!("`heirloom convert {id} lesson` distils it, `heirloom retire {id}` takes it out of use")));
+        }
+        ShelfName::Tiers => return Err(unknown(id.as_str())),
+    };
+    let Some(done) = done else {
+        out.say("nothing changed");
+        return Ok(exit::OK);
+    };
+    out.answer(&done, || print_done(out, "changed", &done));
+    auto_commit(&wired, out, &format!("memory: edit {}", done.id));
+    Ok(exit::OK)
+}
+
+fn record(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Option<Done>> {
+    no_flags(call, id, &[("--text", call.text.is_some()), ("--topic", call.topic.is_some()), ("--category", call.category.is_some())])?;
     let records = wired.engine.records();
-    let target = records.locate(&id)?;
+    let target = records.locate(id)?;
     let bytes = files::read(&target.path, files::MAX_FILE)?;
     let old = Document::parse(&bytes).map_err(|why| {
         Fault::new(Code::Read, format!("`{}` cannot be read: {why}", target.shown))
@@ -36,40 +57,57 @@ pub(crate) fn run(args: &Args, call: &Edit, out: &Out) -> Result<u8> {
         new.add_tags(&call.tag);
         new
     } else {
-        let Some(new) = in_editor(&wired, &old)? else {
-            out.say("nothing changed");
-            return Ok(exit::OK);
-        };
-        new
+        let Some(after) = in_editor(wired, "json", &old.to_bytes())? else { return Ok(None) };
+        Document::parse(&after).map_err(|why| not_one("record", &why))?
     };
     let now = time::format(wired.engine.project().world().now);
     let summary = call.message.clone().unwrap_or_else(|| "Edited".to_owned());
     new.note_change(&now, &summary);
     let mut said = Said::default();
-    let version = Version::Exactly(hash::sha256(&bytes));
+    let version = Version::Exactly(call.version.clone().unwrap_or_else(|| hash::sha256(&bytes)));
     let answer = records.update(&target, new, &version, &wired.cwd, person::entry(), &mut said)?;
-    let name = answer["id"].as_str().unwrap_or_default();
-    let id = MemoryId::new(&id.kind(), name);
-    out.answer(
-        &json!({ "status": "updated", "id": id, "path": answer["target"], "notes": said.warnings }),
-        || {
-            out.line(format!("{} {}", out.style.green("changed"), out.style.bold(id.as_str())));
-            said.warnings.iter().for_each(|warning| out.note(warning));
-        },
-    );
-    auto_commit(&wired, out, &format!("memory: edit {id}"));
-    Ok(exit::OK)
+    let text = |key: &str| answer[key].as_str().map(str::to_owned);
+    Ok(Some(Done {
+        status: "updated",
+        id: MemoryId::new(&id.kind(), &text("id").unwrap_or_default()),
+        path: text("target"),
+        notes: said.warnings,
+    }))
 }
 
-/// Opens the record in the user's editor; `None` if it came back as it was. The copy is private and goes away again.
-fn in_editor(wired: &wiring::Wired, old: &Document) -> Result<Option<Document>> {
+/// Refuses flags that this kind has no use for.
+fn no_flags(call: &Edit, id: &MemoryId, flags: &[(&str, bool)]) -> Result<()> {
+    match flags.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Fault::new(Code::Usage, format!("a {} has no {flag}", id.kind()))
+            .fact("id", call.id.as_str())
+            .hint("`heirloom edit --help` says which kind takes what")),
+    }
+}
+
+/// The memory as it is now; one that is not the version the caller read is left alone.
+fn current(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Memory> {
+    let memory = wired.engine.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))?;
+    if call.version.as_ref().is_some_and(|version| *version != memory.version) {
+        return Err(Fault::new(Code::OccConflict, format!("`{id}` changed since it was read"))
+            .fact("id", id.as_str()));
+    }
+    Ok(memory)
+}
+
+fn not_one(what: &str, why: &str) -> Fault {
+    Fault::new(Code::Input, format!("what came back from the editor is no {what}: {why}"))
+        .hint("nothing was changed; run `heirloom edit` again")
+}
+
+/// Opens a text in the user's editor; `None` if it came back as it was. The copy is private and goes away again.
+fn in_editor(wired: &Wired, ending: &str, before: &[u8]) -> Result<Option<Vec<u8>>> {
     let editor = environment::text("VISUAL").or_else(|| environment::text("EDITOR")).ok_or_else(|| {
         Fault::new(Code::Usage, "no editor is set and no change was given")
-            .hint("set EDITOR, or say what to change: --title, --field NAME=VALUE, --tag")
+            .hint("set EDITOR, or say what to change: --title, --field NAME=VALUE, --tag, --text")
     })?;
-    let path = wired.engine.project().local()?.path(&format!("edit-{}.json", std::process::id()));
-    let before = old.to_bytes();
-    files::write(&path, &before, Mode::Private)?;
+    let path = wired.engine.project().local()?.path(&format!("edit-{}.{ending}", std::process::id()));
+    files::write(&path, before, Mode::Private)?;
     let mut words = editor.split_whitespace();
     let status = Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status();
     let after = files::read(&path, files::MAX_FILE);
@@ -85,11 +123,5 @@ fn in_editor(wired: &wiring::Wired, old: &Document) -> Result<Option<Document>> 
         Err(e) => return Err(Fault::new(Code::Usage, format!("`{editor}` could not be started: {e}"))),
     }
     let after = after?;
-    if after == before {
-        return Ok(None);
-    }
-    Document::parse(&after).map(Some).map_err(|why| {
-        Fault::new(Code::Input, format!("what came back from the editor is no record: {why}"))
-            .hint("nothing was changed; run `heirloom edit` again")
-    })
+    Ok((after != before).then_some(after))
 }

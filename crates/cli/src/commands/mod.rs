@@ -2,34 +2,52 @@
 
 mod add;
 mod audit;
+mod brief;
+mod compact;
 mod config;
+mod convert;
 mod demo;
+mod demo_shelves;
 mod edit;
+mod export;
+mod import;
 mod init;
+mod input;
+mod lesson;
 mod lifecycle;
 mod names;
+mod note;
 mod pages;
 mod recall;
 mod record;
 mod reference;
 mod review;
+mod review_list;
 mod scan;
 mod scan_report;
+mod search;
 mod show;
+mod snapshot;
 mod status;
+mod sync;
+mod vault;
+mod verify;
 
 pub(crate) use reference::PAGES;
 
 use crate::args::{Args, Command, RecordAction};
 use crate::output::Out;
 use crate::wiring::Wired;
+use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::shelf::Done;
 
 /// Runs a command; the number is the exit code.
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     match &args.command {
         Command::Init(call) => init::run(args, call, out),
         Command::Add(call) => add::run(args, call, out),
+        Command::Search(call) => search::run(args, call, out),
         Command::Show(call) => show::show(args, call, out),
         Command::List(call) => show::list(args, call, out),
         Command::Edit(call) => edit::run(args, call, out),
@@ -40,12 +58,19 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Unarchive(call) => lifecycle::unarchive(args, call, out),
         Command::Forget(call) => lifecycle::forget(args, call, out),
         Command::Recall(call) => recall::run(args, call, out),
+        Command::Brief(call) => brief::run(args, call, out),
+        Command::Snapshot(call) => snapshot::run(args, call, out),
         Command::Review(call) => review::run(args, call, out),
         Command::Trust(call) => review::trust(args, call, out),
+        Command::Convert(call) => convert::run(args, call, out),
+        Command::Import(call) => import::run(args, call, out),
+        Command::Export(call) => export::run(args, call, out),
+        Command::Sync(call) => sync::run(args, call, out),
+        Command::Compact(call) => compact::run(args, call, out),
         Command::Audit(call) => audit::run(args, call, out),
-        Command::Status => status::status(args, out),
-        Command::Gc(call) => status::gc(args, call, out),
-        Command::Verify(call) => status::verify(args, call, out),
+        Command::Status => status::run(args, out),
+        Command::Gc(call) => verify::gc(args, call, out),
+        Command::Verify(call) => verify::verify(args, call, out),
         Command::Scan(call) => scan::run(args, call, out),
         Command::Config(call) => config::run(args, call, out),
         Command::Record(call) => match &call.action {
@@ -53,6 +78,9 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
             RecordAction::Candidate(call) => record::candidate(args, call, out),
             RecordAction::Index(call) => record::index(args, call, out),
         },
+        Command::Lesson(call) => lesson::run(args, call, out),
+        Command::Note(call) => note::run(args, call, out),
+        Command::Vault(call) => vault::run(args, call, out),
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),
@@ -70,6 +98,18 @@ fn auto_commit(wired: &Wired, out: &Out, message: &str) {
     if let Err(why) = heirloom_engine::git::commit(project.folder(), &[project.root().folder()], message) {
         out.note(format!("saved, but not committed: {why}"));
     }
+}
+
+/// What was done to one memory, said the same way by every command.
+fn print_done(out: &Out, word: &str, done: &Done) {
+    let path = done.path.as_deref().unwrap_or_default();
+    out.line(format!(
+        "{} {} {}",
+        out.style.green(word),
+        out.style.bold(&one_line(done.id.as_str())),
+        out.style.dim(&one_line(path))
+    ));
+    done.notes.iter().for_each(|note| out.note(one_line(note)));
 }
 
 /// `NAME=VALUE` arguments.

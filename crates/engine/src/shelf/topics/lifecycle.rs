@@ -152,8 +152,6 @@ impl Shelf for Topics<'_> {
             before: None,
             size: places.len(),
         };
-        let at = heirloom_core::time::format(self.engine.project().world().now);
-        provenance::forget(self.engine.project().root(), &open.lock, id.as_str(), &at)?;
         self.engine.noted(&open.lock, entry, &[], what)?;
         // A failed commit is said by the next `sync`; the text is gone from the files.
         let _ = sync_git::after_write(self.engine, &open.place, id);

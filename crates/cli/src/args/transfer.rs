@@ -1,0 +1,92 @@
+//! What can be typed to move memories: between kinds, in, out, to and from an external memory.
+
+use std::path::PathBuf;
+
+/// Make a memory of another kind from one that is there, keeping the link to it
+///
+/// A lesson that became a decision, a register that became canon, a note distilled into a lesson. With words of your own they are the new
+/// text; without, the source's text is taken.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Convert {
+    /// The source's id, or a name that fits only one
+    pub(crate) id: String,
+
+    /// The new kind
+    pub(crate) kind: String,
+
+    /// The new text, in your own words
+    pub(crate) words: Vec<String>,
+
+    /// The new title
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+
+    /// Where a lesson belongs, for example git/rebase, or the topic of a register
+    #[arg(long)]
+    pub(crate) topic: Option<String>,
+
+    /// The scope of a canon or register
+    #[arg(long)]
+    pub(crate) scope: Option<String>,
+
+    /// A content field of the new memory, NAME=VALUE; repeat it for lists
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) field: Vec<String>,
+
+    /// A further tag; repeat it
+    #[arg(long, short)]
+    pub(crate) tag: Vec<String>,
+
+    /// Also retire the source
+    #[arg(long)]
+    pub(crate) retire: bool,
+}
+
+/// Take in notes, topic files, vaults, records, and transcripts of Claude Code and Codex
+///
+/// Each file is known by what is in it. Everything goes through the gate; what is here already stays as it is, so the same import may run
+/// again. Of transcripts the assistant's messages of several lines are kept as notes, never its reasoning.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Import {
+    /// Files or folders, also a whole `.claude/memory`
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Show what would arrive and what would be refused
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Write a shelf's files out, in their own format
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    /// records, topics, notes or vault; all of them if not given
+    #[arg(long)]
+    pub(crate) shelf: Option<String>,
+
+    /// A new or empty folder; without it a vault is printed
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) to: Option<PathBuf>,
+
+    /// Also what is retired, and a vault's earlier versions
+    #[arg(long)]
+    pub(crate) retired: bool,
+}
+
+/// Show what would move between here and the external memory of the lessons, or move it
+///
+/// Looks at the remote, but moves nothing without --apply.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Sync {
+    /// Do what is shown
+    #[arg(long)]
+    pub(crate) apply: bool,
+}
+
+/// Rewrite the vault without superseded versions and retired memories
+#[derive(Debug, clap::Args)]
+pub(crate) struct Compact {
+    /// Show how much would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}

@@ -1,0 +1,22 @@
+//! `brief`: the lessons a task should start with.
+
+use crate::args::{Args, Brief};
+use crate::output::Out;
+use crate::wiring;
+use heirloom_core::code::exit;
+use heirloom_core::fault::Result;
+
+pub(crate) fn run(args: &Args, call: &Brief, out: &Out) -> Result<u8> {
+    let wired = wiring::wire(args)?;
+    out.warnings(&wired.loaded.warnings);
+    let brief = wired.engine.topics().brief(&call.task.join(" "))?;
+    out.answer(&brief, || {
+        if brief.ids.is_empty() {
+            out.say("no lesson fits; `heirloom add lesson \"…\" --topic …` saves one");
+            return;
+        }
+        out.raw(super::show::visible(&brief.text).as_bytes());
+        out.say(out.style.dim(&format!("{} lessons, at most {} tokens", brief.ids.len(), brief.tokens)));
+    });
+    Ok(exit::OK)
+}

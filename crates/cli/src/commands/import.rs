@@ -1,0 +1,79 @@
+//! `import`: memories from elsewhere.
+
+use super::auto_commit;
+use super::show::visible;
+use crate::args::{Args, Import};
+use crate::output::{Out, Table};
+use crate::{person, wiring};
+use heirloom_core::code::exit;
+use heirloom_core::text::one_line;
+use heirloom_core::{Channel, fault::Result};
+use heirloom_engine::gate::Entry;
+use heirloom_engine::transfer::{Imported, gather, import, rehearse};
+use std::path::PathBuf;
+
+/// Refusals and files that are listed; the rest is counted, and `--json` has them all.
+const LISTED: usize = 20;
+
+pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
+    let wired = wiring::wire(args)?;
+    out.warnings(&wired.loaded.warnings);
+    let paths: Vec<PathBuf> = call.paths.iter().map(|path| wired.cwd.join(path)).collect();
+    let sources = gather(&paths)?;
+    // What is in a file is not this person's word, even if this person brings the file.
+    let entry = Entry::through(if person::is_present() { Channel::Repository } else { Channel::Agent });
+    let report = match call.dry_run {
+        true => rehearse(&wired.engine, &sources, entry)?,
+        false => import(&wired.engine, &sources, entry)?,
+    };
+    out.answer(&report, || print(out, &report));
+    if !call.dry_run && report.new_count() > 0 {
+        auto_commit(&wired, out, &format!("memory: import {} memories", report.new_count()));
+    }
+    Ok(if report.refused.is_empty() { exit::OK } else { exit::REFUSED })
+}
+
+fn print(out: &Out, report: &Imported) {
+    let shown = |text: &str| visible(&one_line(text));
+    if report.dry_run {
+        out.say("nothing was stored; this is what would happen:");
+    }
+    if report.shelves.is_empty() {
+        out.line(format!("nothing to import in {} files", report.files));
+    } else {
+        let mut table = Table::new(&["SHELF", "NEW", "KNOWN", "WAITING", "LEFT OUT"]);
+        for shelf in &report.shelves {
+            table.row(vec![
+                shelf.shelf.name().to_owned(),
+                shelf.new.len().to_string(),
+                shelf.known.to_string(),
+                shelf.waiting.to_string(),
+                shelf.left_out.to_string(),
+            ]);
+        }
+        table.print(out);
+    }
+    for refused in report.refused.iter().take(LISTED) {
+        out.line(format!(
+            "{} {}: {} [{}]",
+            out.style.red("refused"),
+            shown(&refused.from),
+            shown(&refused.message),
+            refused.code
+        ));
+        out.line(format!("  {}", out.style.dim(&shown(&refused.next))));
+    }
+    let more = report.refused.len().saturating_sub(LISTED);
+    if more > 0 {
+        out.line(format!("{} {more} more; --json lists them all", out.style.red("refused")));
+    }
+    report.notes.iter().for_each(|note| out.note(shown(note)));
+    if !report.not_recognised.is_empty() {
+        let some: Vec<String> = report.not_recognised.iter().take(3).map(|file| shown(file)).collect();
+        let end = if report.not_recognised.len() > some.len() { ", …" } else { "" };
+        out.note(format!("{} files are nothing Heirloom knows: {}{end}", report.not_recognised.len(), some.join(", ")));
+    }
+    if !report.dry_run && report.shelves.iter().any(|shelf| shelf.waiting > 0) {
+        out.say("next: `heirloom review` shows what waits for your yes");
+    }
+}

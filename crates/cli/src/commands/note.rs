@@ -1,0 +1,45 @@
+//! `note list|session`: the note shelf's own tools.
+
+use crate::args::{Args, Note, NoteAction};
+use crate::output::{Out, Table};
+use crate::wiring;
+use heirloom_core::code::exit;
+use heirloom_core::{Memory, fault::Result};
+use heirloom_engine::shelf::notes::{Filter, Session};
+
+pub(crate) fn run(args: &Args, call: &Note, out: &Out) -> Result<u8> {
+    let wired = wiring::wire(args)?;
+    out.warnings(&wired.loaded.warnings);
+    let notes = wired.engine.notes();
+    let found = match &call.action {
+        NoteAction::List { scope, keyword, offset, limit } => notes.list_by(&Filter {
+            scope: scope.clone(),
+            keyword: keyword.clone(),
+            offset: *offset,
+            limit: Some(*limit),
+        })?,
+        NoteAction::Session { file, area, limit } => {
+            notes.for_session(&Session { files: file.clone(), area: area.clone() }, *limit)?
+        }
+    };
+    out.answer(&found, || print(out, &found));
+    Ok(exit::OK)
+}
+
+fn print(out: &Out, notes: &[Memory]) {
+    if notes.is_empty() {
+        out.say("no notes here; `heirloom import <transcript>` keeps an assistant's messages");
+        return;
+    }
+    let mut table = Table::new(&["ID", "SAID", "SCOPE", "SUBJECT"]);
+    for note in notes {
+        let said = note.occurred_at.as_deref().unwrap_or("-");
+        table.row(vec![
+            note.id.to_string(),
+            said.get(..10).unwrap_or(said).to_owned(),
+            note.scope.to_string(),
+            note.title.clone(),
+        ]);
+    }
+    table.print(out);
+}

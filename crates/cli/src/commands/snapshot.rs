@@ -1,0 +1,25 @@
+//! `snapshot`: what every session is given of the vault.
+
+use super::show::visible;
+use crate::args::{Args, Snapshot};
+use crate::output::Out;
+use crate::wiring;
+use heirloom_core::code::exit;
+use heirloom_core::fault::Result;
+use serde_json::json;
+
+pub(crate) fn run(args: &Args, call: &Snapshot, out: &Out) -> Result<u8> {
+    let wired = wiring::wire(args)?;
+    out.warnings(&wired.loaded.warnings);
+    let vault = wired.engine.vault();
+    let reader = vault.reader(call.agent.as_deref());
+    let block = vault.snapshot(&reader, call.max_chars)?;
+    out.answer(&json!({ "agent": call.agent, "scopes": reader.scopes, "block": block }), || {
+        if block.is_empty() {
+            out.say("nothing that a person wrote or accepted; `heirloom review` lists what waits");
+            return;
+        }
+        out.raw(visible(&block).as_bytes());
+    });
+    Ok(exit::OK)
+}

@@ -1,0 +1,281 @@
+//! `vault …`: the vault's own tools.
+
+use super::show::visible;
+use super::{auto_commit, input, names, print_done};
+use crate::args::{Args, Vault, VaultAction};
+use crate::output::{Out, Table};
+use crate::wiring::Wired;
+use crate::{person, wiring};
+use heirloom_core::code::exit;
+use heirloom_core::text::one_line;
+use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, ShelfName, fault::Result, json};
+use heirloom_engine::gate::Entry;
+use heirloom_engine::shelf::vault::{Addition, Filter, Promotion, Stats, Write};
+use heirloom_engine::shelf::{Done, Listing, Shelf as _, unknown};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+pub(crate) fn run(args: &Args, call: &Vault, out: &Out) -> Result<u8> {
+    let wired = wiring::wire(args)?;
+    out.warnings(&wired.loaded.warnings);
+    match &call.action {
+        VaultAction::Stats => {
+            let stats = wired.engine.vault().stats()?;
+            out.answer(&stats, || print_stats(out, &stats));
+            Ok(exit::OK)
+        }
+        VaultAction::Consolidate { floor, scope } => consolidate(&wired, *floor, scope, out),
+        VaultAction::Propose { scope } => propose(&wired, scope, out),
+        VaultAction::Promote { id, text, tag } => promote(&wired, id, text, tag, out),
+        VaultAction::Recall { category, tag, scope, limit } => {
+            recall(&wired, category.as_deref(), tag, scope, *limit, out)
+        }
+        VaultAction::Context { query, agent, max_chars } => {
+            let vault = wired.engine.vault();
+            let query = query.join(" ");
+            let reader = vault.reader(agent.as_deref());
+            let most = wired.engine.settings().vault.max_items;
+            let block = vault.context(&reader, Some(&query), most, *max_chars)?;
+            out.answer(&json!({ "agent": agent, "query": query, "block": block }), || {
+                if block.is_empty() {
+                    out.say("nothing fits");
+                }
+                out.raw(visible(&block).as_bytes());
+            });
+            Ok(exit::OK)
+        }
+        VaultAction::BulkAdd { file } => bulk_add(&wired, file, out),
+        VaultAction::BulkDelete { ids } => bulk_delete(&wired, ids, out),
+    }
+}
+
+pub(crate) fn print_stats(out: &Out, stats: &Stats) {
+    let counts = |map: &std::collections::BTreeMap<String, usize>| {
+        let parts: Vec<String> = map.iter().map(|(name, n)| format!("{} {n}", one_line(name))).collect();
+        visible(&parts.join(", "))
+    };
+    out.line(format!(
+        "{}  {} of {} active ({} %), {} retired, {} register topics",
+        out.style.bold("vault"),
+        stats.active_count,
+        stats.max_active,
+        stats.utilization_pct,
+        stats.deleted_count,
+        stats.register_topics
+    ));
+    if stats.active_count > 0 {
+        out.line(format!("  by scope: {}", counts(&stats.by_scope)));
+        out.line(format!("  by tier: {}", counts(&stats.by_tier)));
+        out.line(format!("  by category: {}", counts(&stats.by_category)));
+    }
+    if stats.raw_lines > 0 {
+        out.line(format!(
+            "  {} lines, {} for each active one; `heirloom compact` would remove {}",
+            stats.raw_lines, stats.bloat_ratio, stats.compactable_lines
+        ));
+    }
+}
+
+/// The scopes a call is about: those it names, else all that the caller sees.
+fn scopes(wired: &Wired, named: &[String]) -> Option<Vec<String>> {
+    if !named.is_empty() {
+        return Some(named.to_vec());
+    }
+    (!person::is_present()).then(|| wired.engine.vault().reader(None).scopes)
+}
+
+/// Memories in use by the name their lines have.
+fn by_name(wired: &Wired) -> Result<HashMap<String, Memory>> {
+    let active = wired.engine.vault().list(&Listing::active())?;
+    Ok(active.into_iter().map(|memory| (memory.id.name().to_owned(), memory)).collect())
+}
+
+fn borrowed(scopes: &Option<Vec<String>>) -> Option<Vec<&str>> {
+    scopes.as_ref().map(|scopes| scopes.iter().map(String::as_str).collect())
+}
+
+fn consolidate(wired: &Wired, floor: f64, scope: &[String], out: &Out) -> Result<u8> {
+    let scopes = scopes(wired, scope);
+    let pairs = wired.engine.vault().consolidation_candidates(borrowed(&scopes).as_deref(), floor)?;
+    let names = by_name(wired)?;
+    out.answer(&pairs, || {
+        if pairs.is_empty() {
+            out.say(format!("no two memories are {floor} alike"));
+        }
+        for pair in &pairs {
+            out.line(format!("{:.2}", pair.score));
+            for memory in [&pair.a, &pair.b].into_iter().filter_map(|id| names.get(id)) {
+                out.line(format!("  {}  {}", out.style.cyan(memory.id.as_str()), visible(&one_line(&memory.body))));
+            }
+        }
+    });
+    Ok(exit::OK)
+}
+
+fn propose(wired: &Wired, scope: &[String], out: &Out) -> Result<u8> {
+    let scopes = scopes(wired, scope);
+    let proposals = wired.engine.vault().propose_deletions(borrowed(&scopes).as_deref())?;
+    let names = by_name(wired)?;
+    out.answer(&proposals, || {
+        if proposals.is_empty() {
+            out.say("nothing to propose");
+            return;
+        }
+        let mut table = Table::new(&["ID", "WHY", "TEXT"]);
+        for one in &proposals {
+            let (id, text) =
+                names.get(&one.id).map_or((one.id.clone(), ""), |m| (m.id.to_string(), m.body.as_str()));
+            table.row(vec![id, one.reason.clone(), text.to_owned()]);
+        }
+        table.print(out);
+        out.say("nothing was removed; `heirloom retire <id>` takes one out of use");
+    });
+    Ok(exit::OK)
+}
+
+/// A vault id as people type it: with its kind, or the bare name a line has.
+fn name_of(wired: &Wired, given: &str) -> Result<MemoryId> {
+    if MemoryId::parse(given).is_none() {
+        let id = MemoryId::new(&Kind::Register, given);
+        if let Some(memory) = wired.engine.vault().get(&id)? {
+            return Ok(memory.id);
+        }
+    }
+    let id = names::find(&wired.engine, given)?;
+    if id.kind().shelf() == ShelfName::Vault { Ok(id) } else { Err(unknown(given)) }
+}
+
+fn promote(wired: &Wired, id: &str, text: &[String], tag: &[String], out: &Out) -> Result<u8> {
+    let id = name_of(wired, id)?;
+    let text = text.join(" ");
+    let vault = wired.engine.vault();
+    let mut entry: Entry = person::entry();
+    if text.is_empty() && person::is_present() {
+        let memory = vault.get(&id)?.ok_or_else(|| unknown(id.as_str()))?;
+        if memory.trust < heirloom_core::Trust::High {
+            super::show::print_memory(out, &memory);
+            if !person::confirm("Make this canon as it is?", false)? {
+                out.say("nothing was promoted");
+                return Ok(exit::REFUSED);
+            }
+            entry.confirmed = true;
+        }
+    }
+    let promotion = Promotion {
+        id: id.name().to_owned(),
+        text: (!text.is_empty()).then_some(text),
+        tags: (!tag.is_empty()).then(|| tag.to_vec()),
+    };
+    let stored = vault.write(Write::Promote(promotion), entry)?;
+    let path = Some(wired.engine.project().shown(&vault.path()));
+    let done = Done { status: stored.status, id: stored.id, path, notes: Vec::new() };
+    out.answer(&done, || print_done(out, "promoted", &done));
+    auto_commit(wired, out, &format!("memory: promote {}", done.id));
+    Ok(exit::OK)
+}
+
+fn recall(
+    wired: &Wired,
+    category: Option<&str>,
+    tags: &[String],
+    scope: &[String],
+    limit: usize,
+    out: &Out,
+) -> Result<u8> {
+    let scopes = scopes(wired, scope);
+    let (scopes, tags): (_, Vec<&str>) = (borrowed(&scopes), tags.iter().map(String::as_str).collect());
+    let filter = Filter { scopes: scopes.as_deref(), category, tags: &tags };
+    let records = wired.engine.vault().recall(&filter, limit)?;
+    out.answer(&records, || {
+        let mut table = Table::new(&["ID", "SCOPE", "CATEGORY", "CREATED", "TEXT"]);
+        for record in &records {
+            let day = record.created_at.get(..10).unwrap_or(&record.created_at);
+            table.row(vec![
+                record.memory_id().to_string(),
+                record.scope.to_string(),
+                record.category.to_string(),
+                day.to_owned(),
+                record.text.to_string(),
+            ]);
+        }
+        table.print(out);
+    });
+    Ok(exit::OK)
+}
+
+fn bulk_add(wired: &Wired, file: &str, out: &Out) -> Result<u8> {
+    let additions = additions(&input::bytes(file)?)?;
+    let writes = additions.into_iter().map(Write::Add).collect();
+    let outcomes = wired.engine.vault().write_all(writes, person::entry())?;
+    let mut worst = exit::OK;
+    let rows: Vec<Value> = outcomes
+        .iter()
+        .map(|outcome| match outcome {
+            Ok(stored) => json!({ "status": stored.status, "id": stored.id }),
+            Err(fault) => {
+                worst = worst.max(fault.code.exit());
+                json!({ "status": "refused", "code": fault.code.name(), "message": fault.message, "hint": fault.next_step() })
+            }
+        })
+        .collect();
+    out.answer(&rows, || {
+        for (at, outcome) in outcomes.iter().enumerate() {
+            match outcome {
+                Ok(stored) => out.line(format!("{} {}", out.style.green(stored.status), out.style.bold(stored.id.as_str()))),
+                Err(fault) => {
+                    out.line(format!(
+                        "{} item {}: {} [{}]",
+                        out.style.red("refused"),
+                        at + 1,
+                        visible(&one_line(&fault.message)),
+                        fault.code.name()
+                    ));
+                    out.line(format!("  {}", out.style.dim(&visible(&one_line(fault.next_step())))));
+                }
+            }
+        }
+    });
+    auto_commit(wired, out, "memory: add to the vault");
+    Ok(worst)
+}
+
+fn additions(bytes: &[u8]) -> Result<Vec<Addition>> {
+    let bad = |at: usize, why: String| {
+        Fault::new(Code::Input, format!("item {at} is no vault memory: {why}"))
+            .hint("give a JSON array, or one JSON object per line, each with a text")
+    };
+    let values: Vec<Value> = match json::parse(bytes) {
+        Ok(Value::Array(items)) => items,
+        Ok(one @ Value::Object(_)) => vec![one],
+        _ => bytes
+            .split(|b| *b == b'\n')
+            .filter(|line| !line.trim_ascii().is_empty())
+            .enumerate()
+            .map(|(at, line)| json::parse(line).map_err(|e| bad(at + 1, e.to_string())))
+            .collect::<Result<_>>()?,
+    };
+    let one = |(at, mut value): (usize, Value)| {
+        if let Value::Object(fields) = &mut value {
+            fields.entry("source").or_insert_with(|| json!(super::add::source()));
+        }
+        serde_json::from_value(value).map_err(|e| bad(at + 1, e.to_string()))
+    };
+    values.into_iter().enumerate().map(one).collect()
+}
+
+fn bulk_delete(wired: &Wired, ids: &[String], out: &Out) -> Result<u8> {
+    let names: Vec<&str> = ids.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, name)| name)).collect();
+    let retired = wired.engine.vault().retire_all(&names, person::entry())?;
+    out.answer(&retired, || {
+        let group = |word: String, ids: &[String]| ids.iter().for_each(|id| out.line(format!("{word} {}", visible(&one_line(id)))));
+        group(out.style.green("retired"), &retired.deleted);
+        group(out.style.yellow("waits for a person"), &retired.waiting);
+        group(out.style.red("not found"), &retired.not_found);
+    });
+    auto_commit(wired, out, "memory: retire from the vault");
+    Ok(match (retired.waiting.is_empty(), retired.deleted.is_empty() && !retired.not_found.is_empty()) {
+        (false, _) => exit::WAITS,
+        (true, true) => exit::NOT_FOUND,
+        (true, false) => exit::OK,
+    })
+}

@@ -1,0 +1,367 @@
+//! Importing: each file to its shelf, and a report.
+//!
+//! Comes in: sorted files and how they arrive. Goes out: what is new, what was here, what waits for a person, what was refused and why.
+//! Never here: a refusal that stops the rest; more trust for a file's words than its channel gives.
+
+use super::sort::{MAX_FILE, Sort, Source};
+use crate::capture::{self, transcript};
+use crate::engine::Engine;
+use crate::files;
+use crate::gate::Entry;
+use crate::shelf::provenance::{self, Line};
+use crate::shelf::records::{Document, Said, name_for};
+use crate::shelf::topics::TopicFile;
+use heirloom_core::settings::Category;
+use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, text, time};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+
+/// What an import did, or would do.
+#[derive(Debug, Default, Serialize)]
+pub struct Imported {
+    /// Whether nothing was really stored.
+    pub dry_run: bool,
+    /// Files that were looked at.
+    pub files: usize,
+    /// What arrived, shelf by shelf.
+    pub shelves: Vec<Arrivals>,
+    /// What was not taken, and why.
+    pub refused: Vec<Refused>,
+    /// Files that are nothing Heirloom knows.
+    pub not_recognised: Vec<String>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
+}
+
+/// What arrived on a shelf.
+#[derive(Debug, Serialize)]
+pub struct Arrivals {
+    /// The shelf.
+    pub shelf: ShelfName,
+    /// Memories that are new here.
+    pub new: Vec<String>,
+    /// Memories that were here already.
+    pub known: usize,
+    /// Memories that wait for a person's yes.
+    pub waiting: usize,
+    /// What was left out on purpose: retired memories, messages of one line.
+    pub left_out: usize,
+}
+
+/// Something that was not taken.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Refused {
+    /// The file, and the place in it.
+    pub from: String,
+    /// The error code.
+    pub code: &'static str,
+    /// Why.
+    pub message: String,
+    /// What to do.
+    pub next: String,
+}
+
+impl Imported {
+    /// New memories on all shelves.
+    pub fn new_count(&self) -> usize {
+        self.shelves.iter().map(|shelf| shelf.new.len()).sum()
+    }
+
+    fn at(&mut self, shelf: ShelfName) -> &mut Arrivals {
+        let at = self.shelves.iter().position(|one| one.shelf == shelf).unwrap_or_else(|| {
+            self.shelves.push(Arrivals { shelf, new: Vec::new(), known: 0, waiting: 0, left_out: 0 });
+            self.shelves.len() - 1
+        });
+        &mut self.shelves[at]
+    }
+
+    /// Counts what is only waiting, lists what was refused, and ends the import for what concerns the store itself.
+    fn refuse(&mut self, shelf: ShelfName, from: String, fault: Fault) -> Result<()> {
+        match fault.code {
+            Code::Io | Code::LockBusy => return Err(fault),
+            Code::NeedsConfirmation => self.at(shelf).waiting += 1,
+            code => self.refused.push(Refused {
+                from,
+                code: code.name(),
+                next: fault.next_step().to_owned(),
+                message: fault.message,
+            }),
+        }
+        Ok(())
+    }
+}
+
+/// Brings files to their shelves.
+pub fn import(engine: &Engine, sources: &[Source], entry: Entry) -> Result<Imported> {
+    let mut report = Imported { files: sources.len(), ..Imported::default() };
+    let forgotten = provenance::forgotten(engine.project().root())?;
+    let mut origins: Vec<(String, String)> = Vec::new();
+    let mut notes = Vec::new();
+    for source in sources {
+        match source.sort {
+            Sort::Note => match read_text(source) {
+                Ok(text) => notes.push((source.shown.clone(), text)),
+                Err(fault) => report.refuse(ShelfName::Notes, source.shown.clone(), fault)?,
+            },
+            Sort::Record => record(engine, source, entry, &forgotten, &mut report, &mut origins)?,
+            Sort::TopicFile => lessons(engine, source, entry, &mut report, &mut origins)?,
+            Sort::Vault => vault(engine, source, entry, &mut report, &mut origins)?,
+            Sort::Transcript => talk(engine, source, &mut report, &mut origins)?,
+            Sort::Derived => {}
+            Sort::Unknown => report.not_recognised.push(source.shown.clone()),
+        }
+    }
+    if !notes.is_empty() {
+        for brought in engine.notes().import(notes, entry)? {
+            match brought.kept {
+                Ok(kept) if kept.done.status == "created" => {
+                    report.at(ShelfName::Notes).new.push(kept.done.id.to_string());
+                    let said = kept.done.notes.into_iter().map(|note| format!("{}: {note}", brought.from));
+                    report.notes.extend(said);
+                }
+                Ok(_) => report.at(ShelfName::Notes).known += 1,
+                Err(fault) => report.refuse(ShelfName::Notes, brought.from, fault)?,
+            }
+        }
+    }
+    note_origins(engine, &origins)?;
+    report.shelves.sort_by_key(|shelf| shelf.shelf);
+    Ok(report)
+}
+
+/// Says beside the shelves where each new memory came from.
+fn note_origins(engine: &Engine, origins: &[(String, String)]) -> Result<()> {
+    if origins.is_empty() {
+        return Ok(());
+    }
+    let at = time::format(engine.project().world().now);
+    let mut lines = Vec::with_capacity(origins.len());
+    for (id, from) in origins {
+        let hash = match MemoryId::parse(id) {
+            Some(id) => engine.shelf_of(&id)?.get(&id)?.map(|memory| memory.content_hash),
+            None => None,
+        };
+        let from = json!(engine.screen().redacted(from));
+        lines.push(Line {
+            id: id.clone(),
+            hash: hash.unwrap_or_default(),
+            at: at.clone(),
+            did: "imported".to_owned(),
+            more: Map::from_iter([("from".to_owned(), from)]),
+        });
+    }
+    provenance::append(engine.project().root(), &engine.project().lock()?, &lines)
+}
+
+fn read_text(source: &Source) -> Result<String> {
+    files::read_text(&source.path, MAX_FILE)?.ok_or_else(|| {
+        Fault::new(Code::NotFound, format!("`{}` is no longer there", source.shown)).hint("import it again")
+    })
+}
+
+fn record(
+    engine: &Engine,
+    source: &Source,
+    entry: Entry,
+    forgotten: &HashSet<String>,
+    report: &mut Imported,
+    origins: &mut Vec<(String, String)>,
+) -> Result<()> {
+    let outcome = files::read(&source.path, MAX_FILE)
+        .and_then(|bytes| take_record(engine, source, &bytes, entry, forgotten));
+    match outcome {
+        Ok(Took::New(id)) => {
+            origins.push((id.clone(), source.shown.clone()));
+            report.at(ShelfName::Records).new.push(id);
+        }
+        Ok(Took::Known) => report.at(ShelfName::Records).known += 1,
+        Ok(Took::LeftOut) => report.at(ShelfName::Records).left_out += 1,
+        Err(fault) => report.refuse(ShelfName::Records, source.shown.clone(), fault)?,
+    }
+    Ok(())
+}
+
+enum Took {
+    New(String),
+    Known,
+    LeftOut,
+}
+
+fn take_record(
+    engine: &Engine,
+    source: &Source,
+    bytes: &[u8],
+    entry: Entry,
+    forgotten: &HashSet<String>,
+) -> Result<Took> {
+    let document = Document::parse(bytes).map_err(|why| {
+        Fault::new(Code::Input, format!("no record: {why}")).hint("give one JSON object with title and content")
+    })?;
+    let category = category_of(engine, source, &document)?;
+    let stem = source.path.file_stem().map(|s| text::slug(&s.to_string_lossy())).unwrap_or_default();
+    let name = if stem.is_empty() { name_for(document.text("title").unwrap_or_default()) } else { stem };
+    let id = MemoryId::new(&category.kind, &name);
+    let records = engine.records();
+    if let Some(here) = records.document(&id)? {
+        if same(&here, &document) {
+            return Ok(Took::Known);
+        }
+        return Err(Fault::new(Code::Create, format!("`{id}` is here already and says something else"))
+            .fact("id", id.as_str())
+            .hint(format!("compare both (`heirloom show {id}`), then change the one here with `heirloom edit {id}`")));
+    }
+    if forgotten.contains(id.as_str()) {
+        return Err(Fault::new(Code::AntiResurrection, format!("`{id}` was forgotten and is not stored again"))
+            .hint("rename the file if it should be kept after all"));
+    }
+    let status = document.status();
+    if status == Some(Status::Retired) {
+        return Ok(Took::LeftOut);
+    }
+    let place = engine.project().shown(&records.folder(category).join(format!("{name}.json")));
+    let target = records.target(&place, engine.project().folder())?;
+    records.create(&target, category, document, entry, &mut Said::default())?;
+    if status == Some(Status::Archived) {
+        records.archive_target(&target, Some("archived where it was imported from"), entry)?;
+    }
+    Ok(Took::New(id.to_string()))
+}
+
+/// The category a record names, else that of the folder it lies in.
+fn category_of<'e>(engine: &'e Engine, source: &Source, document: &Document) -> Result<&'e Category> {
+    let settings = engine.settings();
+    let folder = source.path.parent().and_then(|folder| folder.file_name()).map(|n| n.to_string_lossy());
+    let named = document.text("category");
+    named
+        .and_then(|name| settings.category(name))
+        .or_else(|| settings.category_of_folder(folder.as_deref().unwrap_or_default()))
+        .ok_or_else(|| {
+            let name = text::one_line(named.unwrap_or("nothing"));
+            Fault::new(Code::Validation, format!("its category is `{name}`, which is not known here"))
+                .fact("field", "category")
+                .hint("add it with `heirloom config category add`, then import again")
+        })
+}
+
+/// Whether two documents say the same; dates and statuses aside.
+fn same(a: &Document, b: &Document) -> bool {
+    let tags = |document: &Document| -> HashSet<String> {
+        document.tags().into_iter().map(text::clean_tag).filter(|tag| !tag.is_empty()).collect()
+    };
+    let title = |document: &Document| text::clean_title(document.text("title").unwrap_or_default());
+    let (mine, other) = (tags(a), tags(b));
+    // A record without tags was given one when it came in.
+    let tags = mine == other || other.is_empty();
+    tags && title(a) == title(b) && a.get("content").map(plain) == b.get("content").map(plain)
+}
+
+/// A value whose fields may stand in any order.
+fn plain(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut pairs: Vec<(&String, &Value)> = map.iter().filter(|(_, value)| !value.is_null()).collect();
+            pairs.sort_by_key(|(key, _)| *key);
+            Value::Object(pairs.into_iter().map(|(key, value)| (key.clone(), plain(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(plain).collect()),
+        other => other.clone(),
+    }
+}
+
+fn lessons(
+    engine: &Engine,
+    source: &Source,
+    entry: Entry,
+    report: &mut Imported,
+    origins: &mut Vec<(String, String)>,
+) -> Result<()> {
+    let text = match read_text(source) {
+        Ok(text) => text,
+        Err(fault) => return report.refuse(ShelfName::Topics, source.shown.clone(), fault),
+    };
+    let taken = engine.topics().import(&TopicFile::at(&source.path, text), entry)?;
+    let shelf = report.at(ShelfName::Topics);
+    shelf.known += taken.known;
+    shelf.left_out += taken.retired;
+    for done in taken.stored {
+        origins.push((done.id.to_string(), source.shown.clone()));
+        shelf.new.push(done.id.to_string());
+    }
+    if taken.foreign_lines > 0 {
+        let lines = taken.foreign_lines;
+        report.notes.push(format!("{}: {lines} lines belong to no dated entry and were left out", source.shown));
+    }
+    for (title, fault) in taken.refused {
+        let title = engine.screen().redacted(&text::one_line(&title));
+        report.refuse(ShelfName::Topics, format!("{}: {title}", source.shown), fault)?;
+    }
+    Ok(())
+}
+
+fn vault(
+    engine: &Engine,
+    source: &Source,
+    entry: Entry,
+    report: &mut Imported,
+    origins: &mut Vec<(String, String)>,
+) -> Result<()> {
+    let bytes = match files::read(&source.path, MAX_FILE) {
+        Ok(bytes) => bytes,
+        Err(fault) => return report.refuse(ShelfName::Vault, source.shown.clone(), fault),
+    };
+    let done = engine.vault().import(&bytes, entry)?;
+    let shelf = report.at(ShelfName::Vault);
+    shelf.known += done.unchanged;
+    origins.extend(done.imported.iter().map(|id| (id.clone(), source.shown.clone())));
+    shelf.new.extend(done.imported);
+    for not in done.refused {
+        if not.code == Code::NeedsConfirmation.name() {
+            report.at(ShelfName::Vault).waiting += 1;
+            continue;
+        }
+        report.refused.push(Refused {
+            from: format!("{} line {}", source.shown, not.line),
+            code: not.code,
+            message: not.message,
+            next: "correct that line there, or leave it out".to_owned(),
+        });
+    }
+    if done.unreadable > 0 {
+        report.notes.push(format!("{}: {} lines cannot be read and were left out", source.shown, done.unreadable));
+    }
+    Ok(())
+}
+
+fn talk(
+    engine: &Engine,
+    source: &Source,
+    report: &mut Imported,
+    origins: &mut Vec<(String, String)>,
+) -> Result<()> {
+    let mut turns = match transcript::open(&source.path, transcript::Limits::default()) {
+        Ok(turns) => turns,
+        Err(fault) if fault.code == Code::Input => {
+            return report.refuse(ShelfName::Notes, source.shown.clone(), fault);
+        }
+        Err(fault) => return Err(fault),
+    };
+    let captured = capture::keep_all(engine, &mut turns)?;
+    let shelf = report.at(ShelfName::Notes);
+    shelf.known += captured.known;
+    shelf.left_out += captured.passed_over;
+    for kept in captured.stored {
+        origins.push((kept.done.id.to_string(), source.shown.clone()));
+        shelf.new.push(kept.done.id.to_string());
+    }
+    for fault in captured.refused {
+        report.refuse(ShelfName::Notes, source.shown.clone(), fault)?;
+    }
+    if turns.left_out() > 0 {
+        report.notes.push(format!("{}: {} lines cannot be read and were left out", source.shown, turns.left_out()));
+    }
+    if turns.cut_short() {
+        report.notes.push(format!("{}: it is very long; what is beyond the limit was left out", source.shown));
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! Transfer: memories from elsewhere in, this project's memories out, each shelf in its own format.
+//!
+//! Comes in: files and folders of notes, topic files, vaults, records, and transcripts of coding agents. Goes out: what became of each,
+//! or files. Everything that comes in goes through its shelf's gate; what is here already stays as it is, so the same import may run as
+//! often as anybody likes. Never here: a link followed, a file that is none of these, or another project's machine-local folder.
+
+mod export;
+mod import;
+mod rehearse;
+mod sort;
+
+pub use export::{export, write_below};
+pub use import::{Arrivals, Imported, Refused, import};
+pub use rehearse::rehearse;
+pub use sort::{Sort, Source, gather};
