@@ -62,6 +62,7 @@ pub(crate) enum Command {
     Status,
     Gc(Gc),
     Verify(Verify),
+    Scan(Scan),
     Config(Config),
     Record(Record),
     /// Show everything once, in a temporary project that goes away again
@@ -356,6 +357,41 @@ pub(crate) struct Verify {
     /// Make index.md anew from the files
     #[arg(long)]
     pub(crate) fix: bool,
+}
+
+/// Look for secrets, personal data and injection markers
+///
+/// Looks at files and folders, at standard input (`-`), at git's history (`--history`) or at what is already stored (`--store`).
+/// Found text is never printed. Ends with 1 if something would not be stored as it is. With `--json` and no path it reads JSON
+/// Lines `{id, text, trust, shelf}` and answers one verdict per line.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Scan {
+    /// Files or folders; `-` is standard input
+    pub(crate) paths: Vec<String>,
+
+    /// Look at every commit of the git repository
+    #[arg(long, conflicts_with_all = ["paths", "store"])]
+    pub(crate) history: bool,
+
+    /// Look at what this project's memory already holds
+    #[arg(long, conflicts_with = "paths")]
+    pub(crate) store: bool,
+
+    /// With --store: cut out of the files what the gate would refuse
+    #[arg(long, requires = "store")]
+    pub(crate) fix: bool,
+
+    /// Do not ask before fixing
+    #[arg(long, requires = "fix")]
+    pub(crate) yes: bool,
+
+    /// The row of the gate's policy: records, topics, notes, vault, episode, fact
+    #[arg(long = "as", value_name = "SHELF", default_value = "episode")]
+    pub(crate) shelf: String,
+
+    /// Report in SARIF 2.1.0
+    #[arg(long)]
+    pub(crate) sarif: bool,
 }
 
 /// Print a completion script for your shell

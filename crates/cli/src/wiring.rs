@@ -5,7 +5,7 @@
 
 use crate::args::Args;
 use crate::environment;
-use heirloom_core::settings::{self, Layer, Loaded, Origin};
+use heirloom_core::settings::{self, Guard, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
 use heirloom_engine::{Engine, Project, World, files};
 use serde_json::{Map, Value};
@@ -113,11 +113,13 @@ fn memory_root(folder: &Path, settings: &Settings) -> PathBuf {
 pub(crate) fn load_settings(args: &Args, project_file: &Path) -> Result<Loaded> {
     let flags =
         args.set.iter().filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let mut broken = Vec::new();
+    let flags = only_a_person_loosens(flags, Origin::Flag, &mut broken);
+    let variables = only_a_person_loosens(environment::settings(), Origin::Environment, &mut broken);
     let mut layers = vec![
         Layer { origin: Origin::Flag, document: document_of(flags) },
-        Layer { origin: Origin::Environment, document: document_of(environment::settings()) },
+        Layer { origin: Origin::Environment, document: document_of(variables) },
     ];
-    let mut broken = Vec::new();
     for (origin, path) in [(Origin::Project, project_file.to_owned()), (Origin::User, user_settings_file())] {
         match read_document(&path) {
             Ok(Some(document)) => layers.push(Layer { origin, document }),
@@ -131,6 +133,28 @@ pub(crate) fn load_settings(args: &Args, project_file: &Path) -> Result<Loaded> 
     let mut loaded = settings::load(&layers);
     loaded.warnings.extend(broken);
     Ok(loaded)
+}
+
+/// A process can set flags and variables for itself; it must not be able to loosen the gate that way. The strictest value of a guarded
+/// setting is taken from anybody.
+fn only_a_person_loosens(
+    pairs: impl IntoIterator<Item = (String, String)>,
+    origin: Origin,
+    warnings: &mut Vec<settings::Warning>,
+) -> Vec<(String, String)> {
+    let mut person = None;
+    let mut allowed = |(name, value): &(String, String)| {
+        let Some(guard) = settings::Key::find(name).map(|key| key.guard) else { return true };
+        let strictest = matches!(guard, Guard::Tighten(order) if order.last() == Some(&value.as_str()));
+        let free = matches!(guard, Guard::Open | Guard::UserFirst | Guard::InsideProject | Guard::Adds);
+        if free || strictest || *person.get_or_insert_with(crate::person::is_present) {
+            return true;
+        }
+        let message = "only a person at a terminal can set this for a call; the value is ignored".to_owned();
+        warnings.push(settings::Warning { name: name.clone(), origin, message });
+        false
+    };
+    pairs.into_iter().filter(|pair| allowed(pair)).collect()
 }
 
 /// The user's own settings file.

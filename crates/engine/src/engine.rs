@@ -9,8 +9,9 @@ use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
 use crate::project::Project;
-use crate::shelf::Shelf;
 use crate::shelf::records::Records;
+use crate::shelf::topics::Topics;
+use crate::shelf::{Problem, Shelf};
 use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -22,6 +23,7 @@ pub struct Engine {
     settings: Settings,
     screen: OnceCell<Screen>,
     book: OnceCell<Book>,
+    home: Option<std::path::PathBuf>,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -44,7 +46,19 @@ pub struct Written<'a> {
 impl Engine {
     /// An engine over a project. Nothing is read until it is needed.
     pub fn new(project: Project, settings: Settings) -> Engine {
-        Engine { project, settings, screen: OnceCell::new(), book: OnceCell::new() }
+        Engine { project, settings, screen: OnceCell::new(), book: OnceCell::new(), home: None }
+    }
+
+    /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.
+    #[must_use]
+    pub fn with_home(mut self, home: &std::path::Path) -> Engine {
+        self.home = Some(home.to_owned());
+        self
+    }
+
+    /// The user's home folder.
+    pub fn home(&self) -> Option<&std::path::Path> {
+        self.home.as_deref()
     }
 
     /// The project.
@@ -59,7 +73,7 @@ impl Engine {
 
     /// The gate's eyes.
     pub fn screen(&self) -> &Screen {
-        self.screen.get_or_init(|| Screen::new(self.settings.gate))
+        self.screen.get_or_init(|| Screen::new(self.settings.gate.clone()))
     }
 
     /// The record shelf.
@@ -67,9 +81,14 @@ impl Engine {
         Records::new(self)
     }
 
+    /// The topics shelf.
+    pub fn topics(&self) -> Topics<'_> {
+        Topics::new(self)
+    }
+
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        vec![Box::new(self.records())]
+        vec![Box::new(self.records()), Box::new(self.topics())]
     }
 
     /// The shelf that holds an id.
@@ -79,6 +98,26 @@ impl Engine {
             .into_iter()
             .find(|shelf| shelf.name() == name)
             .ok_or_else(|| crate::shelf::unknown(id.as_str()))
+    }
+
+    /// What the shelves hold that the gate would refuse.
+    pub fn refused_content(&self) -> Result<Vec<Problem>> {
+        let mut held = Vec::new();
+        for shelf in self.shelves() {
+            held.extend(
+                shelf.verify()?.into_iter().filter(|problem| problem.code == Code::GateRefused.name()),
+            );
+        }
+        Ok(held)
+    }
+
+    /// Cuts what the gate refuses out of every shelf. Returns the files that changed.
+    pub fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
+        let mut changed = Vec::new();
+        for shelf in self.shelves() {
+            changed.extend(shelf.redact_stored(entry)?);
+        }
+        Ok(changed)
     }
 
     /// The review inbox.

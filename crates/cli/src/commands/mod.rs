@@ -13,6 +13,8 @@ mod recall;
 mod record;
 mod reference;
 mod review;
+mod scan;
+mod scan_report;
 mod show;
 mod status;
 
@@ -44,6 +46,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Status => status::status(args, out),
         Command::Gc(call) => status::gc(args, call, out),
         Command::Verify(call) => status::verify(args, call, out),
+        Command::Scan(call) => scan::run(args, call, out),
         Command::Config(call) => config::run(args, call, out),
         Command::Record(call) => match &call.action {
             RecordAction::Write(call) => record::write(args, call, out),

@@ -68,6 +68,7 @@ fn settings() -> String {
             Guard::Tighten(_) => "a project can only tighten it",
             Guard::UserFirst => "yours counts before the project's",
             Guard::UserOnly => "only you",
+            Guard::Adds => "yours and the project's together",
             Guard::InsideProject => "a project only inside itself",
         };
         let default = if key.default.is_empty() { "–".to_owned() } else { format!("`{}`", key.default) };

@@ -42,8 +42,10 @@ pub enum Guard {
     Tighten(&'static [&'static str]),
     /// What the user set counts before what the project set.
     UserFirst,
-    /// A project may add to what the user set, never replace or remove it, and only what makes the gate stricter.
+    /// Only the user may decide it; what a project's file says is ignored.
     UserOnly,
+    /// A list: what every layer says counts together.
+    Adds,
     /// A path from the project's file must stay inside the project.
     InsideProject,
 }
@@ -76,8 +78,17 @@ const COUNT: Type = Type::Whole { min: 0, max: 1_000_000 };
 
 /// Gate profiles from loose to strict.
 pub const PROFILES: &[&str] = &["seed", "standard"];
+const fn profile(name: &'static str, help: &'static str) -> Key {
+    guarded(Guard::Tighten(PROFILES), key(name, Type::Choice(PROFILES), "", help))
+}
+
 /// Treatment of contact data from loose to strict.
 pub const CONTACT: &[&str] = &["keep", "redact"];
+
+/// External memory on or off, from loose to strict.
+pub const EXTERNAL: &[&str] = &["true", "false"];
+/// What happens after a write to an external repository, from loose to strict; `auto` is an old word for `auto_commit`.
+pub const SYNC: &[&str] = &["auto_push", "auto", "auto_commit", "manual"];
 
 /// All settings.
 pub const KEYS: &[Key] = &[
@@ -147,6 +158,60 @@ pub const KEYS: &[Key] = &[
     guarded(
         Guard::Tighten(CONTACT),
         key("gate.contact", Type::Choice(CONTACT), r#""keep""#, "what happens to contact data"),
+    ),
+    profile("gate.profiles.records", "the profile of the record shelf alone"),
+    profile("gate.profiles.topics", "the profile of the topic shelf alone"),
+    profile("gate.profiles.notes", "the profile of the notes shelf alone"),
+    profile("gate.profiles.vault", "the profile of the vault alone"),
+    profile("gate.profiles.tiers", "the profile of the tiers alone"),
+    guarded(
+        Guard::Adds,
+        key("gate.rules", Type::Rules, "", "rules of your own: id, pattern, class, level, keywords, entropy"),
+    ),
+    guarded(
+        Guard::UserOnly,
+        key(
+            "gate.allow",
+            Type::Rules,
+            "",
+            "what is known to be harmless: rule, value or pattern, and a reason",
+        ),
+    ),
+    guarded(
+        Guard::Tighten(EXTERNAL),
+        key(
+            "memory_configuration.external_memory_enabled",
+            Type::Switch,
+            "false",
+            "on: lessons live at `memory_path` instead of in the project",
+        ),
+    ),
+    guarded(
+        Guard::UserOnly,
+        key(
+            "memory_configuration.memory_path",
+            Type::Path,
+            "",
+            "folder of external memory, or the address of a git repository",
+        ),
+    ),
+    guarded(
+        Guard::UserOnly,
+        key(
+            "memory_configuration.memory_type",
+            Type::Choice(&["local_dir", "git_repo"]),
+            r#""local_dir""#,
+            "what is at `memory_path`",
+        ),
+    ),
+    guarded(
+        Guard::Tighten(SYNC),
+        key(
+            "memory_configuration.sync_strategy",
+            Type::Choice(SYNC),
+            r#""manual""#,
+            "what happens in an external git repository after a write",
+        ),
     ),
 ];
 

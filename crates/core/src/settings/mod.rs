@@ -8,12 +8,14 @@
 //! user's.
 
 mod category;
+mod external;
 pub mod keys;
 mod layers;
 mod read;
 mod typed;
 
 pub use category::{Category, CustomField};
+pub use external::{External, MemoryType, SyncStrategy};
 pub use keys::{Guard, KEYS, Key, Type};
 pub use layers::{Layer, Loaded, Origin, Valued, Warning, load};
 pub use read::{check, empty_document};

@@ -3,8 +3,9 @@
 //! Comes in: resolved values by name. Goes out: [`Settings`]. Never here: layers or JSON documents.
 
 use super::category::{Category, CustomField};
+use super::external::External;
 use super::layers::{Origin, Warning};
-use crate::kind::Kind;
+use crate::kind::{Kind, ShelfName};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -27,6 +28,8 @@ pub struct Settings {
     pub delete: Delete,
     /// How the gate looks at text.
     pub gate: Gate,
+    /// Whether lessons live outside the project.
+    pub memory_configuration: External,
 }
 
 /// What happens at a prompt.
@@ -94,12 +97,23 @@ pub struct Delete {
 }
 
 /// How the gate looks at text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    /// Which rules look for secrets.
-    pub profile: Profile,
+    /// Which rules look for secrets, by shelf.
+    pub profiles: [Profile; 5],
     /// What happens to contact data.
     pub contact: Contact,
+    /// Rules of the user's and the project's own, as written.
+    pub rules: Vec<Value>,
+    /// What is known to be harmless, as written.
+    pub allow: Vec<Value>,
+}
+
+impl Gate {
+    /// The profile of a shelf.
+    pub fn profile(&self, shelf: ShelfName) -> Profile {
+        self.profiles[shelf as usize]
+    }
 }
 
 /// Which rules look for secrets.
@@ -196,9 +210,17 @@ impl Settings {
                 archive_retired: v.on("delete.archive_retired"),
             },
             gate: Gate {
-                profile: if v.text("gate.profile") == "seed" { Profile::Seed } else { Profile::Standard },
+                profiles: ShelfName::ALL.map(|shelf| v.profile(shelf)),
                 contact: if v.text("gate.contact") == "redact" { Contact::Redact } else { Contact::Keep },
+                rules: v.list("gate.rules"),
+                allow: v.list("gate.allow"),
             },
+            memory_configuration: External::new(
+                v.on("memory_configuration.external_memory_enabled"),
+                v.text("memory_configuration.memory_path"),
+                &v.text("memory_configuration.memory_type"),
+                &v.text("memory_configuration.sync_strategy"),
+            ),
             categories,
         }
     }
@@ -226,6 +248,16 @@ impl Reader<'_> {
 
     fn count(&self, name: &str) -> Option<u32> {
         self.get(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok())
+    }
+
+    fn list(&self, name: &str) -> Vec<Value> {
+        self.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+    }
+
+    fn profile(&self, shelf: ShelfName) -> Profile {
+        let own = self.text(&format!("gate.profiles.{}", shelf.name()));
+        let word = if own.is_empty() { self.text("gate.profile") } else { own };
+        if word == "seed" { Profile::Seed } else { Profile::Standard }
     }
 
     fn category(&self, name: &str) -> Category {

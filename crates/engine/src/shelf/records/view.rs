@@ -200,4 +200,8 @@ impl Shelf for Records<'_> {
     fn verify(&self) -> Result<Vec<Problem>> {
         self.verify_records()
     }
+
+    fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
+        self.redact_refused(entry)
+    }
 }
