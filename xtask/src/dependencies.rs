@@ -1,6 +1,7 @@
 //! `docs/dependencies.md`: every direct dependency has a line with a reason.
 //!
-//! Comes in: cargo's description of the workspace and the page. Goes out: dependencies without a line, and lines without a dependency.
+//! Comes in: cargo's description of the workspace and the page. Goes out: dependencies without a line, lines without a dependency, and lines
+//! that name another licence than the package does.
 
 use crate::Outcome;
 use crate::workspace;
@@ -21,7 +22,13 @@ pub(crate) fn run() -> Outcome {
     let listed = listed(&page);
     let missing = used.difference(&listed).map(|name| format!("`{name}` is used but not listed"));
     let extra = listed.difference(&used).map(|name| format!("`{name}` is listed but not used"));
-    let wrong: Vec<String> = missing.chain(extra).collect();
+    let licences = packages.iter().filter(|p| used.contains(p.name.as_str())).filter_map(|package| {
+        let licence = package.licence.as_deref().unwrap_or("no licence");
+        let line = page.lines().find(|line| line.starts_with(&format!("| `{}` |", package.name)))?;
+        let named = line.contains(&format!("| {licence} |"));
+        (!named).then(|| format!("`{}` is under `{licence}`", package.name))
+    });
+    let wrong: Vec<String> = missing.chain(extra).chain(licences).collect();
     if wrong.is_empty() { Ok(()) } else { Err(format!("{PAGE}:\n  {}", wrong.join("\n  "))) }
 }
 

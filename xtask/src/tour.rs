@@ -83,6 +83,7 @@ impl Stage {
             .env("HOME", self.folder.join("home"))
             .env("LANG", "C.UTF-8")
             .env("NO_COLOR", "1")
+            .env("GITHUB_TOKEN", made_up_token())
             .stdin(stream()?)
             .stdout(stream()?)
             .stderr(stream()?)
@@ -103,6 +104,11 @@ impl Drop for Stage {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Something for the gate to refuse; put together here, so that no scanner takes this file for a leak.
+fn made_up_token() -> String {
+    format!("gh{}_{}", "p", "x7Kq2mZ9vB4nT6wR1yL8sD3fG5hJ0cAeQiUo")
 }
 
 /// The text with days and times of day made the same everywhere.

@@ -3,7 +3,9 @@
 //! Comes in: an id and a fact about it. Goes out: lines that merge by union. So far: ids that were forgotten. Never here: text of a
 //! memory, and nothing that raises trust; the file comes with the repository and may say anything.
 
+use crate::engine::Engine;
 use crate::files::{self, Lock, Mode};
+use crate::gate::trust::Standing;
 use heirloom_core::{MemoryId, fault::Result, json, time};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -26,4 +28,10 @@ pub fn forgotten(root: &Path) -> Result<BTreeSet<String>> {
         value.get("id").and_then(Value::as_str).map(str::to_owned)
     });
     Ok(ids.collect())
+}
+
+/// Whether a text under a forgotten id came from elsewhere. `forget` drops the id from the trust book, so whatever has an entry was written or
+/// accepted here afterwards, on purpose.
+pub fn came_back(engine: &Engine, id: &str, hash: &str) -> bool {
+    engine.standing(id, hash).map_or(true, |standing| standing == Standing::STRANGER)
 }

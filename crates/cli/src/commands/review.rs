@@ -143,5 +143,15 @@ fn print_pending(out: &Out, waiting: &Pending) {
         }
         table.print(out);
     }
-    out.say("\nnext: `heirloom review accept <id>`, `heirloom review reject <key>`");
+    let mut next = Vec::new();
+    if !waiting.drafts.is_empty() {
+        next.push("`heirloom review accept <key>` or `heirloom review reject <key>`");
+    }
+    if !waiting.saved_by_agents.is_empty() {
+        next.push("`heirloom review accept <id>` or `heirloom retire <id>`");
+    }
+    if !waiting.problems.is_empty() {
+        next.push("`heirloom verify` for what to do about a file");
+    }
+    out.say(format!("\n{} {}", out.style.cyan("next:"), next.join("; ")));
 }
