@@ -11,6 +11,7 @@
 
 mod check;
 mod ci;
+mod conformance;
 mod dependencies;
 mod generate;
 mod install;
@@ -39,7 +40,8 @@ tasks:
   check                are the generated files, the layers, the licences and the docs as they should be?
   layers               which crate uses which, and who touches the environment, the clock, the terminal
   licences             is every dependency under a licence that deny.toml allows?
-  install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)";
+  install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
+  conformance PATH…    run recorded cases, from files or folders, against the engine";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         "layers" => layers::run(),
         "licences" => licences::run(),
         "install" => install::run(rest),
+        "conformance" => return conformance::run(rest),
         "" | "help" | "--help" | "-h" => {
             println!("{TASKS}");
             Ok(())

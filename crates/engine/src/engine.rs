@@ -9,6 +9,7 @@ use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
 use crate::project::Project;
+use crate::shelf::notes::Notes;
 use crate::shelf::records::Records;
 use crate::shelf::topics::Topics;
 use crate::shelf::{Problem, Shelf};
@@ -86,9 +87,14 @@ impl Engine {
         Topics::new(self)
     }
 
+    /// The notes shelf.
+    pub fn notes(&self) -> Notes<'_> {
+        Notes::new(self)
+    }
+
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        vec![Box::new(self.records()), Box::new(self.topics())]
+        vec![Box::new(self.records()), Box::new(self.topics()), Box::new(self.notes())]
     }
 
     /// The shelf that holds an id.

@@ -213,6 +213,20 @@ pub const KEYS: &[Key] = &[
             "what happens in an external git repository after a write",
         ),
     ),
+    key("notes.capture", Type::Switch, "false", "on: a stop keeps the assistant's longer messages as notes"),
+    key(
+        "notes.max_per_capture",
+        Type::Whole { min: 1, max: 1_000 },
+        "20",
+        "most notes one stop keeps; the newest count",
+    ),
+    key(
+        "notes.max_chars",
+        Type::Whole { min: 10, max: 1_000_000 },
+        "100000",
+        "messages longer than this are not captured",
+    ),
+    key("notes.max_keywords", Type::Whole { min: 1, max: 20 }, "5", "most keywords derived from a message"),
 ];
 
 impl Key {

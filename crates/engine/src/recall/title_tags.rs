@@ -6,11 +6,11 @@
 
 use crate::engine::Engine;
 use crate::gate::policy::Row;
-use crate::provenance;
+use crate::shelf::provenance;
 use crate::shelf::records::IndexEntry;
 use heirloom_core::{Status, fault::Result, hash, kind, text, time};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Shorter prompts say too little.
 const PROMPT_MIN: usize = 10;
@@ -125,7 +125,7 @@ pub fn recall(engine: &Engine, prompt: &str) -> Result<Vec<Hit>> {
     let Some(index) = (if words.is_empty() { None } else { records.index_text_or_rebuild()? }) else {
         return Ok(Vec::new());
     };
-    let forgotten = provenance::forgotten(engine.project().root().folder())?;
+    let forgotten = provenance::forgotten(engine.project().root())?;
     Ok(rank(engine, &words, &index, &forgotten, max))
 }
 
@@ -133,7 +133,7 @@ fn rank(
     engine: &Engine,
     words: &BTreeSet<String>,
     index: &str,
-    forgotten: &BTreeSet<String>,
+    forgotten: &HashSet<String>,
     max: usize,
 ) -> Vec<Hit> {
     let settings = engine.settings();
