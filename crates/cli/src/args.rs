@@ -22,7 +22,7 @@ const ANYWHERE: &str = "Options of every command";
     heirloom demo                          see everything once, in a temporary folder\n  \
     heirloom init                          prepare this project\n  \
     heirloom add decision \"Use PostgreSQL because we need jsonb\"\n  \
-    heirloom recall \"which database?\"     what an agent would be given\n\n\
+    heirloom recall \"which database?\"      what an agent would be given\n\n\
     Names: a memory is called by its id (`decision:use-postgresql`) or by any part of it that fits only one.")]
 pub(crate) struct Args {
     /// Answer in JSON, errors too
@@ -202,8 +202,9 @@ pub(crate) struct One {
 
 /// Take memories out of use; they can be restored within the grace period
 ///
-/// Retired memories are no longer recalled. `heirloom restore` brings them back; `heirloom gc` removes them for good once the grace period
-/// (`delete.grace_period_days`, 30 days by default) is over. To keep something for the record instead, use `heirloom archive`.
+/// Retired memories are no longer recalled. `heirloom restore` brings them back until the grace period (`delete.grace_period_days`, 30 days by
+/// default) is over; then `heirloom gc` removes them, or moves them aside under `delete.archive_retired`. To keep something for the record
+/// instead, use `heirloom archive`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Retire {
     #[command(flatten)]
