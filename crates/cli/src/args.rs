@@ -1,7 +1,16 @@
 //! What can be typed: clap types only; their doc comments are the help text.
 
-use clap::{ArgGroup, Parser, Subcommand};
+mod config;
+mod record;
+
+pub(crate) use config::{CategoryAction, Config, ConfigAction};
+pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
+
+use clap::{Parser, Subcommand};
 use std::path::PathBuf;
+
+/// Options of every command stand apart, so that a command's own options are read first.
+const ANYWHERE: &str = "Options of every command";
 
 /// Memory for AI agents that people can read, trust and version.
 ///
@@ -9,21 +18,23 @@ use std::path::PathBuf;
 /// everything else can be made anew from them.
 #[derive(Debug, Parser)]
 #[command(name = "heirloom", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(
-    after_help = "Start with `heirloom init`, then `heirloom add decision \"Use PostgreSQL because we need jsonb\"`.\n\
-    `heirloom demo` shows everything in a temporary folder in a few seconds."
-)]
+#[command(after_help = "First steps:\n  \
+    heirloom demo                          see everything once, in a temporary folder\n  \
+    heirloom init                          prepare this project\n  \
+    heirloom add decision \"Use PostgreSQL because we need jsonb\"\n  \
+    heirloom recall \"which database?\"      what an agent would be given\n\n\
+    Names: a memory is called by its id (`decision:use-postgresql`) or by any part of it that fits only one.")]
 pub(crate) struct Args {
-    /// Answer in JSON
-    #[arg(long, global = true)]
+    /// Answer in JSON, errors too
+    #[arg(long, global = true, help_heading = ANYWHERE)]
     pub(crate) json: bool,
 
     /// Work on the project in this folder instead of the one around the current folder
-    #[arg(long, short = 'C', global = true, value_name = "FOLDER")]
+    #[arg(long, short = 'C', global = true, help_heading = ANYWHERE, value_name = "FOLDER")]
     pub(crate) project: Option<PathBuf>,
 
     /// Use this value of a setting for this call, for example retrieval.max_inject=3
-    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    #[arg(long, global = true, help_heading = ANYWHERE, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 
     #[command(subcommand)]
@@ -39,20 +50,22 @@ pub(crate) enum Command {
     Edit(Edit),
     History(One),
     Retire(Retire),
-    Restore(Several),
-    Archive(Retire),
-    Unarchive(Several),
+    Restore(Restore),
+    Archive(Archive),
+    Unarchive(Unarchive),
     Forget(Forget),
     Recall(Recall),
     Review(Review),
-    Trust(Several),
+    Trust(Trust),
     Audit(Audit),
+    /// Show how much is remembered, and whether anything needs attention
     Status,
     Gc(Gc),
     Verify(Verify),
     Scan(Scan),
     Config(Config),
     Record(Record),
+    /// Show everything once, in a temporary project that goes away again
     Demo,
     Completions(Completions),
     Man(Man),
@@ -77,7 +90,7 @@ pub(crate) struct Init {
     pub(crate) dry_run: bool,
 }
 
-/// Save a memory
+/// Save a memory from a sentence, from fields, or from JSON
 ///
 /// A sentence is enough: `heirloom add decision "Use PostgreSQL because we need jsonb"`. What stands after "because" becomes the
 /// reason. Fields can be given one by one (`--field rationale="…"`, repeat it for lists), or the whole record as a JSON object with
@@ -107,7 +120,7 @@ pub(crate) struct Add {
     pub(crate) file: Vec<String>,
 
     /// How sure you are, 0 to 1
-    #[arg(long)]
+    #[arg(long, value_name = "NUMBER")]
     pub(crate) confidence: Option<f64>,
 
     /// Take the record from a JSON file; `-` is standard input
@@ -119,7 +132,7 @@ pub(crate) struct Add {
     pub(crate) dry_run: bool,
 }
 
-/// Show a memory
+/// Show a memory: text, status, trust and where it comes from
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
     /// Its id, or a name that fits only one
@@ -130,7 +143,7 @@ pub(crate) struct Show {
     pub(crate) raw: bool,
 }
 
-/// List memories
+/// List memories, the active ones unless told otherwise
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     /// Only this kind
@@ -154,7 +167,7 @@ pub(crate) struct List {
     pub(crate) tag: Option<String>,
 }
 
-/// Change a memory
+/// Change a memory, by flags or in your editor
 ///
 /// With flags the change is made at once; without any, the record opens in your editor. A change made meanwhile by somebody else is
 /// noticed and nothing is overwritten.
@@ -188,18 +201,55 @@ pub(crate) struct One {
 }
 
 /// Take memories out of use; they can be restored within the grace period
+///
+/// Retired memories are no longer recalled. `heirloom restore` brings them back until the grace period (`delete.grace_period_days`, 30 days by
+/// default) is over; then `heirloom gc` removes them, or moves them aside under `delete.archive_retired`. To keep something for the record
+/// instead, use `heirloom archive`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Retire {
-    /// Their ids, or names that fit only one
-    #[arg(required = true)]
-    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) which: Several,
 
-    /// Why
-    #[arg(long, short, default_value = "")]
+    /// Why, for the record's history
+    #[arg(long, short, default_value = "", hide_default_value = true)]
     pub(crate) reason: String,
 }
 
-/// Put memories back into use, or raise their trust
+/// Put retired memories back into use
+#[derive(Debug, clap::Args)]
+pub(crate) struct Restore {
+    #[command(flatten)]
+    pub(crate) which: Several,
+}
+
+/// Keep memories for the record: not recalled, never collected
+#[derive(Debug, clap::Args)]
+pub(crate) struct Archive {
+    #[command(flatten)]
+    pub(crate) which: Several,
+
+    /// Why, for the record's history
+    #[arg(long, short, default_value = "", hide_default_value = true)]
+    pub(crate) reason: String,
+}
+
+/// Put archived memories back into use
+#[derive(Debug, clap::Args)]
+pub(crate) struct Unarchive {
+    #[command(flatten)]
+    pub(crate) which: Several,
+}
+
+/// Say that you have read these memories and stand behind them
+///
+/// They are shown first. Your yes counts for exactly these bytes: if a memory is changed afterwards by somebody else, it is asked for again.
+/// Only a person at a terminal can do this.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Trust {
+    #[command(flatten)]
+    pub(crate) which: Several,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Several {
     /// Their ids, or names that fit only one
@@ -222,6 +272,9 @@ pub(crate) struct Forget {
 }
 
 /// Show what an agent would be given for a prompt
+///
+/// Words of the prompt are compared with titles, tags and descriptions. The block on standard output is byte for byte what an agent gets;
+/// `--explain` adds the points of each memory on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Recall {
     /// The prompt
@@ -276,8 +329,8 @@ pub(crate) struct Audit {
     #[arg(long)]
     pub(crate) verdict: Option<String>,
 
-    /// Only the newest entries
-    #[arg(long, short = 'n', default_value_t = 20)]
+    /// How many entries, the newest
+    #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 20)]
     pub(crate) limit: usize,
 }
 
@@ -342,154 +395,9 @@ pub(crate) struct Scan {
     pub(crate) sarif: bool,
 }
 
-/// Read and change settings
-#[derive(Debug, clap::Args)]
-pub(crate) struct Config {
-    #[command(subcommand)]
-    pub(crate) action: ConfigAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ConfigAction {
-    /// All settings with their values and where each comes from
-    List,
-    /// One setting
-    Get {
-        /// Its dotted name
-        key: String,
-    },
-    /// Change a setting in the project's file
-    Set {
-        /// Its dotted name
-        key: String,
-        /// Its value; JSON or plain text
-        value: String,
-        /// In your own file instead of the project's
-        #[arg(long)]
-        user: bool,
-    },
-    /// Take a setting out of the project's file
-    Unset {
-        /// Its dotted name
-        key: String,
-        /// Out of your own file instead of the project's
-        #[arg(long)]
-        user: bool,
-    },
-    /// Record categories
-    Category {
-        #[command(subcommand)]
-        action: CategoryAction,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum CategoryAction {
-    /// Add a category of your own
-    Add {
-        /// Its name: lower-case letters, digits, underscores
-        name: String,
-        /// A field, NAME[:text|list][:required]; repeat it
-        #[arg(long, short)]
-        field: Vec<String>,
-        /// What it is for
-        #[arg(long)]
-        description: Option<String>,
-        /// Its folder; made from the name if not given
-        #[arg(long)]
-        folder: Option<String>,
-    },
-    /// Switch a category on
-    Enable {
-        /// Its name
-        name: String,
-    },
-    /// Switch a category off; its files stay
-    Disable {
-        /// Its name
-        name: String,
-    },
-}
-
-/// The record shelf's own tools, for scripts and skills
-#[derive(Debug, clap::Args)]
-pub(crate) struct Record {
-    #[command(subcommand)]
-    pub(crate) action: RecordAction,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum RecordAction {
-    Write(RecordWrite),
-    Candidate(RecordCandidate),
-    Index(RecordIndex),
-}
-
-/// Create, update, retire, archive, unarchive or restore a record
-#[derive(Debug, clap::Args)]
-pub(crate) struct RecordWrite {
-    /// What to do
-    #[arg(long, value_parser = ["create", "update", "delete", "archive", "unarchive", "restore"])]
-    pub(crate) action: String,
-    /// The category; required for create
-    #[arg(long)]
-    pub(crate) category: Option<String>,
-    /// The record's file, for example .claude/memory/decisions/use-jwt.json
-    #[arg(long)]
-    pub(crate) target: String,
-    /// A JSON file in a temporary folder; required for create and update
-    #[arg(long)]
-    pub(crate) input: Option<String>,
-    /// The version this update is based on: content token, or MD5 of the file
-    #[arg(long)]
-    pub(crate) hash: Option<String>,
-    /// Why, for delete and archive
-    #[arg(long, allow_hyphen_values = true)]
-    pub(crate) reason: Option<String>,
-}
-
-/// Find the record that new information belongs to
-#[derive(Debug, clap::Args)]
-pub(crate) struct RecordCandidate {
-    /// The category
-    #[arg(long)]
-    pub(crate) category: String,
-    /// The new information
-    #[arg(long)]
-    pub(crate) new_info: String,
-    /// What happened to the thing it is about
-    #[arg(long, value_parser = heirloom_engine::shelf::records::LIFECYCLE_EVENTS)]
-    pub(crate) lifecycle_event: Option<String>,
-    /// The memory folder
-    #[arg(long, default_value = crate::wiring::DEFAULT_ROOT)]
-    pub(crate) root: PathBuf,
-}
-
-/// Rebuild, check, query or tidy the index
-#[derive(Debug, clap::Args)]
-#[command(group(ArgGroup::new("what").required(true).args(["rebuild", "validate", "query", "health", "gc"])))]
-pub(crate) struct RecordIndex {
-    /// The memory folder
-    #[arg(long, default_value = crate::wiring::DEFAULT_ROOT)]
-    pub(crate) root: PathBuf,
-    /// Make index.md anew from the records
-    #[arg(long)]
-    pub(crate) rebuild: bool,
-    /// Compare index.md with the records
-    #[arg(long)]
-    pub(crate) validate: bool,
-    /// Find index lines that contain a text
-    #[arg(long, value_name = "KEYWORD")]
-    pub(crate) query: Option<String>,
-    /// Report on the store
-    #[arg(long)]
-    pub(crate) health: bool,
-    /// Collect what was retired longer ago than the grace period
-    #[arg(long)]
-    pub(crate) gc: bool,
-}
-
 /// Print a completion script for your shell
+///
+/// For example: `heirloom completions bash > ~/.local/share/bash-completion/completions/heirloom`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Completions {
     /// The shell
@@ -497,6 +405,8 @@ pub(crate) struct Completions {
 }
 
 /// Write the manual pages
+///
+/// For example: `heirloom man ~/.local/share/man/man1`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Man {
     /// The folder they go to; without it the main page is printed
@@ -514,6 +424,7 @@ pub(crate) struct MergeDriver {
 /// Print a reference page, made from the tables in the program
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reference {
+    /// The page; without it the names of all pages
     #[arg(value_parser = crate::commands::PAGES)]
-    pub(crate) page: String,
+    pub(crate) page: Option<String>,
 }

@@ -221,7 +221,8 @@ impl Engine {
         Ok(())
     }
 
-    /// A refusal in the audit.
+    /// A refusal in the audit. An id is made from a title, and a title the gate refused may be the secret itself: of what the gate
+    /// refused only the kind is noted.
     pub fn refused(
         &self,
         lock: &Lock,
@@ -230,7 +231,12 @@ impl Engine {
         entry: Entry,
         fault: &Fault,
     ) -> Result<()> {
-        self.append(lock, "memory_write", "refuse", shelf, id, entry, 0, &[], Some(fault.code.name()))
+        let noted = match (fault.code, id.split_once(':')) {
+            (Code::GateRefused, Some((kind, _))) => kind,
+            (Code::GateRefused, None) => "",
+            _ => id,
+        };
+        self.append(lock, "memory_write", "refuse", shelf, noted, entry, 0, &[], Some(fault.code.name()))
     }
 
     #[allow(

@@ -49,9 +49,12 @@ impl Draft for RecordDraft<'_> {
     }
 
     fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        for (key, value) in &mut self.document.0 {
-            if !FIXED.contains(&key.as_str()) {
-                walk(key, value, visit);
+        // The id is made from the title: it comes last, so that a refusal names what somebody wrote.
+        for made in [false, true] {
+            for (key, value) in &mut self.document.0 {
+                if (key == "id") == made && !FIXED.contains(&key.as_str()) {
+                    walk(key, value, visit);
+                }
             }
         }
     }
