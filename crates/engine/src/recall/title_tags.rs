@@ -6,10 +6,12 @@
 
 use crate::engine::Engine;
 use crate::gate::policy::Row;
-use crate::shelf::records::IndexEntry;
-use heirloom_core::{Status, fault::Result, kind, text, time};
+use crate::provenance::{self, Forgotten};
+use crate::shelf::records::{Document, IndexEntry};
+use heirloom_core::{Kind, MemoryId, Status, fault::Result, kind, text, time};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Shorter prompts say too little.
 const PROMPT_MIN: usize = 10;
@@ -124,10 +126,17 @@ pub fn recall(engine: &Engine, prompt: &str) -> Result<Vec<Hit>> {
     let Some(index) = (if words.is_empty() { None } else { records.index_text_or_rebuild()? }) else {
         return Ok(Vec::new());
     };
-    Ok(rank(engine, &words, &index, max))
+    let forgotten = provenance::forgotten(engine.project().root().folder())?;
+    Ok(rank(engine, &words, &index, max, &forgotten))
 }
 
-fn rank(engine: &Engine, words: &BTreeSet<String>, index: &str, max: usize) -> Vec<Hit> {
+fn rank(
+    engine: &Engine,
+    words: &BTreeSet<String>,
+    index: &str,
+    max: usize,
+    forgotten: &Forgotten,
+) -> Vec<Hit> {
     let settings = engine.settings();
     let described: Vec<(String, u32)> = settings
         .categories
@@ -159,7 +168,7 @@ fn rank(engine: &Engine, words: &BTreeSet<String>, index: &str, max: usize) -> V
     let mut place = 0;
     hits.retain_mut(|hit| {
         place += 1;
-        place > DEEP || still_counts(engine, hit)
+        place > DEEP || still_counts(engine, hit, forgotten)
     });
     sort(&mut hits);
     // What is about to be shown is checked like a file: a line may have been put into the index by hand.
@@ -175,17 +184,24 @@ fn sort(hits: &mut [Hit]) {
     hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), kind::label_priority(&hit.label)));
 }
 
-/// The second look: a retired record does not count, a recent one counts more, a file that cannot be read changes nothing.
-fn still_counts(engine: &Engine, hit: &mut Hit) -> bool {
+/// The second look: a retired record does not count, nor one that was forgotten and came back; a recent one counts more, a file that cannot
+/// be read changes nothing.
+fn still_counts(engine: &Engine, hit: &mut Hit, forgotten: &Forgotten) -> bool {
     let project = engine.project();
     let Ok(path) = project.root().resolve(&project.folder().join(&hit.path)) else { return true };
     let Ok(bytes) = crate::files::read(&path, crate::files::MAX_FILE) else { return true };
-    let Ok(document) = crate::shelf::records::Document::parse(&bytes) else { return true };
-    if document.status() == Some(Status::Retired) {
+    let Ok(document) = Document::parse(&bytes) else { return true };
+    if document.status() == Some(Status::Retired) || came_back(forgotten, &path, &document) {
         return false;
     }
     let updated = document.text("updated_at").and_then(time::parse);
     hit.why.recent = updated.is_some_and(|at| time::days_between(at, project.world().now) <= RECENT_DAYS);
     hit.score = hit.why.points();
     true
+}
+
+fn came_back(forgotten: &Forgotten, path: &Path, document: &Document) -> bool {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let id = MemoryId::new(&Kind::named(document.text("category").unwrap_or_default()), &name);
+    forgotten.came_back(id.as_str(), document.text("created_at"))
 }

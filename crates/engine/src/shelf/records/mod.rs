@@ -17,6 +17,7 @@ mod index_merge;
 mod json_schema;
 mod lifecycle;
 mod merge;
+mod replace;
 mod report;
 mod scan;
 mod schema;

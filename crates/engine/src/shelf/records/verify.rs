@@ -90,7 +90,6 @@ impl Records<'_> {
         let mut draft = super::draft::RecordDraft {
             document: found.document.clone(),
             category: &self.engine.settings().categories[0],
-            capacity: None,
         };
         let screen = self.engine.screen();
         crate::gate::Draft::texts(&mut draft, &mut |field, text| {
@@ -133,7 +132,7 @@ impl Records<'_> {
                 heirloom_core::Kind::named(one.document.text("category").unwrap_or(&one.folder_category));
             let stem = one.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
             let id = MemoryId::new(&kind, &stem);
-            if forgotten.contains(id.as_str()) {
+            if forgotten.came_back(id.as_str(), one.document.text("created_at")) {
                 let file = self.engine.project().shown(&one.path);
                 let message = format!("`{id}` was forgotten and came back, perhaps with a merge");
                 let fix = format!("`heirloom forget {id}` removes it again");
