@@ -89,7 +89,6 @@ impl Records<'_> {
         let mut draft = super::draft::RecordDraft {
             document: found.document.clone(),
             category: &self.engine.settings().categories[0],
-            capacity: None,
         };
         let screen = self.engine.screen();
         crate::gate::Draft::texts(&mut draft, &mut |field, text| {
