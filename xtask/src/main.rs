@@ -1,18 +1,73 @@
-//! Developer tasks.
+//! Developer tasks: `cargo xtask <task>`.
 //!
-//! Comes in: the name of a task and its arguments. Goes out: what it found, and an exit status. Never here: anything that ships.
+//! Comes in: a task's name and its arguments. Goes out: files, printed lines, exit code 1 when something is wrong. Never here: anything
+//! that ships; the product is built from `crates/` alone.
 
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    reason = "a developer's program: it prints, reads the environment and asks where it was started"
+)]
+
+mod check;
+mod ci;
 mod conformance;
+mod dependencies;
+mod generate;
+mod install;
+mod layers;
+mod licences;
+mod requirements;
+mod run;
+mod test;
+mod tour;
+mod words;
+mod workspace;
 
 use std::process::ExitCode;
 
+/// What a task answers: the text is what went wrong.
+type Outcome = Result<(), String>;
+
+/// What went wrong has been printed, and something else must be the last line.
+const ALREADY_SAID: &str = "";
+
+const TASKS: &str = "\
+tasks:
+  test [ARGS]          install what the tests need, run them all, print `N passed, M failed`
+  ci                   everything that must hold before a change is merged, `test` last
+  generate             write docs/reference, schemas and the outputs in README.md anew
+  check                are the generated files, the layers, the licences and the docs as they should be?
+  layers               which crate uses which, and who touches the environment, the clock, the terminal
+  licences             is every dependency under a licence that deny.toml allows?
+  install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
+  conformance PATH…    run recorded cases, from files or folders, against the engine";
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.split_first() {
-        Some((task, paths)) if task == "conformance" && !paths.is_empty() => conformance::run(paths),
-        _ => {
-            conformance::say("usage: cargo xtask conformance <file or folder> …");
-            ExitCode::from(2)
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (task, rest) = args.split_first().map_or(("", &[][..]), |(task, rest)| (task.as_str(), rest));
+    let outcome = match task {
+        "test" => test::run(rest),
+        "ci" => ci::run_all(),
+        "generate" => generate::run(),
+        "check" => check::run(),
+        "layers" => layers::run(),
+        "licences" => licences::run(),
+        "install" => install::run(rest),
+        "conformance" => return conformance::run(rest),
+        "" | "help" | "--help" | "-h" => {
+            println!("{TASKS}");
+            Ok(())
+        }
+        other => Err(format!("there is no task `{other}`\n{TASKS}")),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            if why != ALREADY_SAID {
+                eprintln!("error: {why}");
+            }
+            ExitCode::FAILURE
         }
     }
 }

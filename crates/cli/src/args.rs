@@ -4,6 +4,7 @@ mod config;
 mod record;
 mod shelves;
 mod transfer;
+mod writing;
 
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
@@ -11,9 +12,13 @@ pub(crate) use shelves::{
     Brief, Lesson, LessonAction, Note, NoteAction, Search, Snapshot, Vault, VaultAction,
 };
 pub(crate) use transfer::{Compact, Convert, Export, Import, Sync};
+pub(crate) use writing::{Add, Edit};
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
+
+/// Options of every command stand apart, so that a command's own options are read first.
+const ANYWHERE: &str = "Options of every command";
 
 /// Memory for AI agents that people can read, trust and version.
 ///
@@ -21,21 +26,23 @@ use std::path::PathBuf;
 /// everything else can be made anew from them.
 #[derive(Debug, Parser)]
 #[command(name = "heirloom", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(
-    after_help = "Start with `heirloom init`, then `heirloom add decision \"Use PostgreSQL because we need jsonb\"`.\n\
-    `heirloom demo` shows everything in a temporary folder in a few seconds."
-)]
+#[command(after_help = "First steps:\n  \
+    heirloom demo                          see everything once, in a temporary folder\n  \
+    heirloom init                          prepare this project\n  \
+    heirloom add decision \"Use PostgreSQL because we need jsonb\"\n  \
+    heirloom recall \"which database?\"      what an agent would be given\n\n\
+    Names: a memory is called by its id (`decision:use-postgresql`) or by any part of it that fits only one.")]
 pub(crate) struct Args {
-    /// Answer in JSON
-    #[arg(long, global = true)]
+    /// Answer in JSON, errors too
+    #[arg(long, global = true, help_heading = ANYWHERE)]
     pub(crate) json: bool,
 
     /// Work on the project in this folder instead of the one around the current folder
-    #[arg(long, short = 'C', global = true, value_name = "FOLDER")]
+    #[arg(long, short = 'C', global = true, help_heading = ANYWHERE, value_name = "FOLDER")]
     pub(crate) project: Option<PathBuf>,
 
     /// Use this value of a setting for this call, for example retrieval.max_inject=3
-    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    #[arg(long, global = true, help_heading = ANYWHERE, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 
     #[command(subcommand)]
@@ -52,22 +59,22 @@ pub(crate) enum Command {
     Edit(Edit),
     History(One),
     Retire(Retire),
-    Restore(Several),
-    Archive(Retire),
-    Unarchive(Several),
+    Restore(Restore),
+    Archive(Archive),
+    Unarchive(Unarchive),
     Forget(Forget),
     Recall(Recall),
     Brief(Brief),
     Snapshot(Snapshot),
     Review(Review),
-    Trust(Several),
+    Trust(Trust),
     Convert(Convert),
     Import(Import),
     Export(Export),
     Sync(Sync),
     Compact(Compact),
     Audit(Audit),
-    /// What there is, shelf by shelf, and what is wrong
+    /// Show how much is remembered, and whether anything needs attention
     Status,
     Gc(Gc),
     Verify(Verify),
@@ -77,7 +84,7 @@ pub(crate) enum Command {
     Lesson(Lesson),
     Note(Note),
     Vault(Vault),
-    /// Show everything in a temporary project, in a few seconds
+    /// Show everything once, in a temporary project that goes away again
     Demo,
     Completions(Completions),
     Man(Man),
@@ -102,68 +109,7 @@ pub(crate) struct Init {
     pub(crate) dry_run: bool,
 }
 
-/// Save a memory
-///
-/// A sentence is enough: `heirloom add decision "Use PostgreSQL because we need jsonb"`. What stands after "because" becomes the
-/// reason. A lesson is what went wrong and what helped: `heirloom add lesson "Rebase lost commits, fixed by git reflog" --topic
-/// git/rebase`. A note is a message, word for word. Canon is what stays true about the agents, a register is what holds now, kept up to date
-/// under its topic: `heirloom add register "Working on the importer" --topic current-task`. Fields can be given one by one (`--field
-/// rationale="…"`, repeat it for lists), or everything from a file with `--from FILE` (`-` is standard input). The gate looks at every text
-/// before it is stored.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Add {
-    /// decision, runbook, constraint, tech_debt, preference, session_summary, lesson, note, canon, register, or a category of your own
-    pub(crate) kind: String,
-
-    /// What to remember, in a sentence
-    pub(crate) text: Vec<String>,
-
-    /// Title; made from the sentence if not given
-    #[arg(long)]
-    pub(crate) title: Option<String>,
-
-    /// A content field, NAME=VALUE; repeat it for lists
-    #[arg(long, short, value_name = "NAME=VALUE")]
-    pub(crate) field: Vec<String>,
-
-    /// A tag (for notes: a keyword); repeat it
-    #[arg(long, short)]
-    pub(crate) tag: Vec<String>,
-
-    /// Where a lesson belongs, for example git/rebase, or the topic of a register
-    #[arg(long)]
-    pub(crate) topic: Option<String>,
-
-    /// Where it holds: file:PATH, area:NAME or global for notes, `shared` or an agent's scope for canon and registers
-    #[arg(long)]
-    pub(crate) scope: Option<String>,
-
-    /// What a canon or register is about, in a word
-    #[arg(long)]
-    pub(crate) category: Option<String>,
-
-    /// A file a record is about; repeat it
-    #[arg(long, value_name = "PATH")]
-    pub(crate) file: Vec<String>,
-
-    /// How sure you are of a record, 0 to 1
-    #[arg(long)]
-    pub(crate) confidence: Option<f64>,
-
-    /// When a note was said or which day a lesson is of; now if not given
-    #[arg(long, value_name = "TIME")]
-    pub(crate) at: Option<String>,
-
-    /// Take it from a file: a record as a JSON object, anything else as text or as a JSON object of its fields; `-` is standard input
-    #[arg(long, value_name = "FILE")]
-    pub(crate) from: Option<String>,
-
-    /// Show what would be saved without saving it
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-}
-
-/// Show a memory
+/// Show a memory: text, status, trust and where it comes from
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
     /// Its id, or a name that fits only one
@@ -178,7 +124,7 @@ pub(crate) struct Show {
     pub(crate) agent: Option<String>,
 }
 
-/// List memories
+/// List memories, the active ones unless told otherwise
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     /// Only this kind
@@ -210,48 +156,6 @@ pub(crate) struct List {
     pub(crate) agent: Option<String>,
 }
 
-/// Change a memory
-///
-/// With flags the change is made at once; without any, the memory opens in your editor. A change made meanwhile by somebody else is
-/// noticed and nothing is overwritten. Records, lessons, canon and registers can be changed; a note is what was said.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Edit {
-    /// Its id, or a name that fits only one
-    pub(crate) id: String,
-
-    /// New title of a record or lesson
-    #[arg(long)]
-    pub(crate) title: Option<String>,
-
-    /// A content field, NAME=VALUE; repeat it for lists
-    #[arg(long, short, value_name = "NAME=VALUE")]
-    pub(crate) field: Vec<String>,
-
-    /// Add a tag to a record, canon or register; repeat it
-    #[arg(long, short)]
-    pub(crate) tag: Vec<String>,
-
-    /// New text of a canon or register
-    #[arg(long)]
-    pub(crate) text: Option<String>,
-
-    /// New topic of a register
-    #[arg(long)]
-    pub(crate) topic: Option<String>,
-
-    /// New category of a canon or register
-    #[arg(long)]
-    pub(crate) category: Option<String>,
-
-    /// The version the change is based on, from `show --json`; another one is not overwritten
-    #[arg(long)]
-    pub(crate) version: Option<String>,
-
-    /// What changed, for a record's history
-    #[arg(long, short)]
-    pub(crate) message: Option<String>,
-}
-
 /// Show how a memory came to be what it is
 #[derive(Debug, clap::Args)]
 pub(crate) struct One {
@@ -260,18 +164,55 @@ pub(crate) struct One {
 }
 
 /// Take memories out of use; they can be restored within the grace period
+///
+/// Retired memories are no longer recalled. `heirloom restore` brings them back until the grace period (`delete.grace_period_days`, 30 days by
+/// default) is over; then `heirloom gc` removes them, or moves them aside under `delete.archive_retired`. To keep something for the record
+/// instead, use `heirloom archive`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Retire {
-    /// Their ids, or names that fit only one
-    #[arg(required = true)]
-    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) which: Several,
 
-    /// Why
-    #[arg(long, short, default_value = "")]
+    /// Why, for the record's history
+    #[arg(long, short, default_value = "", hide_default_value = true)]
     pub(crate) reason: String,
 }
 
-/// Put memories back into use, or raise their trust
+/// Put retired memories back into use
+#[derive(Debug, clap::Args)]
+pub(crate) struct Restore {
+    #[command(flatten)]
+    pub(crate) which: Several,
+}
+
+/// Keep memories for the record: not recalled, never collected
+#[derive(Debug, clap::Args)]
+pub(crate) struct Archive {
+    #[command(flatten)]
+    pub(crate) which: Several,
+
+    /// Why, for the record's history
+    #[arg(long, short, default_value = "", hide_default_value = true)]
+    pub(crate) reason: String,
+}
+
+/// Put archived memories back into use
+#[derive(Debug, clap::Args)]
+pub(crate) struct Unarchive {
+    #[command(flatten)]
+    pub(crate) which: Several,
+}
+
+/// Say that you have read these memories and stand behind them
+///
+/// They are shown first. Your yes counts for exactly these bytes: if a memory is changed afterwards by somebody else, it is asked for again.
+/// Only a person at a terminal can do this.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Trust {
+    #[command(flatten)]
+    pub(crate) which: Several,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Several {
     /// Their ids, or names that fit only one
@@ -281,7 +222,7 @@ pub(crate) struct Several {
 
 /// Remove every trace of a memory's text
 ///
-/// File, archive, quarantine, inbox, index and change history go; the audit keeps the id. What git still holds is named, with the command
+/// File, archive, quarantine, inbox, index, earlier versions, change history and statistics go; the audit keeps the id. What git still holds is named, with the command
 /// that would remove it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Forget {
@@ -294,6 +235,9 @@ pub(crate) struct Forget {
 }
 
 /// Show what an agent would be given for a prompt
+///
+/// Words of the prompt are compared with titles, tags and descriptions. The block on standard output is byte for byte what an agent gets;
+/// `--explain` adds the points of each memory on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Recall {
     /// The prompt
@@ -348,8 +292,8 @@ pub(crate) struct Audit {
     #[arg(long)]
     pub(crate) verdict: Option<String>,
 
-    /// Only the newest entries
-    #[arg(long, short = 'n', default_value_t = 20)]
+    /// How many entries, the newest
+    #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 20)]
     pub(crate) limit: usize,
 }
 
@@ -415,6 +359,8 @@ pub(crate) struct Scan {
 }
 
 /// Print a completion script for your shell
+///
+/// For example: `heirloom completions bash > ~/.local/share/bash-completion/completions/heirloom`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Completions {
     /// The shell
@@ -422,6 +368,8 @@ pub(crate) struct Completions {
 }
 
 /// Write the manual pages
+///
+/// For example: `heirloom man ~/.local/share/man/man1`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Man {
     /// The folder they go to; without it the main page is printed
@@ -441,6 +389,7 @@ pub(crate) struct MergeDriver {
 /// Print a reference page, made from the tables in the program
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reference {
+    /// The page; without it the names of all pages
     #[arg(value_parser = crate::commands::PAGES)]
-    pub(crate) page: String,
+    pub(crate) page: Option<String>,
 }

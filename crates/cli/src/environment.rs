@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A row of the table, for `heirloom help environment` and the reference page.
+/// A row of the table, for the reference page.
 pub(crate) struct Variable {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,

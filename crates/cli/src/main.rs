@@ -10,14 +10,28 @@ mod person;
 mod wiring;
 
 use clap::Parser as _;
+use heirloom_core::{Code, Fault};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     wiring::install_test_steps();
-    let args = args::Args::parse();
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(wrong) if wrong.use_stderr() && std::env::args_os().any(|arg| arg == "--json") => {
+            return ExitCode::from(output::Out::new(true).fault(&misused(&wrong)));
+        }
+        Err(wrong) => wrong.exit(),
+    };
     let out = output::Out::new(args.json);
     match commands::run(&args, &out) {
         Ok(code) => ExitCode::from(code),
         Err(fault) => ExitCode::from(out.fault(&fault)),
     }
+}
+
+/// A call that clap refused, for programs that asked for JSON.
+fn misused(wrong: &clap::Error) -> Fault {
+    let text = wrong.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    Fault::new(Code::Usage, first.strip_prefix("error: ").unwrap_or(first))
 }

@@ -204,14 +204,22 @@ pub(crate) fn set_in(document: &mut Value, name: &str, value: Value) {
     *at = value;
 }
 
-/// In debug builds `HEIRLOOM_TEST_DIE_AT` ends the process at a named step, as a power cut would.
+/// In debug builds `HEIRLOOM_TEST_DIE_AT` ends the process at the n-th step it reaches (1 is the first), as a power cut would. With 0 it goes
+/// on and says every step on stderr.
 pub(crate) fn install_test_steps() {
     #[cfg(debug_assertions)]
     if environment::text("HEIRLOOM_TEST_DIE_AT").is_some() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        static REACHED: AtomicUsize = AtomicUsize::new(0);
         files::step::observe(|step| {
-            if environment::text("HEIRLOOM_TEST_DIE_AT").as_deref() == Some(step) {
-                let _ =
-                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+            let nth = REACHED.fetch_add(1, Ordering::Relaxed) + 1;
+            match environment::text("HEIRLOOM_TEST_DIE_AT").and_then(|text| text.parse().ok()) {
+                Some(0) => crate::output::Out::new(false).say(format!("step: {step}")),
+                Some(last) if nth == last => {
+                    let me = rustix::process::getpid();
+                    let _ = rustix::process::kill_process(me, rustix::process::Signal::KILL);
+                }
+                _ => {}
             }
         });
     }

@@ -15,6 +15,7 @@ use crate::shelf::topics::Topics;
 use crate::shelf::{Problem, Shelf};
 use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
+use std::borrow::Borrow;
 use std::cell::OnceCell;
 
 /// One call's view of a project's memory.
@@ -134,7 +135,10 @@ impl Engine {
     /// What is known of a stored text. A project this user's data folder does not know has only strangers.
     pub fn standing(&self, id: &str, hash: &str) -> Result<Standing> {
         if self.book.get().is_none() {
-            let book = Book::read(&trust::path(self.project.data()?))?;
+            let book = match self.project.known_data()? {
+                Some(data) => Book::read(&trust::path(&data))?,
+                None => Book::default(),
+            };
             let _ = self.book.set(book);
         }
         Ok(self.book.get().map_or(Standing::STRANGER, |book| book.standing(id, hash)))
@@ -149,15 +153,27 @@ impl Engine {
         entry: Entry,
         to_item: impl FnOnce(&D) -> Value,
     ) -> Result<Passed<D>> {
+        self.pass_before_lock(|| Ok(lock), shelf, draft, entry, to_item)
+    }
+
+    /// The same for a caller that has no lock yet. Looking at a text needs none; it is asked for only if there is something to write down.
+    pub fn pass_before_lock<D: Draft, L: Borrow<Lock>>(
+        &self,
+        lock: impl FnOnce() -> Result<L>,
+        shelf: ShelfName,
+        draft: D,
+        entry: Entry,
+        to_item: impl FnOnce(&D) -> Value,
+    ) -> Result<Passed<D>> {
         let id = draft.id();
         match admit(draft, entry, self.screen()) {
             Decision::Passed(passed) => Ok(passed),
             Decision::Refused(fault) => {
-                self.refused(lock, shelf, &id, entry, &fault)?;
+                self.refused(lock()?.borrow(), shelf, &id, entry, &fault)?;
                 Err(fault)
             }
             Decision::Waits { draft, remarks } => {
-                Err(self.wait(lock, shelf, &id, entry, &remarks, to_item(&draft))?)
+                Err(self.wait(lock()?.borrow(), shelf, &id, entry, &remarks, to_item(&draft))?)
             }
         }
     }
@@ -221,7 +237,8 @@ impl Engine {
         Ok(())
     }
 
-    /// A refusal in the audit.
+    /// A refusal in the audit. An id is made from a title, and a title the gate refused may be the secret itself: of what the gate
+    /// refused only the kind is noted.
     pub fn refused(
         &self,
         lock: &Lock,
@@ -230,7 +247,12 @@ impl Engine {
         entry: Entry,
         fault: &Fault,
     ) -> Result<()> {
-        self.append(lock, "memory_write", "refuse", shelf, id, entry, 0, &[], Some(fault.code.name()))
+        let noted = match (fault.code, id.split_once(':')) {
+            (Code::GateRefused, Some((kind, _))) => kind,
+            (Code::GateRefused, None) => "",
+            _ => id,
+        };
+        self.append(lock, "memory_write", "refuse", shelf, noted, entry, 0, &[], Some(fault.code.name()))
     }
 
     #[allow(

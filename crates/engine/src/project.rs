@@ -23,6 +23,12 @@ pub struct World {
     pub user: String,
 }
 
+/// Longest name that is read from a file of the data folder.
+const MAX_NAME: u64 = 256;
+
+/// Ending of the file that says which other clone's folder a place shares.
+const SAME_AS: &str = ".same-as";
+
 /// A project and its memory folder.
 #[derive(Debug)]
 pub struct Project {
@@ -83,11 +89,30 @@ impl Project {
         if let Some(local) = self.local.get() {
             return Ok(local);
         }
-        let mark = self.mark()?;
-        files::make_folder(self.root.folder(), Mode::Shared)?;
-        let aside = format!(".local.set-aside-{}", self.world.now.as_second());
-        let local = Local::open(self.root.folder(), &mark, &aside)?;
+        let local = match self.known_local()? {
+            Some(local) => local,
+            None => self.make_local()?,
+        };
         Ok(self.local.get_or_init(|| local))
+    }
+
+    fn known_local(&self) -> Result<Option<Local>> {
+        let mark = files::read_if_there(&self.mark_path()?, MAX_NAME)?;
+        let mark = mark.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(mark.and_then(|mark| Local::known(self.root.folder(), &mark)))
+    }
+
+    /// The first use of this store on this machine. One process at a time: two that made different marks would each set the
+    /// other's folder aside, and the lock in it.
+    fn make_local(&self) -> Result<Local> {
+        let _turn = files::Lock::acquire(&self.data()?.join("lock"), files::LOCK_LIMIT)?;
+        if let Some(local) = self.known_local()? {
+            return Ok(local);
+        }
+        files::make_folder(self.root.folder(), Mode::Shared)?;
+        let mark = self.mark()?;
+        let aside = format!(".local.set-aside-{}-{}", self.world.now.as_second(), self.world.nonce);
+        Local::open(self.root.folder(), &mark, &aside)
     }
 
     /// Whether there is a machine-local folder already, so that reading commands need not make one.
@@ -101,44 +126,65 @@ impl Project {
     }
 
     /// The mark of this memory folder on this machine: by its real place, so that a copied folder is a stranger.
-    fn mark(&self) -> Result<String> {
+    fn mark_path(&self) -> Result<PathBuf> {
         let name = format!("mark-{}", &hash::sha256(self.root.real().as_os_str().as_encoded_bytes())[..16]);
-        let path = self.data()?.join(name);
-        if let Some(bytes) = files::read_if_there(&path, 256)? {
+        Ok(self.data()?.join(name))
+    }
+
+    fn mark(&self) -> Result<String> {
+        let path = self.mark_path()?;
+        if let Some(bytes) = files::read_if_there(&path, MAX_NAME)? {
             return Ok(String::from_utf8_lossy(&bytes).into_owned());
         }
-        // Two processes may come here at once; the one whose mark is on disk afterwards is right.
         files::write(&path, self.world.nonce.as_bytes(), Mode::Private)?;
         Ok(self.world.nonce.clone())
     }
 
+    /// The user's folder for this project if there is one; reading makes nothing.
+    pub fn known_data(&self) -> Result<Option<PathBuf>> {
+        match self.data.get() {
+            Some(path) => Ok(Some(path.clone())),
+            None => known_data(&self.projects(), &self.own_name()),
+        }
+    }
+
+    fn projects(&self) -> PathBuf {
+        self.world.data.join("projects")
+    }
+
+    fn own_name(&self) -> String {
+        hash::sha256(self.identity().as_os_str().as_encoded_bytes())[..24].to_owned()
+    }
+
     fn find_data(&self) -> Result<PathBuf> {
-        let projects = self.world.data.join("projects");
-        let place = self.identity();
-        let own = projects.join(&hash::sha256(place.as_os_str().as_encoded_bytes())[..24]);
-        if let Some(target) = files::read_text(&own.join("same-as"), 256)? {
-            return Ok(projects.join(target.trim()));
+        let (projects, own) = (self.projects(), self.own_name());
+        if let Some(path) = known_data(&projects, &own)? {
+            return Ok(path);
         }
-        if own.is_dir() {
-            return Ok(own);
+        files::make_folder(&projects, Mode::Private)?;
+        // One process at a time: a place that two found new at once must not be known by two folders.
+        let _turn = files::Lock::acquire(&projects.join("lock"), files::LOCK_LIMIT)?;
+        match known_data(&projects, &own)? {
+            Some(path) => Ok(path),
+            None => self.join_clones(&projects, &projects.join(own)),
         }
-        files::make_folder(&own, Mode::Private)?;
-        self.join_clones(&projects, &own)
     }
 
     /// A new place: if another clone of the same history is known, both share what is known of it.
     fn join_clones(&self, projects: &Path, own: &Path) -> Result<PathBuf> {
-        let Some(first_commit) = self.first_commit() else { return Ok(own.to_owned()) };
+        let new = || files::make_folder(own, Mode::Private).map(|()| own.to_owned());
+        let Some(first_commit) = self.first_commit() else { return new() };
         let history = projects.join(format!("history-{}", &hash::sha256(first_commit.as_bytes())[..24]));
         let own_name = own.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        match files::read_text(&history, 256)? {
+        match files::read_text(&history, MAX_NAME)? {
             Some(known) if projects.join(known.trim()).is_dir() => {
-                files::write(&own.join("same-as"), known.trim().as_bytes(), Mode::Private)?;
+                let pointer = projects.join(format!("{own_name}{SAME_AS}"));
+                files::write(&pointer, known.trim().as_bytes(), Mode::Private)?;
                 Ok(projects.join(known.trim()))
             }
             _ => {
                 files::write(&history, own_name.as_bytes(), Mode::Private)?;
-                Ok(own.to_owned())
+                new()
             }
         }
     }
@@ -168,6 +214,15 @@ impl Project {
         let text = String::from_utf8(output.stdout).ok()?;
         text.lines().last().filter(|line| !line.is_empty()).map(str::to_owned)
     }
+}
+
+/// The folder of a place, or the one of another clone that it points to.
+fn known_data(projects: &Path, own: &str) -> Result<Option<PathBuf>> {
+    if let Some(other) = files::read_text(&projects.join(format!("{own}{SAME_AS}")), MAX_NAME)? {
+        return Ok(Some(projects.join(other.trim())));
+    }
+    let folder = projects.join(own);
+    Ok(folder.is_dir().then_some(folder))
 }
 
 /// The work tree around a folder and the git directory its worktrees share, found without starting git.

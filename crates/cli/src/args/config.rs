@@ -1,8 +1,11 @@
-//! What can be typed after `config`.
+//! What can be typed after `heirloom config`.
 
 use clap::Subcommand;
 
 /// Read and change settings
+///
+/// Settings come from flags, the environment, the project's file, your own file and the defaults; the nearest wins, except that a project
+/// can only tighten what you decided about the gate.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Config {
     #[command(subcommand)]
@@ -36,7 +39,7 @@ pub(crate) enum ConfigAction {
         #[arg(long)]
         user: bool,
     },
-    /// Record categories
+    /// Add a record category of your own, or switch one on or off
     Category {
         #[command(subcommand)]
         action: CategoryAction,
@@ -49,8 +52,8 @@ pub(crate) enum CategoryAction {
     Add {
         /// Its name: lower-case letters, digits, underscores
         name: String,
-        /// A field, NAME[:text|list][:required]; repeat it
-        #[arg(long, short)]
+        /// A field, for example attendees:list:required; repeat it. The type is text unless it says list
+        #[arg(long, short, value_name = "NAME[:list][:required]")]
         field: Vec<String>,
         /// What it is for
         #[arg(long)]

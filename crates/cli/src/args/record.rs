@@ -1,9 +1,11 @@
-//! What can be typed after `record`.
+//! What can be typed after `heirloom record`: the names and forms that scripts written for the record format know.
 
 use clap::{ArgGroup, Subcommand};
 use std::path::PathBuf;
 
 /// The record shelf's own tools, for scripts and skills
+///
+/// They take files and answer in JSON or in fixed lines. People are better served by `add`, `edit`, `retire` and `recall`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Record {
     #[command(subcommand)]

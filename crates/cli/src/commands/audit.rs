@@ -15,8 +15,9 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
         let count = verify(&path)?;
         out.answer(&json!({ "whole": true, "entries": count }), || {
             out.line(format!(
-                "{} {count} entries, none altered, removed or moved",
-                out.style.green("whole:")
+                "{} {count} {}, none altered, removed or moved",
+                out.style.green("whole:"),
+                if count == 1 { "entry" } else { "entries" }
             ));
         });
         return Ok(exit::OK);
@@ -31,6 +32,10 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
     let surplus = wanted.len().saturating_sub(call.limit);
     wanted.drain(..surplus);
     out.answer(&wanted, || {
+        if wanted.is_empty() {
+            out.say("no entries");
+            return;
+        }
         let mut table = Table::new(&["WHEN", "WHAT", "VERDICT", "CHANNEL", "ID"]);
         for e in &wanted {
             table.row(["at", "action", "verdict", "channel", "id"].iter().map(|key| text(e, key)).collect());

@@ -69,7 +69,8 @@ pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
 }
 
 fn config_fault(key: &str, why: &str) -> Fault {
-    Fault::new(Code::Config, format!("`{key}`: {why}")).fact("key", key)
+    let named = if why.contains(key) { why.to_owned() } else { format!("`{key}`: {why}") };
+    Fault::new(Code::Config, named).fact("key", key)
 }
 
 fn set(path: &Path, user: bool, values: &[(String, Value)], out: &Out) -> Result<()> {

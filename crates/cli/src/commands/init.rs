@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, call: &Init, out: &Out) -> Result<u8> {
         if needed && !call.dry_run {
             act()?;
         }
-        steps.push(Step { what, path: path.display().to_string(), done: needed });
+        steps.push(Step { what, path: wired.engine.project().shown(path), done: needed });
         Ok(())
     };
     step("memory folder", &root, !root.is_dir(), &|| files::make_folder(&root, Mode::Shared))?;

@@ -1,7 +1,7 @@
 //! `retire`, `restore`, `archive`, `unarchive`, `forget`.
 
 use super::{auto_commit, names};
-use crate::args::{Args, Forget, Retire, Several};
+use crate::args::{Archive, Args, Forget, Restore, Retire, Unarchive};
 use crate::output::Out;
 use crate::{person, wiring};
 use heirloom_core::MemoryId;
@@ -40,19 +40,19 @@ fn each(
 }
 
 pub(crate) fn retire(args: &Args, call: &Retire, out: &Out) -> Result<u8> {
-    each(args, &call.ids, out, "retire", &|shelf, id| shelf.retire(id, &call.reason, person::entry()))
+    each(args, &call.which.ids, out, "retire", &|shelf, id| shelf.retire(id, &call.reason, person::entry()))
 }
 
-pub(crate) fn archive(args: &Args, call: &Retire, out: &Out) -> Result<u8> {
-    each(args, &call.ids, out, "archive", &|shelf, id| shelf.archive(id, &call.reason, person::entry()))
+pub(crate) fn archive(args: &Args, call: &Archive, out: &Out) -> Result<u8> {
+    each(args, &call.which.ids, out, "archive", &|shelf, id| shelf.archive(id, &call.reason, person::entry()))
 }
 
-pub(crate) fn restore(args: &Args, call: &Several, out: &Out) -> Result<u8> {
-    each(args, &call.ids, out, "restore", &|shelf, id| shelf.restore(id, person::entry()))
+pub(crate) fn restore(args: &Args, call: &Restore, out: &Out) -> Result<u8> {
+    each(args, &call.which.ids, out, "restore", &|shelf, id| shelf.restore(id, person::entry()))
 }
 
-pub(crate) fn unarchive(args: &Args, call: &Several, out: &Out) -> Result<u8> {
-    each(args, &call.ids, out, "unarchive", &|shelf, id| shelf.unarchive(id, person::entry()))
+pub(crate) fn unarchive(args: &Args, call: &Unarchive, out: &Out) -> Result<u8> {
+    each(args, &call.which.ids, out, "unarchive", &|shelf, id| shelf.unarchive(id, person::entry()))
 }
 
 pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {

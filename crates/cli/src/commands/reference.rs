@@ -18,14 +18,15 @@ pub(crate) const PAGES: [&str; 7] =
     ["commands", "errors", "settings", "environment", "kinds", "trust", "gate"];
 
 pub(crate) fn run(call: &Reference, out: &Out) -> Result<u8> {
-    let page = match call.page.as_str() {
-        "commands" => commands(),
-        "errors" => errors(),
-        "settings" => settings(),
-        "environment" => environment(),
-        "kinds" => kinds(),
-        "trust" => channels(),
-        _ => gate(),
+    let page = match call.page.as_deref() {
+        None => PAGES.join("\n") + "\n",
+        Some("commands") => commands(),
+        Some("errors") => errors(),
+        Some("settings") => settings(),
+        Some("environment") => environment(),
+        Some("kinds") => kinds(),
+        Some("trust") => channels(),
+        Some(_) => gate(),
     };
     out.raw(page.as_bytes());
     Ok(exit::OK)

@@ -2,7 +2,7 @@
 
 use super::names;
 use super::show::print_memory;
-use crate::args::{Args, Review, ReviewAction, Several};
+use crate::args::{Args, Review, ReviewAction, Trust};
 use crate::output::{Out, Table};
 use crate::{person, wiring};
 use heirloom_core::code::exit;
@@ -77,12 +77,11 @@ fn accept_shown(engine: &Engine, memories: &[&Memory], out: &Out) -> Result<()> 
         print_memory(out, memory);
         out.line("");
     }
-    let what = if memories.len() == 1 {
-        "this memory".to_owned()
-    } else {
-        format!("these {} memories", memories.len())
+    let question = match memories.len() {
+        1 => "Accept this memory as it is?".to_owned(),
+        count => format!("Accept these {count} memories as they are?"),
     };
-    if !person::confirm(&format!("Accept {what} as they are?"), false)? {
+    if !person::confirm(&question, false)? {
         out.say("nothing was accepted");
         return Ok(());
     }
@@ -93,11 +92,11 @@ fn accept_shown(engine: &Engine, memories: &[&Memory], out: &Out) -> Result<()> 
     Ok(())
 }
 
-pub(crate) fn trust(args: &Args, call: &Several, out: &Out) -> Result<u8> {
+pub(crate) fn trust(args: &Args, call: &Trust, out: &Out) -> Result<u8> {
     person::required("raising trust")?;
     let wired = wiring::wire(args)?;
     let mut memories = Vec::new();
-    for name in &call.ids {
+    for name in &call.which.ids {
         let id = names::find(&wired.engine, name)?;
         memories.push(wired.engine.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?);
     }
@@ -144,5 +143,15 @@ fn print_pending(out: &Out, waiting: &Pending) {
         }
         table.print(out);
     }
-    out.say("\nnext: `heirloom review accept <id>`, `heirloom review reject <key>`");
+    let mut next = Vec::new();
+    if !waiting.drafts.is_empty() {
+        next.push("`heirloom review accept <key>` or `heirloom review reject <key>`");
+    }
+    if !waiting.saved_by_agents.is_empty() {
+        next.push("`heirloom review accept <id>` or `heirloom retire <id>`");
+    }
+    if !waiting.problems.is_empty() {
+        next.push("`heirloom verify` for what to do about a file");
+    }
+    out.say(format!("\n{} {}", out.style.cyan("next:"), next.join("; ")));
 }

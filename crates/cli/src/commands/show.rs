@@ -81,7 +81,8 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     if let Some(tag) = &call.tag {
         memories.retain(|memory| memory.tags.iter().any(|t| t == tag));
     }
-    out.answer(&memories, || print_list(out, &memories, status));
+    let narrowed = call.kind.is_some() || call.tag.is_some() || status != Some(Status::Active);
+    out.answer(&memories, || print_list(out, &memories, narrowed));
     Ok(exit::OK)
 }
 
@@ -96,13 +97,12 @@ fn known_kind(wired: &wiring::Wired, name: &str) -> Result<Kind> {
         .hint(format!("use one of {}", names.join(", "))))
 }
 
-fn print_list(out: &Out, memories: &[Memory], status: Option<Status>) {
+fn print_list(out: &Out, memories: &[Memory], narrowed: bool) {
     if memories.is_empty() {
-        out.say(match status {
-            Some(Status::Active) => {
-                "nothing is remembered yet; `heirloom add decision \"…\"` saves something"
-            }
-            _ => "nothing here",
+        out.say(if narrowed {
+            "nothing of this sort; `heirloom list --all` shows everything"
+        } else {
+            "nothing is remembered yet; `heirloom add decision \"…\"` saves something"
         });
         return;
     }

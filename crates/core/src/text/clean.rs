@@ -34,35 +34,34 @@ pub fn one_line(text: &str) -> String {
         .join(" ")
 }
 
-/// Takes the index's own marks out. Repeated until nothing changes: removing one mark may join the halves of
-/// another (`#ta#tags:gs:`).
-fn without_marks(mut text: String) -> String {
-    while text.contains(" -> ") || text.contains("#tags:") {
-        text = text.replace(" -> ", " - ").replace("#tags:", "");
+/// Replaces marks until none is left, in one pass: taking one out may join the halves of another (`#ta#tags:gs:`), so each character
+/// is looked at together with what is kept before it. Every replacement is shorter than its mark and holds none.
+fn without_marks(text: impl Iterator<Item = char>, marks: &[(&str, &str)]) -> String {
+    let mut out = String::new();
+    for c in text {
+        out.push(c);
+        if let Some((mark, instead)) = marks.iter().find(|(mark, _)| out.ends_with(mark)) {
+            out.truncate(out.len() - mark.len());
+            out.push_str(instead);
+        }
     }
-    text
+    out
+}
+
+fn plain(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|&c| !is_control(c) && !is_invisible(c))
 }
 
 /// A title as it is stored: no control or invisible characters, no arrow, no tags marker, trimmed.
 pub fn clean_title(title: &str) -> String {
-    let plain: String = title.chars().filter(|&c| !is_control(c) && !is_invisible(c)).collect();
-    let mut text = plain.trim().to_owned();
-    loop {
-        let next = without_marks(text.clone()).trim().to_owned();
-        if next == text {
-            return text;
-        }
-        text = next;
-    }
+    let plain: String = plain(title).collect();
+    without_marks(plain.trim().chars(), &[(" -> ", " - "), ("#tags:", "")]).trim().to_owned()
 }
 
 /// A tag as it is stored: lower case, no control or invisible characters, no comma, arrow or marker; may be empty.
 pub fn clean_tag(tag: &str) -> String {
-    let plain: String = tag.chars().filter(|&c| !is_control(c) && !is_invisible(c)).collect();
-    let mut text = plain.to_lowercase();
-    while text.contains("#tags:") || text.contains("->") || text.contains(',') {
-        text = text.replace("#tags:", "").replace("->", " ").replace(',', " ");
-    }
+    let lower = plain(tag).collect::<String>().to_lowercase();
+    let text = without_marks(lower.chars(), &[("#tags:", ""), ("->", " "), (",", " ")]);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -107,7 +106,7 @@ pub fn shown_title(title: &str) -> String {
 
 /// A line of a conversation as it is shown: no control or invisible characters, no backticks, escaped, at most 120.
 pub fn clean_snippet(line: &str) -> String {
-    let plain: String = line.chars().filter(|&c| !is_control(c) && !is_invisible(c) && c != '`').collect();
+    let plain: String = plain(line).filter(|&c| c != '`').collect();
     let escaped = escape(plain.trim(), false);
     cut(&escaped, SHOWN_MAX).to_owned()
 }
@@ -126,6 +125,14 @@ mod tests {
         assert_eq!(clean_title("Use -> JWT -> now"), "Use - JWT - now");
         assert_eq!(clean_title("a #ta#tags:gs: b"), "a  b");
         assert_eq!(clean_title("zero\u{200b}width\u{e0041}"), "zerowidth");
+    }
+
+    #[test]
+    fn marks_nested_a_hundred_thousand_deep_are_taken_out_in_one_pass() {
+        let nested = "#ta".repeat(100_000) + &"gs:".repeat(100_000);
+        assert_eq!(clean_title(&nested), "");
+        assert_eq!(clean_tag(&nested), "");
+        assert_eq!(clean_title("a -> -> -> b"), "a - - - b");
     }
 
     #[test]

@@ -35,6 +35,7 @@ fn append<'a>(
 ) -> Result<()> {
     let cannot = |e: &std::io::Error| Fault::io(path, "append to", e);
     let bits = if mode == Mode::Private { 0o600 } else { 0o644 };
+    let is_new = std::fs::symlink_metadata(path).is_err();
     let mut file = OpenOptions::new()
         .read(true)
         .append(true)
@@ -52,7 +53,15 @@ fn append<'a>(
         text.push_str(line);
         text.push('\n');
     }
-    file.write_all(text.as_bytes()).map_err(|e| cannot(&e))?;
+    let before = file.metadata().map_err(|e| cannot(&e))?.len();
+    if let Err(e) = file.write_all(text.as_bytes()) {
+        // A full disk takes part of a line; what it took goes again, so that the file ends where it did.
+        let _ = file.set_len(before);
+        if is_new && before == 0 {
+            let _ = std::fs::remove_file(path);
+        }
+        return Err(cannot(&e));
+    }
     if durable == Durable::Yes {
         file.sync_data().map_err(|e| cannot(&e))?;
     }

@@ -1,13 +1,14 @@
 //! Atomic writes: temp file in the same folder, fsync, rename, fsync the folder.
 //!
 //! Comes in: a path and all the bytes. Goes out: the new file whole, or the old one untouched. Never here: a write in
-//! place. A process killed half-way leaves at most a hidden temp file, which `gc` sweeps up.
+//! place. A process killed half-way leaves at most a hidden temp file, which `gc` sweeps up. Files that belong together are
+//! [`Prepared`] first and put in place one after the other, so that a full disk is noticed before either changed.
 
 use super::step;
 use heirloom_core::{Code, Fault, fault::Result};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -40,40 +41,96 @@ const TEMP_MARK: &str = ".heirloom-tmp-";
 
 /// Writes a file so that readers see the old or the new one, whole, whatever happens.
 pub fn write(path: &Path, bytes: &[u8], mode: Mode) -> Result<()> {
-    let folder = parent(path)?;
-    let temp = temp_beside(path);
-    let outcome = fill(&temp, bytes, mode).and_then(|()| {
-        std::fs::rename(&temp, path).map_err(|e| Fault::io(path, "replace", &e))?;
-        step::reached("renamed");
-        sync_folder(folder)
-    });
-    if outcome.is_err() {
-        // The temp file is ours alone; if even removing it fails, `gc` will.
-        let _ = std::fs::remove_file(&temp);
+    Prepared::new(path, bytes, mode)?.commit()
+}
+
+/// A file that is on disk under a temporary name and only has to take its place. Dropped without that, it is gone.
+#[derive(Debug)]
+#[must_use = "nothing changes until it is committed"]
+pub struct Prepared {
+    temp: PathBuf,
+    path: PathBuf,
+    committed: bool,
+    /// Locked as long as it is in use, so that a sweep can tell it from what a killed process left.
+    file: File,
+}
+
+impl Prepared {
+    /// Writes the bytes beside `path` and waits until they are on disk.
+    pub fn new(path: &Path, bytes: &[u8], mode: Mode) -> Result<Prepared> {
+        let prepared = Prepared::derived(path, bytes, mode)?;
+        prepared.file.sync_all().map_err(|e| Fault::io(path, "write", &e))?;
+        step::reached("temp-synced");
+        Ok(prepared)
     }
-    outcome
+
+    /// The same for a file that can be made anew from others: it does not wait for the disk.
+    pub fn derived(path: &Path, bytes: &[u8], mode: Mode) -> Result<Prepared> {
+        parent(path)?;
+        let cannot = |e: &std::io::Error| Fault::io(path, "write", e);
+        let (file, temp) = create_beside(path, mode).map_err(|e| cannot(&e))?;
+        let mut prepared = Prepared { temp, path: path.to_owned(), committed: false, file };
+        step::reached("temp-created");
+        prepared.file.write_all(bytes).map_err(|e| cannot(&e))?;
+        step::reached("temp-written");
+        Ok(prepared)
+    }
+
+    /// Puts it in place and makes that durable.
+    pub fn commit(self) -> Result<()> {
+        self.place()?.sync()
+    }
+
+    /// Puts it in place: everybody sees it now, but a power cut may still undo it. Whoever holds a lock gives it back before waiting for
+    /// the disk, so that writers who come one after the other wait for it together.
+    pub fn place(mut self) -> Result<Placed> {
+        std::fs::rename(&self.temp, &self.path).map_err(|e| Fault::io(&self.path, "replace", &e))?;
+        self.committed = true;
+        step::reached("renamed");
+        Ok(Placed { folder: parent(&self.path)?.to_owned() })
+    }
 }
 
-fn fill(temp: &Path, bytes: &[u8], mode: Mode) -> Result<()> {
-    let cannot = |e: &std::io::Error| Fault::io(temp, "write", e);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode.file())
-        .open(temp)
-        .map_err(|e| cannot(&e))?;
-    step::reached("temp-created");
-    file.write_all(bytes).map_err(|e| cannot(&e))?;
-    step::reached("temp-written");
-    file.sync_all().map_err(|e| cannot(&e))?;
-    step::reached("temp-synced");
-    Ok(())
+/// A file in its place, not yet proof against a power cut.
+#[derive(Debug)]
+#[must_use = "it is not durable until its folder is synced"]
+pub struct Placed {
+    folder: PathBuf,
 }
 
-fn temp_beside(path: &Path) -> PathBuf {
+impl Placed {
+    /// Waits until it is.
+    pub fn sync(self) -> Result<()> {
+        sync_folder(&self.folder)
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if !self.committed {
+            // The temp file is ours alone; if even removing it fails, `gc` will.
+            let _ = std::fs::remove_file(&self.temp);
+        }
+    }
+}
+
+/// A new file under a name nobody has, locked. A killed process may have left one under the same process id (ids come around, and every
+/// container starts at one), so a taken name is passed over; so is one that a sweep took before it was locked.
+fn create_beside(path: &Path, mode: Mode) -> std::io::Result<(File, PathBuf)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let n = COUNTER.fetch_add(1, Ordering::Relaxed);
-    path.with_file_name(format!("{TEMP_MARK}{}-{n}", std::process::id()))
+    loop {
+        let n = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let temp = path.with_file_name(format!("{TEMP_MARK}{}-{n}", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).mode(mode.file()).open(&temp) {
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+            Ok(file) => {
+                if file.try_lock().is_ok() && file.metadata()?.nlink() > 0 {
+                    return Ok((file, temp));
+                }
+            }
+        }
+    }
 }
 
 fn parent(path: &Path) -> Result<&Path> {
@@ -116,12 +173,30 @@ pub fn make_folder(path: &Path, mode: Mode) -> Result<()> {
         .map_err(|e| Fault::io(path, "create folder", &e))
 }
 
-/// Removes temp files that killed processes left in a folder. The caller holds the lock, so none is in use.
+/// A name for a folder that is made whole before it takes its place.
+pub(super) fn temporary_folder(beside: &Path, name: &str) -> PathBuf {
+    beside.with_file_name(format!("{TEMP_MARK}{name}"))
+}
+
+/// Removes temp files and folders that killed processes left in a folder; those in use are locked and stay. A half-made folder is in use
+/// by nobody who could be here at the same time.
 pub fn sweep_temporary(folder: &Path) -> usize {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    let remove = |path: &Path| -> std::io::Result<()> {
+        if std::fs::symlink_metadata(path)?.is_dir() {
+            return std::fs::remove_dir_all(path);
+        }
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
+        // Held while the file is removed, so that nobody starts to use it in between.
+        match &file {
+            Ok(file) if file.try_lock().is_err() => Ok(()),
+            _ => std::fs::remove_file(path),
+        }
+    };
     entries
         .flatten()
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(TEMP_MARK))
-        .filter(|entry| std::fs::remove_file(entry.path()).is_ok())
+        .filter(|entry| remove(&entry.path()).is_ok() && !entry.path().exists())
         .count()
 }

@@ -146,3 +146,50 @@ fn killed_writers_leave_only_what_a_sweep_removes() {
     assert_eq!(sweep_temporary(dir.path()), 1);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
 }
+
+#[test]
+fn a_temp_file_of_a_killed_process_with_the_same_number_is_in_nobodys_way() {
+    let dir = folder();
+    for n in 0..2_000 {
+        let name = format!(".heirloom-tmp-{}-{n}", std::process::id());
+        std::fs::write(dir.path().join(name), b"half").unwrap();
+    }
+    write(&dir.path().join("a.json"), b"whole", Mode::Shared).unwrap();
+    assert_eq!(read(&dir.path().join("a.json"), MAX_FILE).unwrap(), b"whole");
+    assert_eq!(sweep_temporary(dir.path()), 2_000);
+}
+
+#[test]
+fn what_was_prepared_and_not_committed_changes_nothing() {
+    let dir = folder();
+    let path = dir.path().join("a.json");
+    write(&path, b"old", Mode::Shared).unwrap();
+    let prepared = Prepared::new(&path, b"new", Mode::Shared).unwrap();
+    assert_eq!(read(&path, MAX_FILE).unwrap(), b"old");
+    drop(prepared);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    Prepared::new(&path, b"new", Mode::Shared).unwrap().commit().unwrap();
+    assert_eq!(read(&path, MAX_FILE).unwrap(), b"new");
+}
+
+#[test]
+fn a_half_made_local_folder_is_finished_not_set_aside() {
+    let dir = folder();
+    std::fs::create_dir(dir.path().join(".heirloom-tmp-local")).unwrap();
+    std::fs::write(dir.path().join(".heirloom-tmp-local/.gitignore"), b"*").unwrap();
+    let local = Local::open(dir.path(), "mark-1", ".local.set-aside").unwrap();
+    assert!(Local::known(dir.path(), "mark-1").is_some());
+    assert!(Local::known(dir.path(), "mark-2").is_none());
+    assert_eq!(std::fs::read(local.path("mark")).unwrap(), b"mark-1");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_sweep_leaves_what_a_living_writer_has_prepared() {
+    let dir = folder();
+    let prepared = Prepared::new(&dir.path().join("a.json"), b"new", Mode::Shared).unwrap();
+    std::fs::write(dir.path().join(".heirloom-tmp-1-2"), b"half").unwrap();
+    assert_eq!(sweep_temporary(dir.path()), 1);
+    prepared.commit().unwrap();
+    assert_eq!(read(&dir.path().join("a.json"), MAX_FILE).unwrap(), b"new");
+}

@@ -14,7 +14,7 @@ mod root;
 pub mod step;
 
 pub use append::{append_line, append_lines};
-pub use atomic::{Mode, make_folder, remove, rename, sweep_temporary, write};
+pub use atomic::{Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write};
 pub use input::{TempRoots, read_input};
 pub use local::Local;
 pub use lock::{LOCK_LIMIT, Lock};

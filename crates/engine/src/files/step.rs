@@ -3,17 +3,17 @@
 //! Comes in: a name. Goes out: nothing. In release builds this is an empty function; in debug builds the command line
 //! may install an observer that ends the process at a given step.
 
-/// The steps of an atomic write and of a record change, in order.
+/// The steps of an atomic write and of a record change, in order. Those of the write come once for every file.
 pub const STEPS: [&str; 9] = [
     "locked",
     "temp-created",
     "temp-written",
     "temp-synced",
+    "audited",
     "renamed",
-    "folder-synced",
     "record-stored",
     "index-stored",
-    "audited",
+    "folder-synced",
 ];
 
 #[cfg(debug_assertions)]

@@ -28,7 +28,7 @@ impl Draft for Sample {
         self.order
     }
     fn id(&self) -> String {
-        "sample:x".into()
+        format!("sample:{}", heirloom_core::text::slug(&self.text))
     }
     fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         visit("text", &mut self.text);
@@ -104,6 +104,32 @@ fn the_shelfs_own_checks_run_in_its_order() {
     assert_eq!(admit(empty, Entry::through(Channel::Person), &screen()).verdict(), "refuse");
     let unordered = Sample { order: &[], ..sample(Row::Records, "") };
     assert_eq!(admit(unordered, Entry::through(Channel::Person), &screen()).verdict(), "keep");
+}
+
+#[test]
+fn a_refused_secret_in_a_title_leaves_no_trace_in_the_audit() {
+    use crate::{Engine, Project, World};
+    let folder = tempfile::tempdir().unwrap();
+    let world = World {
+        now: jiff::Timestamp::UNIX_EPOCH,
+        data: folder.path().join("data"),
+        nonce: "0".repeat(32),
+        user: "someone".into(),
+    };
+    let root = folder.path().join("memory");
+    let engine = Engine::new(Project::new(folder.path(), &root, world), Settings::standard());
+    let lock = engine.project().lock().unwrap();
+    let refused = engine.pass(
+        &lock,
+        heirloom_core::ShelfName::Records,
+        sample(Row::Records, &token()),
+        Entry::through(heirloom_core::Channel::Agent),
+        |_| serde_json::Value::Null,
+    );
+    assert_eq!(refused.err().map(|fault| fault.code), Some(Code::GateRefused));
+    let audit = std::fs::read_to_string(engine.project().local().unwrap().path("audit.jsonl")).unwrap();
+    assert!(audit.contains("refuse") && audit.contains("sample"), "{audit}");
+    assert!(!audit.contains(&heirloom_core::text::slug(&token())), "{audit}");
 }
 
 #[test]

@@ -6,10 +6,11 @@
 
 use crate::engine::Engine;
 use crate::gate::policy::Row;
+use crate::shelf::provenance;
 use crate::shelf::records::IndexEntry;
-use heirloom_core::{Status, fault::Result, kind, text, time};
+use heirloom_core::{Status, fault::Result, hash, kind, text, time};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Shorter prompts say too little.
 const PROMPT_MIN: usize = 10;
@@ -124,10 +125,17 @@ pub fn recall(engine: &Engine, prompt: &str) -> Result<Vec<Hit>> {
     let Some(index) = (if words.is_empty() { None } else { records.index_text_or_rebuild()? }) else {
         return Ok(Vec::new());
     };
-    Ok(rank(engine, &words, &index, max))
+    let forgotten = provenance::forgotten(engine.project().root())?;
+    Ok(rank(engine, &words, &index, &forgotten, max))
 }
 
-fn rank(engine: &Engine, words: &BTreeSet<String>, index: &str, max: usize) -> Vec<Hit> {
+fn rank(
+    engine: &Engine,
+    words: &BTreeSet<String>,
+    index: &str,
+    forgotten: &HashSet<String>,
+    max: usize,
+) -> Vec<Hit> {
     let settings = engine.settings();
     let described: Vec<(String, u32)> = settings
         .categories
@@ -159,7 +167,9 @@ fn rank(engine: &Engine, words: &BTreeSet<String>, index: &str, max: usize) -> V
     let mut place = 0;
     hits.retain_mut(|hit| {
         place += 1;
-        place > DEEP || still_counts(engine, hit)
+        let id = id_of(hit);
+        let was_forgotten = forgotten.contains(&id);
+        if place > DEEP { !was_forgotten } else { still_counts(engine, hit, was_forgotten.then_some(&id)) }
     });
     sort(&mut hits);
     // What is about to be shown is checked like a file: a line may have been put into the index by hand.
@@ -175,11 +185,21 @@ fn sort(hits: &mut [Hit]) {
     hits.sort_by_key(|hit| (std::cmp::Reverse(hit.score), kind::label_priority(&hit.label)));
 }
 
-/// The second look: a retired record does not count, a recent one counts more, a file that cannot be read changes nothing.
-fn still_counts(engine: &Engine, hit: &mut Hit) -> bool {
+/// The id of the record an entry points to.
+fn id_of(hit: &Hit) -> String {
+    let name = hit.path.rsplit('/').next().unwrap_or_default();
+    format!("{}:{}", hit.label.to_lowercase(), name.strip_suffix(".json").unwrap_or(name))
+}
+
+/// The second look: a retired record does not count, a recent one counts more, a file that cannot be read changes nothing. What was
+/// forgotten and came back, perhaps with a merge, counts only if it was written or accepted here since.
+fn still_counts(engine: &Engine, hit: &mut Hit, forgotten: Option<&String>) -> bool {
     let project = engine.project();
     let Ok(path) = project.root().resolve(&project.folder().join(&hit.path)) else { return true };
     let Ok(bytes) = crate::files::read(&path, crate::files::MAX_FILE) else { return true };
+    if forgotten.is_some_and(|id| provenance::came_back(engine, id, &hash::sha256(&bytes))) {
+        return false;
+    }
     let Ok(document) = crate::shelf::records::Document::parse(&bytes) else { return true };
     if document.status() == Some(Status::Retired) {
         return false;
@@ -189,3 +209,7 @@ fn still_counts(engine: &Engine, hit: &mut Hit) -> bool {
     hit.score = hit.why.points();
     true
 }
+
+#[cfg(test)]
+#[path = "title_tags_tests.rs"]
+mod tests;

@@ -7,6 +7,7 @@ use super::store::Records;
 use crate::files::{self, Lock, Mode};
 use heirloom_core::{MemoryId, fault::Result, json};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 const MAX: u64 = 16 << 20;
@@ -48,12 +49,24 @@ impl Records<'_> {
         files::append_lines(&self.alias_path(), [line.as_str()], Mode::Shared)
     }
 
-    /// Forgets every alias of an id. Returns whether there were any.
+    /// Every id that this one ever had, whatever the order of the renames.
+    pub(super) fn earlier_ids(&self, id: &MemoryId) -> Result<Vec<MemoryId>> {
+        let pairs = self.alias_pairs()?;
+        let names = names_of(&pairs, id.as_str());
+        Ok(names
+            .iter()
+            .filter(|name| **name != id.as_str())
+            .filter_map(|name| MemoryId::parse(name))
+            .collect())
+    }
+
+    /// Forgets every alias of an id, also those of its earlier ids. Returns whether there were any.
     pub(super) fn drop_aliases(&self, _lock: &Lock, id: &MemoryId) -> Result<bool> {
         let pairs = self.alias_pairs()?;
+        let names = names_of(&pairs, id.as_str());
         let kept: Vec<String> = pairs
             .iter()
-            .filter(|(was, is)| was != id.as_str() && is != id.as_str())
+            .filter(|(was, is)| !names.contains(was.as_str()) && !names.contains(is.as_str()))
             .map(|(was, is)| json!({ "was": was, "is": is }).to_string() + "\n")
             .collect();
         if kept.len() == pairs.len() {
@@ -66,4 +79,22 @@ impl Records<'_> {
         }
         Ok(true)
     }
+}
+
+/// The id and everything that was renamed to it, directly or by steps.
+fn names_of<'a>(pairs: &'a [(String, String)], id: &'a str) -> BTreeSet<&'a str> {
+    let mut renamed_to: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (was, is) in pairs {
+        renamed_to.entry(is).or_default().push(was);
+    }
+    let mut names = BTreeSet::from([id]);
+    let mut open = vec![id];
+    while let Some(name) = open.pop() {
+        for was in renamed_to.get(name).into_iter().flatten() {
+            if names.insert(was) {
+                open.push(was);
+            }
+        }
+    }
+    names
 }

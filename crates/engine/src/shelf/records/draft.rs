@@ -1,7 +1,7 @@
 //! A record on its way through the gate.
 //!
 //! Comes in: a document that is about to be stored. Goes out: its texts, one by one, for the gate to look at. Never here: the
-//! record's files; capacity is a number the caller counted under the lock.
+//! record's files, and whether its category has room, which only whoever holds the lock can know.
 
 use super::document::Document;
 use super::schema::{self, Stage, Wrong};
@@ -14,15 +14,8 @@ use serde_json::Value;
 /// Fields whose values are fixed words, ids or dates; there is nothing to look for in them.
 const FIXED: [&str; 5] = ["schema_version", "category", "record_status", "created_at", "updated_at"];
 
-const ORDER: &[Check] = &[
-    Check::Shape,
-    Check::Secrets,
-    Check::Identity,
-    Check::Contact,
-    Check::Injection,
-    Check::Trust,
-    Check::Capacity,
-];
+const ORDER: &[Check] =
+    &[Check::Shape, Check::Secrets, Check::Identity, Check::Contact, Check::Injection, Check::Trust];
 
 /// A record that wants to be stored.
 #[derive(Debug)]
@@ -31,8 +24,6 @@ pub(super) struct RecordDraft<'a> {
     pub(super) document: Document,
     /// Its category.
     pub(super) category: &'a Category,
-    /// Records the category holds already and may hold, when this one is new.
-    pub(super) capacity: Option<(usize, usize)>,
 }
 
 impl Draft for RecordDraft<'_> {
@@ -49,9 +40,12 @@ impl Draft for RecordDraft<'_> {
     }
 
     fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
-        for (key, value) in &mut self.document.0 {
-            if !FIXED.contains(&key.as_str()) {
-                walk(key, value, visit);
+        // The id is made from the title: it comes last, so that a refusal names what somebody wrote.
+        for made in [false, true] {
+            for (key, value) in &mut self.document.0 {
+                if (key == "id") == made && !FIXED.contains(&key.as_str()) {
+                    walk(key, value, visit);
+                }
             }
         }
     }
@@ -61,10 +55,6 @@ impl Draft for RecordDraft<'_> {
             Check::Shape => match schema::validate(&self.document, self.category, Stage::Stored) {
                 wrong if wrong.is_empty() => Ok(()),
                 wrong => Err(wrong_fields(&wrong, |got| got.to_owned())),
-            },
-            Check::Capacity => match self.capacity {
-                Some((has, max)) if has >= max => Err(full(self.category, has, max)),
-                _ => Ok(()),
             },
             _ => Ok(()),
         }
@@ -102,7 +92,8 @@ fn short(value: &Value) -> String {
     if text.chars().count() <= MAX { text } else { text.chars().take(MAX).collect::<String>() + "…" }
 }
 
-fn full(category: &Category, has: usize, max: usize) -> Fault {
+/// The refusal of a record for which its category has no room.
+pub(super) fn full(category: &Category, has: usize, max: usize) -> Fault {
     Fault::new(Code::Capacity, format!("{} holds {has} of {max} records", category.name()))
         .fact("category", category.name())
         .fact("count", has.to_string())

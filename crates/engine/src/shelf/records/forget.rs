@@ -8,7 +8,7 @@ use super::store::Records;
 use crate::engine::Written;
 use crate::files;
 use crate::gate::{Entry, trust};
-use crate::shelf::{Forgotten, in_git, provenance, unknown};
+use crate::shelf::{Forgotten, provenance, unknown};
 use heirloom_core::{MemoryId, ShelfName, fault::Result};
 use std::path::{Path, PathBuf};
 
@@ -20,35 +20,19 @@ impl Records<'_> {
             false => self.alias(asked)?.unwrap_or_else(|| asked.clone()),
         };
         let target = self.target_of(&id)?;
-        let mut files_of_it = self.copies(&target.path);
+        let mut files_of_it = self.copies(&target.path)?;
         if target.path.exists() {
             files_of_it.insert(0, target.path.clone());
         }
+        let now = self.engine.project().world().now;
         let inbox = self.engine.inbox()?;
-        let waiting = inbox.sweep(self.engine.project().world().now, Some(id.as_str()))?;
+        let waiting = inbox.list(now)?.iter().filter(|item| item.id == id.as_str()).count();
         if files_of_it.is_empty() && waiting == 0 {
             return Err(unknown(asked.as_str()));
         }
-        let in_git = in_git(self.engine.project(), &files_of_it);
-        let owed = self.index_is_owed()?;
-        self.index_owes()?;
-        let mut places = Vec::new();
-        for path in &files_of_it {
-            files::remove(path)?;
-            places.push(self.engine.project().shown(path));
-        }
-        self.settle_index(&lock, owed, &target.path, None, None)?;
-        places.push(self.engine.project().shown(&self.index_path()));
-        if waiting > 0 {
-            places.push(format!("review inbox ({waiting})"));
-        }
-        if self.drop_aliases(&lock, &id)? {
-            places.push(self.engine.project().shown(&self.root().join(".aliases.jsonl")));
-        }
-        if let Some(folder) = target.path.parent() {
-            files::sweep_temporary(folder);
-        }
-        trust::forget(&trust::path(self.engine.project().data()?), id.as_str())?;
+        let in_git = self.held_by_git(&id, &files_of_it)?;
+        let index = self.prepare_index(&lock, &target.path, None, None)?;
+        // The marker comes first: whatever stops this call half-way, what is left of the record is known to be unwanted.
         provenance::forget(self.engine.project().root(), &lock, id.as_str(), &self.now())?;
         self.engine.noted(
             &lock,
@@ -60,15 +44,36 @@ impl Records<'_> {
                 id: id.as_str(),
                 hash: "",
                 before: None,
-                size: places.len(),
+                size: files_of_it.len(),
             },
         )?;
+        self.index_owes(None)?;
+        inbox.sweep(now, Some(id.as_str()))?;
+        let mut places = Vec::new();
+        for path in &files_of_it {
+            files::remove(path)?;
+            places.push(self.engine.project().shown(path));
+        }
+        // Unlike after other changes the disk is waited for: the title must not come back with a power cut.
+        if let Some(index) = index {
+            index.commit()?;
+        }
+        self.index_owes_nothing()?;
+        places.push(self.engine.project().shown(&self.index_path()));
+        if waiting > 0 {
+            places.push(format!("review inbox ({waiting})"));
+        }
+        if self.drop_aliases(&lock, &id)? {
+            places.push(self.engine.project().shown(&self.root().join(".aliases.jsonl")));
+        }
+        self.sweep(&lock)?;
+        trust::forget(&trust::path(self.engine.project().data()?), id.as_str())?;
         Ok(Forgotten { id, places, in_git })
     }
 
-    /// Copies of a record: in the archive, and quarantined beside it.
-    fn copies(&self, path: &Path) -> Vec<PathBuf> {
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
+    /// Copies of a record: in the archive, quarantined beside it, and left by an editor that was killed.
+    fn copies(&self, path: &Path) -> Result<Vec<PathBuf>> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Vec::new()) };
         let name = name.to_string_lossy().into_owned();
         let stem = name.trim_end_matches(".json").to_owned();
         let archive = self.root().join("archive").join(folder.file_name().unwrap_or_default());
@@ -91,6 +96,23 @@ impl Records<'_> {
         };
         let mut copies: Vec<PathBuf> = in_folder(&archive, &numbered).into_iter().filter(own_id).collect();
         copies.extend(in_folder(folder, &|n: &str| n.starts_with(&quarantined)));
-        copies
+        let local = self.engine.project().local()?.folder();
+        let in_editor = in_folder(local, &|n: &str| n.starts_with("edit-") && n.ends_with(".json"));
+        copies.extend(in_editor.into_iter().filter(own_id));
+        Ok(copies)
+    }
+
+    /// Where git still holds versions of it: under its present names, and under earlier ones that nothing else has taken since.
+    fn held_by_git(&self, id: &MemoryId, files_of_it: &[PathBuf]) -> Result<Vec<String>> {
+        let earlier = self.earlier_ids(id)?.into_iter().filter_map(|was| self.target_of(&was).ok());
+        let earlier = earlier.map(|target| target.path).filter(|path| !path.exists());
+        let project = self.engine.project();
+        Ok(files_of_it
+            .iter()
+            .cloned()
+            .chain(earlier)
+            .filter(|path| crate::git::has_history(project.folder(), path))
+            .map(|path| project.shown(&path))
+            .collect())
     }
 }

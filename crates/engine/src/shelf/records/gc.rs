@@ -64,14 +64,26 @@ impl Records<'_> {
                 Err(fault) => done.failed.push(format!("{shown}: {}", fault.message)),
             }
         }
-        if lock.is_some() {
-            for category in &self.engine.settings().categories {
-                files::sweep_temporary(&self.folder(category));
-            }
-            files::sweep_temporary(self.root());
+        if let Some(lock) = &lock {
+            self.sweep(lock)?;
             self.engine.inbox()?.sweep(now, None)?;
         }
         Ok(done)
+    }
+
+    /// Removes what killed writers left, wherever the shelf writes.
+    pub(super) fn sweep(&self, _lock: &Lock) -> Result<()> {
+        let local = self.engine.project().local()?;
+        let archive = self.root().join("archive");
+        let folders = self.engine.settings().categories.iter();
+        for category in folders {
+            files::sweep_temporary(&self.folder(category));
+            files::sweep_temporary(&archive.join(&category.folder));
+        }
+        for folder in [self.root(), local.folder(), &local.path("inbox")] {
+            files::sweep_temporary(folder);
+        }
+        Ok(())
     }
 
     fn retire_unused(&self, dry_run: bool, done: &mut Collected) -> Result<()> {

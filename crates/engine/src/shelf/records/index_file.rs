@@ -103,22 +103,30 @@ pub(super) fn without_line(text: &str, path: &str) -> String {
     Parts::of(text, path).join()
 }
 
-struct Parts<'a> {
+/// The file taken apart: entries, and everything else.
+pub(super) struct Parts<'a> {
     other: Vec<&'a str>,
     entries: Vec<&'a str>,
 }
 
 impl<'a> Parts<'a> {
     fn of(text: &'a str, without: &str) -> Parts<'a> {
-        let (entries, mut other): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| is_entry(line));
+        let entries =
+            text.lines().filter(|line| is_entry(line) && line_path(line) != Some(without)).collect();
+        Parts::with_entries(text, entries)
+    }
+
+    /// The other lines of a text, with these entries.
+    pub(super) fn with_entries(text: &'a str, entries: Vec<&'a str>) -> Parts<'a> {
+        let mut other: Vec<&str> = text.lines().filter(|line| !is_entry(line)).collect();
         while other.last().is_some_and(|line| line.trim().is_empty()) {
             other.pop();
         }
-        let entries = entries.into_iter().filter(|line| line_path(line) != Some(without)).collect();
         Parts { other, entries }
     }
 
-    fn join(mut self) -> String {
+    /// The file again, entries sorted.
+    pub(super) fn join(mut self) -> String {
         self.entries.sort_by_cached_key(|line| line.to_lowercase());
         let mut text = if self.other.is_empty() {
             format!("{HEADING}\n\n{COMMENT}\n")

@@ -4,11 +4,12 @@
 //! are idempotent where the format says so. Never here: changing what a record says.
 
 use super::document::{Document, change, short};
+use super::replace::Change;
 use super::store::Records;
 use super::target::Target;
 use super::write::Said;
 use crate::engine::Written;
-use crate::files::{self, Lock, Mode};
+use crate::files::{Lock, Mode, Placed, Prepared};
 use crate::gate::Entry;
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, time};
@@ -39,7 +40,9 @@ impl Records<'_> {
             _ => {}
         }
         let reason = self.reason(reason)?;
-        self.retire_document(&lock, target, document, &bytes, &reason, entry)?;
+        let placed = self.retire_document(&lock, target, document, &bytes, &reason, entry)?;
+        drop(lock);
+        placed.sync()?;
         Ok(json!({ "status": "retired", "target": target.shown, "reason": reason }))
     }
 
@@ -51,7 +54,7 @@ impl Records<'_> {
         bytes: &[u8],
         reason: &str,
         entry: Entry,
-    ) -> Result<()> {
+    ) -> Result<Placed> {
         document.set("record_status", "retired");
         document.set("retired_at", self.now());
         document.set("retired_reason", reason);
@@ -84,16 +87,10 @@ impl Records<'_> {
         document.set("archived_reason", reason.as_str());
         document.remove("retired_at");
         document.remove("retired_reason");
-        self.moved(
-            &lock,
-            target,
-            document,
-            &bytes,
-            &format!("Archived: {reason}"),
-            "active",
-            "archived",
-            entry,
-        )?;
+        let summary = format!("Archived: {reason}");
+        let placed = self.moved(&lock, target, document, &bytes, &summary, "active", "archived", entry)?;
+        drop(lock);
+        placed.sync()?;
         Ok(json!({ "status": "archived", "target": target.shown, "reason": reason }))
     }
 
@@ -108,7 +105,10 @@ impl Records<'_> {
         document.set("record_status", "active");
         document.remove("archived_at");
         document.remove("archived_reason");
-        self.moved(&lock, target, document, &bytes, "Unarchived", "archived", "active", entry)?;
+        let placed =
+            self.moved(&lock, target, document, &bytes, "Unarchived", "archived", "active", entry)?;
+        drop(lock);
+        placed.sync()?;
         Ok(json!({ "status": "unarchived", "target": target.shown }))
     }
 
@@ -141,7 +141,9 @@ impl Records<'_> {
         document.set("record_status", "active");
         document.remove("retired_at");
         document.remove("retired_reason");
-        self.moved(&lock, target, document, &bytes, "Restored", "retired", "active", entry)?;
+        let placed = self.moved(&lock, target, document, &bytes, "Restored", "retired", "active", entry)?;
+        drop(lock);
+        placed.sync()?;
         Ok(json!({ "status": "restored", "target": target.shown }))
     }
 
@@ -180,7 +182,7 @@ impl Records<'_> {
             }
             let reason = format!("Window of {max} newest {} records", category.name());
             let target = Target { path: found.path, shown: shown.clone() };
-            self.retire_document(lock, &target, found.document, &found.bytes, &reason, entry)?;
+            self.retire_document(lock, &target, found.document, &found.bytes, &reason, entry)?.sync()?;
             said.warnings.push(format!("`{shown}` retired: only the newest {max} are kept"));
         }
         Ok(())
@@ -220,35 +222,29 @@ impl Records<'_> {
         was: &str,
         is: &str,
         entry: Entry,
-    ) -> Result<()> {
+    ) -> Result<Placed> {
         let now = self.now();
         document.set("updated_at", now.as_str());
         document.push_change(change(&now, summary, "record_status", json!(was), json!(is)));
-        let owed = self.index_is_owed()?;
-        self.index_owes()?;
         let bytes = document.to_bytes();
-        files::write(&target.path, &bytes, Mode::Shared)?;
         let line = (is == "active").then(|| self.entry(&document, &target.path));
-        self.settle_index(lock, owed, &target.path, line.as_ref(), None)?;
         let kind = heirloom_core::Kind::named(document.text("category").unwrap_or_default());
         let id = MemoryId::new(&kind, &target.stem());
-        self.engine.noted(
-            lock,
-            entry,
-            &[],
-            Written {
-                action: match is {
-                    "retired" => "memory_retire",
-                    "archived" => "memory_archive",
-                    _ => "memory_restore",
-                },
-                shelf: ShelfName::Records,
-                id: id.as_str(),
-                hash: &Document::token(&bytes),
-                before: Some(&Document::token(before)),
-                size: bytes.len(),
+        let written = Written {
+            action: match is {
+                "retired" => "memory_retire",
+                "archived" => "memory_archive",
+                _ => "memory_restore",
             },
-        )
+            shelf: ShelfName::Records,
+            id: id.as_str(),
+            hash: &Document::token(&bytes),
+            before: Some(&Document::token(before)),
+            size: bytes.len(),
+        };
+        let record = Prepared::new(&target.path, &bytes, Mode::Shared)?;
+        let change = Change { path: &target.path, record, line, renamed: None };
+        self.replace(lock, change, || self.engine.noted(lock, entry, &[], written))
     }
 }
 

@@ -18,6 +18,7 @@ mod json_schema;
 mod lifecycle;
 mod merge;
 mod redact;
+mod replace;
 mod report;
 mod scan;
 mod schema;

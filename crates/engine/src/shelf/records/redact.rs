@@ -5,7 +5,7 @@
 
 use super::draft::RecordDraft;
 use super::store::Records;
-use super::target::Target;
+use crate::files::{Mode, Prepared};
 use crate::gate::policy::{Act, Row};
 use crate::gate::{Draft as _, Entry, scan};
 use heirloom_core::{ShelfName, Trust, fault::Result};
@@ -20,7 +20,7 @@ impl Records<'_> {
         for found in self.scan().found {
             let name = found.document.text("category").unwrap_or(&found.folder_category);
             let Some(category) = self.engine.settings().category(name) else { continue };
-            let mut draft = RecordDraft { document: found.document.clone(), category, capacity: None };
+            let mut draft = RecordDraft { document: found.document.clone(), category };
             draft.texts(&mut |_, text| {
                 let verdict = screen.verdict(text, Row::Records, Trust::Medium);
                 let cut: Vec<&scan::Finding> = verdict
@@ -36,14 +36,14 @@ impl Records<'_> {
             if draft.document == found.document {
                 continue;
             }
-            let shown = self.engine.project().shown(&found.path);
-            let target = Target { path: found.path, shown: shown.clone() };
             let passed = self
                 .engine
                 .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()));
             if let Ok(passed) = passed {
-                self.store(&lock, passed, &target, None)?;
-                changed.push(shown);
+                let bytes = passed.draft().document.to_bytes();
+                let record = Prepared::new(&found.path, &bytes, Mode::Shared)?;
+                self.store(&lock, &passed, &bytes, record, &found.path, None)?.sync()?;
+                changed.push(self.engine.project().shown(&found.path));
             }
         }
         Ok(changed)

@@ -5,6 +5,7 @@
 
 use super::store::Records;
 use crate::gate::policy::Row;
+use crate::shelf::provenance;
 use heirloom_core::{Memory, Status, fault::Result, text::STOP_WORDS, time};
 use std::collections::BTreeSet;
 
@@ -32,7 +33,7 @@ impl Records<'_> {
     /// The records that fit a question, best first; `every` also looks among retired and archived ones.
     pub fn search(&self, question: &str, every: bool) -> Result<Vec<Hit>> {
         let words = words(question);
-        let forgotten = crate::shelf::provenance::forgotten(self.engine.project().root())?;
+        let forgotten = provenance::forgotten(self.engine.project().root())?;
         let mut hits = Vec::new();
         for found in self.scan().found {
             if !every && found.status() != Some(Status::Active) {
@@ -40,7 +41,11 @@ impl Records<'_> {
             }
             let memory = self.memory(&found)?;
             let mut parts = parts(&words, &memory);
-            if parts.is_empty() || forgotten.contains(memory.id.as_str()) || self.is_held_back(&memory) {
+            let came_back = || {
+                forgotten.contains(memory.id.as_str())
+                    && provenance::came_back(self.engine, memory.id.as_str(), &memory.content_hash)
+            };
+            if parts.is_empty() || came_back() || self.is_held_back(&memory) {
                 continue;
             }
             if self.is_recent(&memory) {

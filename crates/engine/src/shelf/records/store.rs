@@ -6,7 +6,7 @@
 use super::document::Document;
 use super::index_file::{self, IndexEntry};
 use crate::engine::Engine;
-use crate::files::{self, Lock, Mode, step};
+use crate::files::{self, Lock, Mode};
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, fault::Result};
 use std::path::{Path, PathBuf};
@@ -40,9 +40,10 @@ impl<'e> Records<'e> {
         self.root().join(&category.folder)
     }
 
-    /// The index's text; `None` if there is no index.
+    /// The index's text; `None` if there is no index. A file that a power cut left empty or full of zeros is none.
     pub fn index_text(&self) -> Result<Option<String>> {
         let bytes = files::read_if_there(&self.index_path(), MAX_INDEX)?;
+        let bytes = bytes.filter(|bytes| bytes.iter().any(|b| *b != 0));
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
@@ -54,9 +55,12 @@ impl<'e> Records<'e> {
         if !self.root().is_dir() {
             return Ok(None);
         }
-        let lock = self.engine.project().lock()?;
-        self.rebuild(&lock)?;
-        self.index_text()
+        match self.engine.project().lock().and_then(|lock| self.rebuild(&lock)) {
+            Ok(_) => self.index_text(),
+            // A disk that cannot be written can still be read.
+            Err(fault) if fault.code == Code::Io => Ok(Some(index_file::render(&self.lines().0))),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// Reads a record; says why if it cannot be read.
@@ -87,74 +91,25 @@ impl<'e> Records<'e> {
         }
     }
 
-    /// Says in `.local` that the index owes the records something.
-    pub(super) fn index_owes(&self) -> Result<()> {
-        let mark = self.owes_mark()?;
-        std::fs::write(&mark, b"").map_err(|e| Fault::io(&mark, "write", &e))
-    }
-
-    fn owes_mark(&self) -> Result<PathBuf> {
-        Ok(self.engine.project().local()?.path("index-owes"))
-    }
-
-    /// Brings the index in step after a record was stored (`Some` line) or left the active ones (`None`). `also_gone` is the old
-    /// path of a renamed record. If an earlier writer died in between, or there is no index, it is made anew.
-    pub(super) fn settle_index(
-        &self,
-        lock: &Lock,
-        owed_before: bool,
-        path: &Path,
-        line: Option<&IndexEntry>,
-        also_gone: Option<&Path>,
-    ) -> Result<()> {
-        step::reached("record-stored");
-        match self.index_text()?.filter(|_| !owed_before) {
-            None => {
-                self.rebuild(lock)?;
-            }
-            Some(mut text) => {
-                if let Some(old) = also_gone {
-                    text = index_file::without_line(&text, &self.engine.project().shown(old));
-                }
-                let shown = self.engine.project().shown(path);
-                let text = match line {
-                    Some(entry) => index_file::with_line(&text, &shown, &entry.line()),
-                    None => index_file::without_line(&text, &shown),
-                };
-                files::write(&self.index_path(), text.as_bytes(), Mode::Shared)?;
-                self.index_owes_nothing()?;
-            }
-        }
-        step::reached("index-stored");
-        Ok(())
-    }
-
-    /// Whether an earlier writer died before it brought the index in step.
-    pub(super) fn index_is_owed(&self) -> Result<bool> {
-        Ok(self.owes_mark()?.exists())
-    }
-
-    fn index_owes_nothing(&self) -> Result<()> {
-        let mark = self.owes_mark()?;
-        match std::fs::remove_file(&mark) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Fault::io(&mark, "remove", &e)),
-            _ => Ok(()),
-        }
-    }
-
     /// Makes `index.md` anew from the records. Returns how many entries it has and what could not be read. With no active record the
     /// file is left out if there was none, and emptied if there was one.
-    pub fn rebuild(&self, _lock: &Lock) -> Result<(usize, Vec<String>)> {
-        let scan = self.scan_active();
-        let mut entries: Vec<IndexEntry> =
-            scan.found.iter().map(|found| self.entry(&found.document, &found.path)).collect();
-        entries.sort_by_cached_key(|entry| (entry.label.clone(), entry.title.to_lowercase()));
-        let lines: Vec<String> = entries.iter().map(IndexEntry::line).collect();
+    pub fn rebuild(&self, lock: &Lock) -> Result<(usize, Vec<String>)> {
+        self.finish_rename(lock)?;
+        let (lines, unreadable) = self.lines();
         if !lines.is_empty() || self.index_path().exists() {
             files::write(&self.index_path(), index_file::render(&lines).as_bytes(), Mode::Shared)?;
         }
         self.index_owes_nothing()?;
-        Ok((lines.len(), scan.unreadable))
+        Ok((lines.len(), unreadable))
+    }
+
+    /// The index lines of all active records, sorted, and what could not be read.
+    pub(super) fn lines(&self) -> (Vec<String>, Vec<String>) {
+        let scan = self.scan_active();
+        let mut entries: Vec<IndexEntry> =
+            scan.found.iter().map(|found| self.entry(&found.document, &found.path)).collect();
+        entries.sort_by_cached_key(|entry| (entry.label.clone(), entry.title.to_lowercase()));
+        (entries.iter().map(IndexEntry::line).collect(), scan.unreadable)
     }
 }
 

@@ -64,8 +64,19 @@ impl Records<'_> {
             Some(now) => {
                 self.target_of(&now).and_then(|t| if t.path.exists() { Ok(t) } else { Err(unknown(id)) })
             }
-            None => Err(unknown(id)),
+            None => self.elsewhere(id).ok_or_else(|| unknown(id)),
         }
+    }
+
+    /// A record that was put into another category's folder.
+    fn elsewhere(&self, id: &MemoryId) -> Option<Target> {
+        let settings = self.engine.settings();
+        settings.categories.iter().find_map(|category| {
+            let path = self.folder(category).join(format!("{}.json", id.name()));
+            let shown = self.engine.project().shown(&path);
+            let (document, _) = self.load(&path, &shown).ok().flatten()?;
+            (document.text("category") == Some(id.kind().name())).then_some(Target { path, shown })
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use super::store::Records;
 use crate::files;
 use crate::gate::policy::Row;
 use crate::shelf::{Problem, provenance};
-use heirloom_core::{Code, MemoryId, fault::Result};
+use heirloom_core::{Code, MemoryId, fault::Result, hash};
 use serde_json::Value;
 use std::path::Path;
 
@@ -89,7 +89,6 @@ impl Records<'_> {
         let mut draft = super::draft::RecordDraft {
             document: found.document.clone(),
             category: &self.engine.settings().categories[0],
-            capacity: None,
         };
         let screen = self.engine.screen();
         crate::gate::Draft::texts(&mut draft, &mut |field, text| {
@@ -132,7 +131,8 @@ impl Records<'_> {
                 heirloom_core::Kind::named(one.document.text("category").unwrap_or(&one.folder_category));
             let stem = one.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
             let id = MemoryId::new(&kind, &stem);
-            if forgotten.contains(id.as_str()) {
+            let back = || provenance::came_back(self.engine, id.as_str(), &hash::sha256(&one.bytes));
+            if forgotten.contains(id.as_str()) && back() {
                 let file = self.engine.project().shown(&one.path);
                 let message = format!("`{id}` was forgotten and came back, perhaps with a merge");
                 let fix = format!("`heirloom forget {id}` removes it again");

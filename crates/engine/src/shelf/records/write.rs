@@ -4,15 +4,16 @@
 //! order of the checks is the format's: path, file, input, schema, merge rules, new change entry, schema again, version.
 
 use super::document::Document;
-use super::draft::{RecordDraft, wrong_fields};
+use super::draft::{RecordDraft, full, wrong_fields};
 use super::fix::{self, Doing};
 use super::merge;
+use super::replace::{Change, Renamed};
 use super::schema::{self, Stage};
 use super::store::Records;
 use super::target::Target;
 use crate::engine::Written;
-use crate::files::{self, Lock, Mode};
-use crate::gate::{Entry, Passed};
+use crate::files::{self, Lock, Mode, Placed, Prepared};
+use crate::gate::{Draft as _, Entry, Passed};
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, hash, text, time};
 use serde_json::{Value, json};
@@ -78,26 +79,34 @@ impl Records<'_> {
         if !category.enabled {
             return Err(switched_off(category));
         }
+        self.warn_of_foreign_folder(target, category, said);
+        self.check_free(target)?;
+        let draft = RecordDraft { document, category };
+        let project = self.engine.project();
+        let to_item = |d: &RecordDraft<'_>| Value::Object(d.document.0.clone());
+        let lock = || project.lock();
+        let passed = self.engine.pass_before_lock(lock, ShelfName::Records, draft, entry, to_item)?;
+        let title = passed.draft().document.text("title").unwrap_or_default().to_owned();
         if let Some(folder) = target.path.parent() {
             files::make_folder(folder, Mode::Shared)?;
         }
-        let lock = self.engine.project().lock()?;
+        let bytes = passed.draft().document.to_bytes();
+        // On disk before the lock: writers wait for the disk side by side, and for each other only for the renames.
+        let record = Prepared::new(&target.path, &bytes, Mode::Shared)?;
+        let lock = project.lock()?;
         self.check_free(target)?;
-        let capacity = self.capacity(category);
-        let draft = RecordDraft { document, category, capacity };
-        let passed = self
-            .engine
-            .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
-        let (title, id) = {
-            let document = &passed.draft().document;
-            (
-                document.text("title").unwrap_or_default().to_owned(),
-                passed.draft().document.text("id").map(str::to_owned),
-            )
-        };
-        self.store(&lock, passed, target, None)?;
-        self.keep_window(&lock, category, &target.path, entry, said)?;
-        Ok(json!({ "status": "created", "target": target.shown, "id": id, "title": title }))
+        if let Err(fault) = self.check_capacity(category) {
+            self.engine.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
+            return Err(fault);
+        }
+        let placed = self.store(&lock, &passed, &bytes, record, &target.path, None)?;
+        if let Err(fault) = self.keep_window(&lock, category, &target.path, entry, said) {
+            // The record is stored; that an older one could not be retired does not undo it.
+            said.warnings.push(format!("the window of newest records was not kept: {}", fault.message));
+        }
+        drop(lock);
+        placed.sync()?;
+        Ok(json!({ "status": "created", "target": target.shown, "id": stem, "title": title }))
     }
 
     /// Changes a record.
@@ -129,7 +138,7 @@ impl Records<'_> {
         changes.extend(merged.entries);
         merge::check_new_entry(&old, changes.len())?;
         new.set_changes(changes);
-        let times = old.times_updated() + 1;
+        let times = old.times_updated().saturating_add(1);
         new.set("times_updated", times);
         new.set("updated_at", self.now());
         let place = self.renamed(&old, &mut new, target, said);
@@ -137,52 +146,61 @@ impl Records<'_> {
         check_version(version, &bytes, target)?;
         let title = new.text("title").unwrap_or_default().to_owned();
         let id = new.text("id").unwrap_or_default().to_owned();
-        let draft = RecordDraft { document: new, category, capacity: None };
+        let draft = RecordDraft { document: new, category };
         let passed = self
             .engine
             .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
-        let old_path = (place.path != target.path).then_some(target.path.as_path());
-        self.store(&lock, passed, &place, old_path)?;
+        let renamed = (place.path != target.path).then(|| Renamed {
+            path: &target.path,
+            was: MemoryId::new(&category.kind, &target.stem()),
+            is: MemoryId::new(&category.kind, &id),
+        });
         let mut answer = json!({ "status": "updated", "target": place.shown, "id": id, "title": title, "times_updated": times });
-        if old_path.is_some() {
-            let was = MemoryId::new(&category.kind, &target.stem());
-            self.remember_alias(&lock, &was, &MemoryId::new(&category.kind, &id))?;
+        if renamed.is_some() {
             answer["renamed_from"] = json!(target.shown);
         }
+        let bytes = passed.draft().document.to_bytes();
+        let record = Prepared::new(&place.path, &bytes, Mode::Shared)?;
+        let placed = self.store(&lock, &passed, &bytes, record, &place.path, renamed)?;
+        drop(lock);
+        placed.sync()?;
         Ok(answer)
     }
 
-    /// Stores what passed the gate, and brings index, trust book and audit in step. `old` is where a renamed record was.
+    /// Puts what passed the gate in place, with index, trust book and audit in step.
     pub(super) fn store(
         &self,
         lock: &Lock,
-        passed: Passed<RecordDraft<'_>>,
-        target: &Target,
-        old: Option<&Path>,
-    ) -> Result<()> {
-        let owed = self.index_is_owed()?;
-        self.index_owes()?;
-        let bytes = passed.draft().document.to_bytes();
-        files::write(&target.path, &bytes, Mode::Shared)?;
-        if let Some(old) = old {
-            files::remove(old)?;
+        passed: &Passed<RecordDraft<'_>>,
+        bytes: &[u8],
+        record: Prepared,
+        path: &Path,
+        renamed: Option<Renamed<'_>>,
+    ) -> Result<Placed> {
+        let document = &passed.draft().document;
+        let active = document.status() == Some(Status::Active);
+        let line = active.then(|| self.entry(document, path));
+        let id = passed.draft().id();
+        let written = Written {
+            action: "memory_write",
+            shelf: ShelfName::Records,
+            id: &id,
+            hash: &Document::token(bytes),
+            before: None,
+            size: bytes.len(),
+        };
+        let change = Change { path, record, line, renamed };
+        self.replace(lock, change, || self.engine.written(lock, passed, written))
+    }
+
+    /// A record anywhere below the root is taken, but people look for it in its category's folder.
+    fn warn_of_foreign_folder(&self, target: &Target, category: &Category, said: &mut Said) {
+        let own = self.engine.project().root().resolve(&self.folder(category));
+        if !own.is_ok_and(|own| target.path.parent() == Some(own.as_path())) {
+            let place = self.engine.project().shown(&self.folder(category));
+            said.warnings
+                .push(format!("a {} belongs into {place}/; `heirloom verify` will name it", category.name()));
         }
-        let active = passed.draft().document.status() == Some(Status::Active);
-        let entry = active.then(|| self.entry(&passed.draft().document, &target.path));
-        self.settle_index(lock, owed, &target.path, entry.as_ref(), old)?;
-        let id = crate::gate::Draft::id(passed.draft());
-        self.engine.written(
-            lock,
-            &passed,
-            Written {
-                action: "memory_write",
-                shelf: ShelfName::Records,
-                id: &id,
-                hash: &Document::token(&bytes),
-                before: None,
-                size: bytes.len(),
-            },
-        )
     }
 
     /// The error for a document that is not valid; shown values pass the redactor.
@@ -240,11 +258,12 @@ impl Records<'_> {
         }
     }
 
-    fn capacity(&self, category: &Category) -> Option<(usize, usize)> {
-        let max = self.engine.settings().max_memories_per_category?;
+    /// Whether one more fits. Counted under the lock, so that two writers cannot both take the last place.
+    fn check_capacity(&self, category: &Category) -> Result<()> {
+        let Some(max) = self.engine.settings().max_memories_per_category else { return Ok(()) };
         let active =
             self.scan_folder(category).found.iter().filter(|f| f.status() == Some(Status::Active)).count();
-        Some((active, max as usize))
+        if active < max as usize { Ok(()) } else { Err(full(category, active, max as usize)) }
     }
 
     /// Where an updated record goes: to a new name if its title is no longer the old one.

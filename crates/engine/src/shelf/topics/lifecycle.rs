@@ -25,7 +25,7 @@ impl Shelf for Topics<'_> {
         let mut out = Vec::new();
         for topic in stock.topics() {
             for held in stock.entries(&topic, Part::default()) {
-                if forgotten.contains(held.id.as_str()) {
+                if self.came_back(&forgotten, &held) {
                     continue;
                 }
                 if wanted.status.is_none_or(|status| status == held.status) {
@@ -38,10 +38,9 @@ impl Shelf for Topics<'_> {
     }
 
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
-        if self.forgotten()?.contains(id.as_str()) {
-            return Ok(None);
-        }
-        self.stock().find(id).map(|held| self.memory(&held)).transpose()
+        let forgotten = self.forgotten()?;
+        let held = self.stock().find(id).filter(|held| !self.came_back(&forgotten, held));
+        held.map(|held| self.memory(&held)).transpose()
     }
 
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {

@@ -49,6 +49,7 @@ pub use sync_git::Changed;
 pub use transfer::{Taken, TopicFile};
 
 use crate::engine::Engine;
+use crate::shelf::provenance;
 use access::Access;
 use heirloom_core::{Fault, Kind, Memory, MemoryId, Scope, Status, fault::Result};
 use place::{Need, Place};
@@ -130,9 +131,15 @@ impl<'e> Topics<'e> {
         self.stock().find(id).map(|held| held.lesson)
     }
 
-    /// The ids that were forgotten and may not come back.
+    /// The ids that were forgotten.
     fn forgotten(&self) -> Result<HashSet<String>> {
-        crate::shelf::provenance::forgotten(self.engine.project().root())
+        provenance::forgotten(self.engine.project().root())
+    }
+
+    /// Whether an entry was forgotten here and came back from elsewhere.
+    fn came_back(&self, forgotten: &HashSet<String>, held: &Held) -> bool {
+        forgotten.contains(held.id.as_str())
+            && provenance::came_back(self.engine, held.id.as_str(), &held.hash)
     }
 
     /// The rule that holds a text back, if the gate would refuse it today: it may have reached the file without the gate.

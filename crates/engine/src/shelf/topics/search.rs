@@ -248,7 +248,7 @@ impl Topics<'_> {
         let mut out = Vec::new();
         for topic in stock.topics() {
             for held in stock.entries(&topic, Part::default()) {
-                if !counts(&held) || forgotten.contains(held.id.as_str()) {
+                if !counts(&held) || self.came_back(&forgotten, &held) {
                     continue;
                 }
                 let all = held.lesson.texts().map(|(_, text)| text.to_lowercase()).join("\n");

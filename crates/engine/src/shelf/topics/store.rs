@@ -93,12 +93,6 @@ impl Topics<'_> {
         for held in open.stock.entries(topic, Part { subtopic: Some(subtopic), year: Some(date.year()) }) {
             register.take(held.lesson.date, &held.slug);
         }
-        // A name that was forgotten stays taken: what is stored under it would not be recalled.
-        for name in self.forgotten()?.iter().filter_map(|id| names::Name::parse(&MemoryId::parse(id)?)) {
-            if name.topic == *topic && name.subtopic == *subtopic {
-                register.take(name.date, &name.slug);
-            }
-        }
         let slug = register.take(date, &names::slug_of(&draft.lesson.title));
         let text = draft.lesson.write(&slug);
         page.insert(date, &text);

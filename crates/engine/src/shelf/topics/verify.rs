@@ -59,7 +59,7 @@ impl Topics<'_> {
                 self.check_file(&path, limit, &mut out);
             }
             let entries = stock.entries(&topic, Part::default());
-            for held in entries.iter().filter(|held| forgotten.contains(held.id.as_str())) {
+            for held in entries.iter().filter(|held| self.came_back(&forgotten, held)) {
                 let message = format!("`{}` was forgotten and came back; it is not recalled", held.id);
                 let fix = "`heirloom forget` it again, and see where it came from (a merge, a pull)";
                 out.push(self.problem(&held.path, None, Code::AntiResurrection, message, fix));

@@ -1,0 +1,104 @@
+//! What can be typed to save and change memories.
+
+/// Save a memory from a sentence, from fields, or from a file
+///
+/// A sentence is enough: `heirloom add decision "Use PostgreSQL because we need jsonb"`. What stands after "because" becomes the
+/// reason. A lesson is what went wrong and what helped: `heirloom add lesson "Rebase lost commits, fixed by git reflog" --topic
+/// git/rebase`. A note is a message, word for word. Canon is what stays true about the agents, a register is what holds now, kept up to date
+/// under its topic: `heirloom add register "Working on the importer" --topic current-task`. Fields can be given one by one (`--field
+/// rationale="…"`, repeat it for lists), or everything from a file with `--from FILE` (`-` is standard input). The gate looks at every text
+/// before it is stored.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Add {
+    /// decision, runbook, constraint, tech_debt, preference, session_summary, lesson, note, canon, register, or a category of your own
+    pub(crate) kind: String,
+
+    /// What to remember, in a sentence
+    pub(crate) text: Vec<String>,
+
+    /// Title; made from the sentence if not given
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+
+    /// A content field, NAME=VALUE; repeat it for lists
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) field: Vec<String>,
+
+    /// A tag (for notes: a keyword); repeat it
+    #[arg(long, short)]
+    pub(crate) tag: Vec<String>,
+
+    /// Where a lesson belongs, for example git/rebase, or the topic of a register
+    #[arg(long)]
+    pub(crate) topic: Option<String>,
+
+    /// Where it holds: file:PATH, area:NAME or global for notes, `shared` or an agent's scope for canon and registers
+    #[arg(long)]
+    pub(crate) scope: Option<String>,
+
+    /// What a canon or register is about, in a word
+    #[arg(long)]
+    pub(crate) category: Option<String>,
+
+    /// A file a record is about; repeat it
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Vec<String>,
+
+    /// How sure you are of a record, 0 to 1
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) confidence: Option<f64>,
+
+    /// When a note was said or which day a lesson is of; now if not given
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+
+    /// Take it from a file: a record as a JSON object, anything else as text or as a JSON object of its fields; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<String>,
+
+    /// Show what would be saved without saving it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Change a memory, by flags or in your editor
+///
+/// With flags the change is made at once; without any, the memory opens in your editor. A change made meanwhile by somebody else is
+/// noticed and nothing is overwritten. Records, lessons, canon and registers can be changed; a note is what was said.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Edit {
+    /// Its id, or a name that fits only one
+    pub(crate) id: String,
+
+    /// New title of a record or lesson
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+
+    /// A content field, NAME=VALUE; repeat it for lists
+    #[arg(long, short, value_name = "NAME=VALUE")]
+    pub(crate) field: Vec<String>,
+
+    /// Add a tag to a record, canon or register; repeat it
+    #[arg(long, short)]
+    pub(crate) tag: Vec<String>,
+
+    /// New text of a canon or register
+    #[arg(long)]
+    pub(crate) text: Option<String>,
+
+    /// New topic of a register
+    #[arg(long)]
+    pub(crate) topic: Option<String>,
+
+    /// New category of a canon or register
+    #[arg(long)]
+    pub(crate) category: Option<String>,
+
+    /// The version the change is based on, from `show --json`; another one is not overwritten
+    #[arg(long)]
+    pub(crate) version: Option<String>,
+
+    /// What changed, for a record's history
+    #[arg(long, short)]
+    pub(crate) message: Option<String>,
+}

@@ -1,0 +1,40 @@
+//! Tests of the command line: the real binary, in a world of its own.
+//!
+//! Comes in: arguments, files, kills, a second process, a full disk. Goes out: exit codes, streams and what is on disk afterwards. One
+//! binary, so that it links once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a test stops at the first thing that is not as it should be, and prepares the environment of the process it starts"
+)]
+
+mod bad_input;
+mod case;
+mod commands;
+mod concurrency;
+mod config;
+mod conformance;
+mod crash;
+mod deviations;
+mod disk;
+mod env;
+mod forget;
+mod git;
+mod hostile;
+mod lifecycle;
+mod person;
+mod record;
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let declared = include_str!("runner.rs");
+    for entry in std::fs::read_dir(here).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.strip_suffix(".rs").unwrap_or_else(|| panic!("{name} is no module"));
+        assert!(module == "runner" || declared.contains(&format!("mod {module};\n")), "{name} is never run");
+    }
+}

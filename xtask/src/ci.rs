@@ -1,0 +1,40 @@
+//! `ci`: what must hold before a change is merged.
+//!
+//! Comes in: nothing. Goes out: exit code 0 if everything holds. Every step is taken even if an earlier one failed, the tests last, so that
+//! their count is the last line. Never here: a step that needs more than this repository and the package registries.
+
+use crate::run::{cargo, heading, run};
+use crate::{ALREADY_SAID, Outcome, check, requirements, test};
+
+/// A name and what is done.
+type Step = (&'static str, fn() -> Outcome);
+
+const STEPS: &[Step] = &[
+    ("format", || run(&mut cargo(&["fmt", "--all", "--check"]))),
+    ("lints", || {
+        run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))
+    }),
+    ("docs", || {
+        run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"))
+    }),
+    ("generated files, layers, licences, words", check::run),
+    ("demo", || run(&mut cargo(&["run", "--release", "--quiet", "--", "demo"]))),
+];
+
+pub(crate) fn run_all() -> Outcome {
+    requirements::install()?;
+    let mut failed = Vec::new();
+    for (name, step) in STEPS {
+        heading(name);
+        if let Err(why) = step() {
+            eprintln!("error: {why}");
+            failed.push(*name);
+        }
+    }
+    let tests = test::run(&[]);
+    if failed.is_empty() {
+        return tests;
+    }
+    eprintln!("error: failed before the tests: {}", failed.join("; "));
+    Err(ALREADY_SAID.to_owned())
+}
