@@ -108,6 +108,8 @@ fn story(engine: &Engine, out: &Out) -> Result<()> {
     let hits = recall(engine, prompt)?;
     out.raw(indent(&records_block(&hits, engine.settings())).as_bytes());
 
+    super::demo_shelves::story(engine, out)?;
+
     step("Everything that happened is in a hash-chained audit, without a word of content.");
     let path = engine.project().local()?.path("audit.jsonl");
     let count = audit::verify(&path)?;
@@ -121,7 +123,7 @@ fn story(engine: &Engine, out: &Out) -> Result<()> {
     Ok(())
 }
 
-fn person() -> Entry {
+pub(super) fn person() -> Entry {
     Entry::through(Channel::Person)
 }
 
@@ -146,6 +148,6 @@ fn save(engine: &Engine, out: &Out, category: &str, sentence: &str, tags: &[&str
     Ok(id)
 }
 
-fn indent(block: &str) -> String {
+pub(super) fn indent(block: &str) -> String {
     block.lines().map(|line| format!("  {line}\n")).collect()
 }

@@ -17,7 +17,13 @@ const ATTRIBUTES: &[&str] = &[
     "provenance.jsonl merge=union",
     ".aliases.jsonl merge=union",
     "index.md merge=heirloom",
+    "topics/**/*.md merge=heirloom",
+    // A note is known by its bytes; a changed line ending would be another note.
+    "notes/**/*.md -text",
 ];
+
+/// What git runs for these files.
+const DRIVER: &str = "heirloom merge-driver %O %A %B %P";
 
 const PRE_COMMIT: &str = "#!/bin/sh\n# Checks the project's memory before every commit; installed by `heirloom init --pre-commit`.\nexec heirloom verify\n";
 
@@ -57,8 +63,10 @@ pub(crate) fn run(args: &Args, call: &Init, out: &Out) -> Result<u8> {
         &|| wired.engine.project().local().map(|_| ()),
     )?;
     if let Some(git) = git_folder(&folder) {
-        let known = git_config(&folder, &["--get", "merge.heirloom.driver"]).is_some();
-        step("merge driver", &git.join("config"), !known, &|| register_driver(&folder))?;
+        let wanted = wanted_driver(git_config(&folder, &["--get", "merge.heirloom.driver"]).as_deref());
+        step("merge driver", &git.join("config"), wanted.is_some(), &|| {
+            register_driver(&folder, wanted.as_deref().unwrap_or(DRIVER))
+        })?;
         if call.pre_commit {
             let hook = git.join("hooks/pre-commit");
             let ours = std::fs::read_to_string(&hook).is_ok_and(|text| text.contains("heirloom verify"));
@@ -135,12 +143,34 @@ fn git_config(folder: &Path, args: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-fn register_driver(folder: &Path) -> Result<()> {
+/// The line to register; `None` if a good one is there. An older one, which does not name the file, gets that; its program stays as it is.
+fn wanted_driver(registered: Option<&str>) -> Option<String> {
+    let Some(line) = registered.filter(|line| !line.is_empty()) else { return Some(DRIVER.to_owned()) };
+    let old = line.trim_end().strip_suffix("merge-driver %O %A %B")?;
+    Some(format!("{old}merge-driver %O %A %B %P"))
+}
+
+fn register_driver(folder: &Path, line: &str) -> Result<()> {
     let set = |key: &str, value: &str| {
         git_config(folder, &[key, value]).map(|_| ()).ok_or_else(|| {
             Fault::new(Code::Io, "git refused to register the merge driver").hint("check `git config --list`")
         })
     };
-    set("merge.heirloom.name", "memory index")?;
-    set("merge.heirloom.driver", "heirloom merge-driver %O %A %B")
+    set("merge.heirloom.name", "memory files")?;
+    set("merge.heirloom.driver", line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_driver_line_learns_to_name_the_file_and_a_good_one_stays() {
+        assert_eq!(wanted_driver(None).as_deref(), Some(DRIVER));
+        assert_eq!(wanted_driver(Some("heirloom merge-driver %O %A %B")).as_deref(), Some(DRIVER));
+        let own = wanted_driver(Some("/opt/bin/heirloom merge-driver %O %A %B"));
+        assert_eq!(own.as_deref(), Some("/opt/bin/heirloom merge-driver %O %A %B %P"));
+        assert_eq!(wanted_driver(Some(DRIVER)), None);
+        assert_eq!(wanted_driver(Some("my-own-tool %A")), None);
+    }
 }

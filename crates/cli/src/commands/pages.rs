@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 use heirloom_core::code::exit;
 use heirloom_core::{Fault, fault::Result};
 use heirloom_engine::files::{self, Mode};
-use heirloom_engine::shelf::records::merge_index;
+use heirloom_engine::shelf::merge;
 
 pub(crate) fn completions(call: &Completions, out: &Out) -> Result<u8> {
     let mut script = Vec::new();
@@ -34,11 +34,12 @@ pub(crate) fn man(call: &Man, out: &Out) -> Result<u8> {
     Ok(exit::OK)
 }
 
-/// Git gives the base, ours (which takes the result) and theirs.
+/// Git gives the base, ours (which takes the result), theirs and the file's own path.
 pub(crate) fn merge_driver(call: &MergeDriver) -> Result<u8> {
     const MAX: u64 = 64 << 20;
-    let text = |path| files::read_text(path, MAX).map(Option::unwrap_or_default);
-    let merged = merge_index(&text(&call.base)?, &text(&call.ours)?, &text(&call.theirs)?);
-    files::write(&call.ours, merged.as_bytes(), Mode::Shared)?;
+    let bytes = |path| files::read_if_there(path, MAX).map(Option::unwrap_or_default);
+    let (base, ours, theirs) = (bytes(&call.base)?, bytes(&call.ours)?, bytes(&call.theirs)?);
+    let merged = merge(call.path.as_deref(), &base, &ours, &theirs)?;
+    files::write(&call.ours, &merged, Mode::Shared)?;
     Ok(exit::OK)
 }

@@ -1,32 +1,54 @@
 //! `review` and `trust`: what waits for a person, and a person's yes.
 
-use super::names;
-use super::show::print_memory;
+use super::review_list::{print_draft, print_pending, print_suggestions};
+use super::show::{print_memory, visible};
+use super::{auto_commit, names};
 use crate::args::{Args, Review, ReviewAction, Trust};
-use crate::output::{Out, Table};
+use crate::output::Out;
+use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Fault, Memory, fault::Result};
+use heirloom_core::text::one_line;
+use heirloom_core::{Code, Fault, Memory, fault::Result};
 use heirloom_engine::Engine;
 use heirloom_engine::gate::inbox::Item;
-use heirloom_engine::review::{Pending, accept, pending};
+use heirloom_engine::review::{Pending, Suggestions, accept, accept_draft, pending, suggestions};
 use heirloom_engine::shelf::unknown;
+use serde::Serialize;
+
+/// What waits, and what could be tidied up.
+#[derive(Serialize)]
+struct Seen {
+    #[serde(flatten)]
+    waiting: Pending,
+    #[serde(flatten)]
+    suggestions: Suggestions,
+}
 
 pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let engine = &wired.engine;
     match &call.action {
         None => {
-            let waiting = pending(engine)?;
-            out.answer(&waiting, || print_pending(out, &waiting));
+            let seen = Seen { waiting: pending(engine)?, suggestions: suggestions(engine)? };
+            out.answer(&seen, || {
+                print_pending(out, &seen.waiting);
+                print_suggestions(out, &seen.suggestions);
+            });
             Ok(exit::OK)
         }
         Some(ReviewAction::Reject { keys }) => {
+            let mut rejected = Vec::new();
             for key in keys {
                 let item = engine.inbox()?.get(key, engine.project().world().now)?;
                 engine.inbox()?.remove(&item.key)?;
-                out.line(format!("{} {}", out.style.yellow("rejected"), item.id));
+                rejected.push(item.id);
             }
+            out.answer(&rejected, || {
+                for id in &rejected {
+                    out.line(format!("{} {}", out.style.yellow("rejected"), visible(&one_line(id))));
+                }
+            });
             Ok(exit::OK)
         }
         Some(ReviewAction::Accept { keys, all }) => {
@@ -39,15 +61,7 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
                 .iter()
                 .filter(|item| *all || keys.contains(&item.key) || keys.contains(&item.id))
                 .collect();
-            for item in &drafts {
-                print_draft(out, item);
-            }
-            accept_shown(engine, &memories, out)?;
-            for item in drafts {
-                let done = heirloom_engine::review::accept_draft(engine, item)?;
-                out.line(format!("{} {}", out.style.green("stored"), done));
-            }
-            Ok(exit::OK)
+            accept_shown(&wired, &memories, &drafts, out)
         }
     }
 }
@@ -60,7 +74,7 @@ fn chosen<'a>(engine: &Engine, waiting: &'a Pending, keys: &[String]) -> Result<
         }
         let id = names::find(engine, key)?;
         let memory = waiting.saved_by_agents.iter().find(|m| m.id == id).ok_or_else(|| {
-            Fault::new(heirloom_core::Code::NotFound, format!("`{id}` does not wait for a review"))
+            Fault::new(Code::NotFound, format!("`{id}` does not wait for a review"))
                 .hint(format!("`heirloom trust {id}` raises the trust of any memory"))
         })?;
         memories.push(memory);
@@ -68,28 +82,45 @@ fn chosen<'a>(engine: &Engine, waiting: &'a Pending, keys: &[String]) -> Result<
     Ok(memories)
 }
 
-/// Shows the memories, asks once, and notes the acceptance of exactly these bytes.
-fn accept_shown(engine: &Engine, memories: &[&Memory], out: &Out) -> Result<()> {
-    if memories.is_empty() {
-        return Ok(());
+/// Shows everything, asks once, notes the acceptance of exactly these bytes and stores exactly these drafts.
+fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Item], out: &Out) -> Result<u8> {
+    for item in drafts {
+        print_draft(out, item);
+        out.line("");
     }
     for memory in memories {
         print_memory(out, memory);
         out.line("");
     }
-    let question = match memories.len() {
+    let question = match memories.len() + drafts.len() {
+        0 => {
+            out.say("nothing waits for you");
+            return Ok(exit::OK);
+        }
         1 => "Accept this memory as it is?".to_owned(),
         count => format!("Accept these {count} memories as they are?"),
     };
     if !person::confirm(&question, false)? {
         out.say("nothing was accepted");
-        return Ok(());
+        return Ok(exit::REFUSED);
     }
+    let said = |word: &str, id: &str| out.line(format!("{} {}", out.style.green(word), visible(&one_line(id))));
     for memory in memories {
-        accept(engine, memory)?;
-        out.line(format!("{} {}", out.style.green("accepted"), memory.id));
+        accept(&wired.engine, memory)?;
+        said("accepted", memory.id.as_str());
     }
-    Ok(())
+    // One draft that cannot be stored any more (the vault is full, say) does not keep the others waiting.
+    let mut worst = exit::OK;
+    for item in drafts {
+        match accept_draft(&wired.engine, item) {
+            Ok(id) => said("stored", &id),
+            Err(fault) => worst = out.fault(&fault),
+        }
+    }
+    if !drafts.is_empty() {
+        auto_commit(wired, out, "memory: accept what waited");
+    }
+    Ok(worst)
 }
 
 pub(crate) fn trust(args: &Args, call: &Trust, out: &Out) -> Result<u8> {
@@ -100,58 +131,5 @@ pub(crate) fn trust(args: &Args, call: &Trust, out: &Out) -> Result<u8> {
         let id = names::find(&wired.engine, name)?;
         memories.push(wired.engine.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?);
     }
-    accept_shown(&wired.engine, &memories.iter().collect::<Vec<_>>(), out)?;
-    Ok(exit::OK)
-}
-
-fn print_draft(out: &Out, item: &Item) {
-    out.line(format!("{}  {}", out.style.bold(&item.id), out.style.dim(&item.reasons.join("; "))));
-    out.line(super::show::visible(&serde_json::to_string_pretty(&item.draft).unwrap_or_default()));
-}
-
-fn print_pending(out: &Out, waiting: &Pending) {
-    if waiting.is_empty() {
-        out.say("nothing waits for you");
-        return;
-    }
-    if !waiting.drafts.is_empty() {
-        out.line(out.style.bold("Drafts that need a yes"));
-        let mut table = Table::new(&["KEY", "ID", "FROM", "WHY"]);
-        for item in &waiting.drafts {
-            table.row(vec![
-                item.key.clone(),
-                item.id.clone(),
-                item.channel.row().name.to_owned(),
-                item.reasons.join("; "),
-            ]);
-        }
-        table.print(out);
-    }
-    if !waiting.saved_by_agents.is_empty() {
-        out.line(out.style.bold("Constraints and preferences nobody has accepted yet"));
-        let mut table = Table::new(&["ID", "TRUST", "TITLE"]);
-        for memory in &waiting.saved_by_agents {
-            table.row(vec![memory.id.to_string(), memory.trust.name().to_owned(), memory.title.clone()]);
-        }
-        table.print(out);
-    }
-    if !waiting.problems.is_empty() {
-        out.line(out.style.bold("Held back from recall"));
-        let mut table = Table::new(&["FILE", "WHAT"]);
-        for problem in &waiting.problems {
-            table.row(vec![problem.file.clone(), problem.message.clone()]);
-        }
-        table.print(out);
-    }
-    let mut next = Vec::new();
-    if !waiting.drafts.is_empty() {
-        next.push("`heirloom review accept <key>` or `heirloom review reject <key>`");
-    }
-    if !waiting.saved_by_agents.is_empty() {
-        next.push("`heirloom review accept <id>` or `heirloom retire <id>`");
-    }
-    if !waiting.problems.is_empty() {
-        next.push("`heirloom verify` for what to do about a file");
-    }
-    out.say(format!("\n{} {}", out.style.cyan("next:"), next.join("; ")));
+    accept_shown(&wired, &memories.iter().collect::<Vec<_>>(), &[], out)
 }

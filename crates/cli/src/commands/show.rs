@@ -3,35 +3,79 @@
 use super::names;
 use crate::args::{Args, List, One, Show};
 use crate::output::{Out, Table};
-use crate::wiring;
+use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, Kind, Memory, Status, fault::Result};
+use heirloom_core::kind::OTHER_KINDS;
+use heirloom_core::text::one_line;
+use heirloom_core::{Code, Fault, Kind, Memory, Scope, ShelfName, Status, fault::Result};
+use heirloom_engine::shelf::links::{self, Link, Links};
+use heirloom_engine::shelf::vault::Image;
 use heirloom_engine::shelf::{Listing, unknown};
+use serde::Serialize;
 
 pub(crate) fn show(args: &Args, call: &Show, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let id = names::find(&wired.engine, &call.id)?;
-    let memory = wired.engine.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?;
+    let audience = person::audience(&wired.engine, call.agent.as_deref());
+    let memory = wired.engine.shelf_of(&id)?.get(&id)?.filter(|memory| audience.sees(memory));
+    let memory = memory.ok_or_else(|| unknown(id.as_str()))?;
+    if call.raw && id.kind().shelf() == ShelfName::Vault {
+        let bytes = wired.engine.vault().bytes()?;
+        for version in Image::of(&bytes).versions(id.name()) {
+            out.raw(version.bytes);
+            out.raw(b"\n");
+        }
+        return Ok(exit::OK);
+    }
     if call.raw {
         let path = memory.path.as_deref().ok_or_else(|| unknown(id.as_str()))?;
         let bytes = heirloom_engine::files::read(&wired.engine.project().folder().join(path), 1 << 30)?;
         out.raw(&bytes);
         return Ok(exit::OK);
     }
-    out.answer(&memory, || print_memory(out, &memory));
+    let links = links::of(wired.engine.project().root(), memory.id.as_str())?;
+    let full = Linked { memory: &memory, links: &links };
+    out.answer(&full, || {
+        print_memory(out, &memory);
+        print_links(out, &links);
+    });
     Ok(exit::OK)
+}
+
+/// A memory with what it came from and what it became.
+#[derive(Serialize)]
+struct Linked<'a> {
+    #[serde(flatten)]
+    memory: &'a Memory,
+    #[serde(skip_serializing_if = "Links::is_empty")]
+    links: &'a Links,
+}
+
+fn print_links(out: &Out, links: &Links) {
+    if links.is_empty() {
+        return;
+    }
+    out.line("");
+    let group = |what: &str, list: &[Link]| {
+        for link in list {
+            out.line(out.style.dim(&format!("{what} {}", visible(&one_line(&link.id)))));
+        }
+    };
+    group("distilled from", &links.distilled_from);
+    group("became", &links.became);
+    group("imported from", &links.imported_from);
 }
 
 pub(crate) fn print_memory(out: &Out, memory: &Memory) {
     let style = out.style;
-    out.line(style.bold(&heirloom_core::text::one_line(&memory.title)));
+    out.line(style.bold(&visible(&one_line(&memory.title))));
     let status = match memory.status {
         Status::Active => style.green("active"),
         other => style.yellow(other.name()),
     };
     out.line(format!(
         "{}  {status}  trust {}  from {}",
-        style.cyan(memory.id.as_str()),
+        style.cyan(&visible(&one_line(memory.id.as_str()))),
         memory.trust.name(),
         memory.source.name()
     ));
@@ -42,15 +86,23 @@ pub(crate) fn print_memory(out: &Out, memory: &Memory) {
     if !memory.applies_to.is_empty() {
         facts.push(format!("files {}", memory.applies_to.join(", ")));
     }
+    match &memory.scope {
+        Scope::Global => {}
+        Scope::Agent(name) => facts.push(format!("scope {name}")),
+        other => facts.push(format!("scope {other}")),
+    }
+    if let Some(said) = memory.occurred_at.as_ref().filter(|_| memory.kind == Kind::Note) {
+        facts.push(format!("said {said}"));
+    }
     if let Some(updated) = &memory.updated_at {
         facts.push(format!("updated {updated}"));
     }
     if let Some(confidence) = memory.confidence {
         facts.push(format!("confidence {confidence}"));
     }
-    out.line(style.dim(&facts.join("  ")));
+    out.line(style.dim(&visible(&one_line(&facts.join(" · ")))));
     if let Some(path) = &memory.path {
-        out.line(style.dim(path));
+        out.line(style.dim(&visible(&one_line(path))));
     }
     out.line("");
     out.line(visible(&memory.body));
@@ -78,21 +130,30 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     for shelf in wired.engine.shelves() {
         memories.extend(shelf.list(&wanted)?);
     }
+    let audience = person::audience(&wired.engine, call.agent.as_deref());
+    memories.retain(|memory| audience.sees(memory));
+    if let Some(scope) = &call.scope {
+        let of_agent = |memory: &Memory| matches!(&memory.scope, Scope::Agent(name) if name == scope);
+        memories.retain(|memory| memory.scope.to_string() == *scope || of_agent(memory));
+    }
     if let Some(tag) = &call.tag {
         memories.retain(|memory| memory.tags.iter().any(|t| t == tag));
     }
-    let narrowed = call.kind.is_some() || call.tag.is_some() || status != Some(Status::Active);
+    let narrowed = call.kind.is_some() || call.scope.is_some() || call.tag.is_some() || status != Some(Status::Active);
     out.answer(&memories, || print_list(out, &memories, narrowed));
     Ok(exit::OK)
 }
 
-fn known_kind(wired: &wiring::Wired, name: &str) -> Result<Kind> {
+/// The kind of that name, built in or a category of the settings.
+pub(crate) fn known_kind(wired: &wiring::Wired, name: &str) -> Result<Kind> {
     let kind = Kind::named(name);
     let known = Kind::built_in(name).is_some() || wired.engine.settings().category(name).is_some();
     if known {
         return Ok(kind);
     }
-    let names: Vec<&str> = wired.engine.settings().categories.iter().map(|c| c.name()).collect();
+    let shelves = OTHER_KINDS.iter().filter(|row| row.shelf != ShelfName::Tiers).map(|row| row.name);
+    let names: Vec<&str> =
+        wired.engine.settings().categories.iter().map(|c| c.name()).chain(shelves).collect();
     Err(Fault::new(Code::Usage, format!("there is no kind `{name}`"))
         .hint(format!("use one of {}", names.join(", "))))
 }
@@ -108,7 +169,8 @@ fn print_list(out: &Out, memories: &[Memory], narrowed: bool) {
     }
     let mut table = Table::new(&["ID", "UPDATED", "TRUST", "STATUS", "TITLE"]);
     for memory in memories {
-        let updated = memory.updated_at.as_deref().unwrap_or("-");
+        let times = [&memory.updated_at, &memory.created_at, &memory.occurred_at];
+        let updated = times.into_iter().flatten().next().map_or("-", String::as_str);
         table.row(vec![
             memory.id.to_string(),
             updated.get(..10).unwrap_or(updated).to_owned(),
@@ -123,7 +185,12 @@ fn print_list(out: &Out, memories: &[Memory], narrowed: bool) {
 pub(crate) fn history(args: &Args, call: &One, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let id = names::find(&wired.engine, &call.id)?;
-    let changes = wired.engine.shelf_of(&id)?.history(&id)?;
+    let shelf = wired.engine.shelf_of(&id)?;
+    let audience = person::audience(&wired.engine, None);
+    if shelf.get(&id)?.is_some_and(|memory| !audience.sees(&memory)) {
+        return Err(unknown(id.as_str()));
+    }
+    let changes = links::history(&wired.engine, shelf.as_ref(), &id)?;
     out.answer(&changes, || {
         let mut table = Table::new(&["WHEN", "FIELD", "WHAT"]);
         for change in &changes {

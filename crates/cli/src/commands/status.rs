@@ -1,79 +1,162 @@
-//! `status`, `gc`, `verify`.
+//! `status`: what there is, shelf by shelf, and what needs attention.
 
-use super::record::print_collected;
-use crate::args::{Args, Gc, Verify};
+use super::show::visible;
+use super::vault::print_stats;
+use crate::args::Args;
 use crate::output::{Out, Table};
 use crate::wiring;
 use heirloom_core::code::exit;
+use heirloom_core::text::one_line;
 use heirloom_core::{Status, fault::Result};
-use heirloom_engine::shelf::{Listing, Problem, Shelf as _};
-use serde_json::json;
+use heirloom_engine::Engine;
+use heirloom_engine::shelf::topics::ExternalState;
+use heirloom_engine::shelf::vault::Stats;
+use heirloom_engine::shelf::{Count, Listing, Shelf as _};
+use serde::Serialize;
+use std::path::Path;
 
-pub(crate) fn status(args: &Args, out: &Out) -> Result<u8> {
+/// Everything `status` knows.
+#[derive(Serialize)]
+struct State<'a> {
+    project: &'a Path,
+    memory: &'a Path,
+    categories: Vec<Row<'a>>,
+    shelves: Vec<Shelved>,
+    vault: Stats,
+    external_memory: ExternalState,
+    bytes: u64,
+    index_in_sync: bool,
+    issues: Vec<String>,
+    waiting_for_review: usize,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    category: &'a str,
+    enabled: bool,
+    #[serde(flatten)]
+    count: Count,
+}
+
+#[derive(Serialize)]
+struct Shelved {
+    shelf: &'static str,
+    #[serde(flatten)]
+    count: Count,
+}
+
+pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let engine = &wired.engine;
-    let root = engine.project().root().folder();
+    let root = wired.engine.project().root().folder();
     if !root.is_dir() {
         return Err(heirloom_engine::project::no_memory(root));
     }
+    let state = state(&wired.engine)?;
+    out.answer(&state, || print(out, &state));
+    Ok(exit::OK)
+}
+
+fn state(engine: &Engine) -> Result<State<'_>> {
     let records = engine.records();
     let memories = records.list(&Listing::everything())?;
     let count = |name: &str, status: Status| {
         memories.iter().filter(|m| m.kind.name() == name && m.status == status).count()
     };
-    let rows: Vec<_> = engine
-        .settings()
-        .categories
-        .iter()
-        .map(|c| {
-            json!({
-                "category": c.name(), "enabled": c.enabled, "active": count(c.name(), Status::Active),
-                "retired": count(c.name(), Status::Retired), "archived": count(c.name(), Status::Archived),
-            })
-        })
-        .collect();
+    let categories = engine.settings().categories.iter().map(|c| Row {
+        category: c.name(),
+        enabled: c.enabled,
+        count: Count {
+            active: count(c.name(), Status::Active),
+            retired: count(c.name(), Status::Retired),
+            archived: count(c.name(), Status::Archived),
+        },
+    });
+    let mut shelves = Vec::new();
+    for shelf in engine.shelves() {
+        shelves.push(Shelved { shelf: shelf.name().name(), count: shelf.count()? });
+    }
     let health = records.health()?;
-    let waiting = heirloom_engine::review::pending(engine)?.len();
-    let bytes = folder_size(root);
-    let issues = health.issues();
-    let value = json!({
-        "project": engine.project().folder(), "memory": root, "categories": rows, "bytes": bytes,
-        "index_in_sync": health.sync.as_ref().is_some_and(|sync| sync.is_none()), "issues": issues, "waiting_for_review": waiting,
-    });
-    out.answer(&value, || {
-        let style = out.style;
-        out.line(format!("{}  {}", style.bold("memory"), root.display()));
-        let mut table = Table::new(&["CATEGORY", "ACTIVE", "RETIRED", "ARCHIVED", ""]);
-        for c in &engine.settings().categories {
-            table.row(vec![
-                c.name().to_owned(),
-                count(c.name(), Status::Active).to_string(),
-                count(c.name(), Status::Retired).to_string(),
-                count(c.name(), Status::Archived).to_string(),
-                if c.enabled { String::new() } else { "off".to_owned() },
-            ]);
-        }
-        table.print(out);
-        let kilobytes = bytes.div_ceil(1024);
-        out.line(format!("{}  {kilobytes} KB on disk", style.bold("size")));
-        if issues.is_empty() {
-            out.line(format!("{}  {}", style.bold("index"), style.green("in sync")));
-        } else {
-            out.line(format!(
-                "{}  {} (run `heirloom verify --fix`)",
-                style.bold("index"),
-                style.yellow(&issues.join(", "))
-            ));
-        }
-        if waiting > 0 {
-            out.line(format!("{}  {waiting} waiting (run `heirloom review`)", style.bold("review")));
-        }
-    });
-    Ok(exit::OK)
+    let root = engine.project().root().folder();
+    Ok(State {
+        project: engine.project().folder(),
+        memory: root,
+        categories: categories.collect(),
+        shelves,
+        vault: engine.vault().stats()?,
+        external_memory: engine.topics().external_state(),
+        bytes: folder_size(root),
+        index_in_sync: health.sync.as_ref().is_some_and(|sync| sync.is_none()),
+        issues: health.issues().into_iter().map(|issue| issue.to_string()).collect(),
+        waiting_for_review: heirloom_engine::review::pending(engine)?.len(),
+    })
 }
 
-fn folder_size(folder: &std::path::Path) -> u64 {
+fn print(out: &Out, state: &State<'_>) {
+    let style = out.style;
+    out.line(format!("{}  {}", style.bold("memory"), state.memory.display()));
+    let mut table = Table::new(&["SHELF", "ACTIVE", "RETIRED", "ARCHIVED", ""]);
+    let row = |name: String, count: &Count, remark: &str| {
+        let Count { active, retired, archived } = count;
+        vec![name, active.to_string(), retired.to_string(), archived.to_string(), remark.to_owned()]
+    };
+    for shelved in &state.shelves {
+        table.row(row(shelved.shelf.to_owned(), &shelved.count, ""));
+        if shelved.shelf != "records" {
+            continue;
+        }
+        for one in &state.categories {
+            table.row(row(format!("- {}", one.category), &one.count, if one.enabled { "" } else { "off" }));
+        }
+    }
+    table.print(out);
+    out.line(format!("{}  {} KB on disk", style.bold("size"), state.bytes.div_ceil(1024)));
+    if state.issues.is_empty() {
+        out.line(format!("{}  {}", style.bold("index"), style.green("in sync")));
+    } else {
+        out.line(format!(
+            "{}  {} (run `heirloom verify --fix`)",
+            style.bold("index"),
+            style.yellow(&state.issues.join(", "))
+        ));
+    }
+    if state.vault.raw_lines > 0 {
+        print_stats(out, &state.vault);
+    }
+    print_external(out, &state.external_memory);
+    if state.waiting_for_review > 0 {
+        out.line(format!(
+            "{}  {} waiting (run `heirloom review`)",
+            style.bold("review"),
+            state.waiting_for_review
+        ));
+    }
+}
+
+fn print_external(out: &Out, state: &ExternalState) {
+    if !state.enabled {
+        return;
+    }
+    let shown = |text: &str| visible(&one_line(text));
+    let configured = shown(state.configured.as_deref().unwrap_or("no path is set"));
+    let used = match (state.in_use, &state.error) {
+        (true, _) => out.style.green("in use"),
+        (false, Some(_)) => out.style.yellow("not used; lessons go to the project's own memory"),
+        (false, None) => out.style.yellow("not here yet; the first write or `heirloom sync` fetches it"),
+    };
+    out.line(format!(
+        "{}  {configured} ({}, {}): {used}",
+        out.style.bold("external memory"),
+        state.memory_type,
+        state.sync_strategy
+    ));
+    if let Some(error) = &state.error {
+        out.line(format!("  {} [{}]", shown(&error.message), error.code));
+        out.line(format!("  {}", out.style.dim(&shown(&error.next))));
+    }
+}
+
+fn folder_size(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .map(|entry| match entry.file_type() {
@@ -82,64 +165,4 @@ fn folder_size(folder: &std::path::Path) -> u64 {
             _ => 0,
         })
         .sum()
-}
-
-pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
-    let records = wired.engine.records();
-    let collected = records.collect(call.dry_run)?;
-    if !call.dry_run {
-        records.rebuild(&wired.engine.project().lock()?)?;
-    }
-    out.answer(&collected, || {
-        if call.dry_run {
-            out.say("nothing was touched; this is what would be done:");
-        }
-        print_collected(out, &collected);
-    });
-    super::auto_commit(&wired, out, "memory: gc");
-    Ok(exit::OK)
-}
-
-pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
-    let root = wired.engine.project().root().folder();
-    if !root.is_dir() {
-        return Err(heirloom_engine::project::no_memory(root));
-    }
-    if call.fix {
-        let (count, _) = wired.engine.records().rebuild(&wired.engine.project().lock()?)?;
-        out.say(format!("index.md made anew with {count} entries"));
-    }
-    let mut problems: Vec<Problem> = wired
-        .loaded
-        .warnings
-        .iter()
-        .map(|warning| Problem {
-            file: wiring::PROJECT_SETTINGS.to_owned(),
-            line: None,
-            code: heirloom_core::Code::Config.name(),
-            message: format!("{} ({}): {}", warning.name, warning.origin.name(), warning.message),
-            fix: "`heirloom config list` shows names and values".to_owned(),
-        })
-        .collect();
-    for shelf in wired.engine.shelves() {
-        problems.extend(shelf.verify()?);
-    }
-    out.answer(&json!({ "ok": problems.is_empty(), "problems": problems }), || {
-        if problems.is_empty() {
-            out.line(out.style.green("everything fits"));
-        }
-        for problem in &problems {
-            let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
-            out.line(format!(
-                "{}{line}: {} [{}]",
-                out.style.bold(&problem.file),
-                problem.message,
-                problem.code
-            ));
-            out.line(format!("  {}", out.style.dim(&problem.fix)));
-        }
-    });
-    Ok(if problems.is_empty() { exit::OK } else { exit::REFUSED })
 }

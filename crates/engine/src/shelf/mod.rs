@@ -5,12 +5,14 @@
 
 mod audience;
 pub mod links;
+mod merge;
 pub mod notes;
 pub mod provenance;
 pub mod records;
 pub mod topics;
 
 pub use audience::Audience;
+pub use merge::merge;
 
 use crate::gate::Entry;
 use crate::project::Project;

@@ -38,9 +38,7 @@ impl Shelf for Topics<'_> {
     }
 
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
-        let forgotten = self.forgotten()?;
-        let held = self.stock().find(id).filter(|held| !self.came_back(&forgotten, held));
-        held.map(|held| self.memory(&held)).transpose()
+        self.stock().find(id).map(|held| self.memory(&held)).transpose()
     }
 
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
