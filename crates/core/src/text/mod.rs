@@ -4,10 +4,14 @@
 //! stored (the gate) or how it ranks (recall).
 
 mod clean;
+mod overlap;
+mod ratio;
 mod words;
 
 pub use clean::{
     clean_snippet, clean_tag, clean_title, cut, escape, is_invisible, one_line, shown_title, strip_control,
     strip_invisible,
 };
+pub use overlap::{is_word, overlap, share, shared, trim, word_set};
+pub use ratio::{Probe, blocks, ratio};
 pub use words::{STOP_WORDS, difference_ratio, slug, tokens, words};
