@@ -10,6 +10,7 @@ use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
 use crate::project::Project;
 use crate::shelf::Shelf;
+use crate::shelf::vault::Vault;
 use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -61,9 +62,14 @@ impl Engine {
         self.screen.get_or_init(|| Screen::new(self.settings.gate))
     }
 
+    /// The vault.
+    pub fn vault(&self) -> Vault<'_> {
+        Vault::new(self)
+    }
+
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        Vec::new()
+        vec![Box::new(self.vault())]
     }
 
     /// The shelf that holds an id.

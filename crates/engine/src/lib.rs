@@ -11,7 +11,10 @@
 mod engine;
 pub mod files;
 pub mod gate;
+pub mod git;
+pub mod inject;
 pub mod project;
+pub mod provenance;
 pub mod shelf;
 
 pub use engine::{Engine, Written};

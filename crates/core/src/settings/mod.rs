@@ -12,6 +12,7 @@ pub mod keys;
 mod layers;
 mod read;
 mod typed;
+mod vault;
 
 pub use category::{Category, CustomField};
 pub use keys::{Guard, KEYS, Key, Type};
@@ -20,6 +21,7 @@ pub use read::{check, empty_document};
 pub use typed::{
     Contact, Delete, Gate, MatchStrategy, Parallel, Profile, Retrieval, Settings, Triage, TriageMode,
 };
+pub use vault::{SHARED, Vault};
 
 #[cfg(test)]
 #[path = "settings_tests.rs"]

@@ -4,6 +4,7 @@
 
 use super::category::{Category, CustomField};
 use super::layers::{Origin, Warning};
+use super::vault::Vault;
 use crate::kind::Kind;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ pub struct Settings {
     pub delete: Delete,
     /// How the gate looks at text.
     pub gate: Gate,
+    /// What the vault holds and shows.
+    pub vault: Vault,
 }
 
 /// What happens at a prompt.
@@ -120,7 +123,7 @@ pub enum Contact {
     Redact,
 }
 
-type Values = BTreeMap<String, (Value, Origin)>;
+pub(super) type Values = BTreeMap<String, (Value, Origin)>;
 
 impl Settings {
     /// The settings nobody touched.
@@ -199,6 +202,7 @@ impl Settings {
                 profile: if v.text("gate.profile") == "seed" { Profile::Seed } else { Profile::Standard },
                 contact: if v.text("gate.contact") == "redact" { Contact::Redact } else { Contact::Keep },
             },
+            vault: Vault::from_values(values),
             categories,
         }
     }

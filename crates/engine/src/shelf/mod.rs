@@ -3,6 +3,8 @@
 //! Comes in: [`crate::gate::Passed`] drafts, through each shelf's own calls. Goes out: [`Memory`] values, the same shape from
 //! every shelf. Never here: deciding what may be stored (the gate), ranking (recall), or printing.
 
+pub mod vault;
+
 use crate::gate::Entry;
 use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, ShelfName, Status, fault::Result};
 use serde::Serialize;

@@ -1,0 +1,5 @@
+//! Inject: what an agent is given, as text.
+//!
+//! Comes in: hits. Goes out: a fenced block that no stored text can leave. Never here: choosing hits.
+
+pub mod vault;

@@ -1,0 +1,2 @@
+//! x
+pub(crate) mod vault { pub(crate) fn run() -> std::process::ExitCode { std::process::ExitCode::SUCCESS } }
