@@ -83,6 +83,8 @@ impl Project {
         if let Some(local) = self.local.get() {
             return Ok(local);
         }
+        // Whoever comes first makes the folder while the others wait: half made, it would look like a stranger's to them.
+        let _making = files::Lock::acquire(&self.data()?.join("making"), files::LOCK_LIMIT)?;
         let mark = self.mark()?;
         files::make_folder(self.root.folder(), Mode::Shared)?;
         let aside = format!(".local.set-aside-{}", self.world.now.as_second());

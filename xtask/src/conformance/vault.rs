@@ -311,13 +311,11 @@ impl Bench {
         Ok(Some(match op {
             "get" | "resolve" => {
                 let bytes = vault.bytes()?;
-                let held = Image::of(&bytes).resolve().held;
+                let resolved = Image::of(&bytes).resolve();
+                let mut records = resolved.all().map(|held| held.record);
                 match op {
-                    "resolve" => json!({ "value": held.iter().map(|one| &one.record).collect::<Vec<_>>() }),
-                    _ => {
-                        let wanted = |r: &&Record<'_>| r.id == text(args, "id") && r.is_active();
-                        json!({ "value": held.iter().map(|one| &one.record).find(wanted) })
-                    }
+                    "resolve" => json!({ "value": records.collect::<Vec<_>>() }),
+                    _ => json!({ "value": records.find(|r| r.id == text(args, "id") && r.is_active()) }),
                 }
             }
             "search" => {
@@ -370,7 +368,7 @@ impl Bench {
             lines.map(|line| serde_json::from_slice(line).unwrap_or(Value::Null)).collect()
         };
         let resolved = Image::of(&bytes).resolve();
-        let active: Vec<&Record<'_>> = resolved.active().map(|held| &held.record).collect();
+        let active: Vec<Record<'_>> = resolved.active().map(|held| held.record).collect();
         got["active_ids"] = json!(active.iter().map(|r| &r.id).collect::<Vec<_>>());
         got["active_count_after"] = json!(active.len());
         got["file_after"] = json!(parse(&bytes));

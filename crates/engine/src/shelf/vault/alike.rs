@@ -4,7 +4,7 @@
 //! lower case; the new text, the question or the earlier record comes first. Never here: deciding what happens to a pair.
 
 use super::record::Record;
-use heirloom_core::text::{Probe, overlap, share, shared, word_set};
+use heirloom_core::text::{Probe, is_word, overlap, share, shared, word_set};
 use serde::Serialize;
 
 /// Two measures of how alike two texts are.
@@ -36,12 +36,81 @@ where
     'a: 'r,
 {
     let lower = text.to_lowercase();
-    let words = word_set(&lower);
+    let words = Words::of(&lower);
     let probe = Probe::new(&lower);
+    let mut stored = String::new();
     among.into_iter().find(|record| {
-        let stored = record.text.to_lowercase();
-        overlap(&words, &word_set(&stored)) >= overlap_floor || probe.reaches(&stored, ratio_floor).is_some()
+        lower_into(&record.text, &mut stored);
+        words.overlap_reaches(&stored, overlap_floor) || probe.reaches(&stored, ratio_floor).is_some()
     })
+}
+
+/// The lower-case form of a text, in a buffer that is used again for the next one.
+fn lower_into(text: &str, buffer: &mut String) {
+    if text.is_ascii() {
+        buffer.clear();
+        buffer.push_str(text);
+        buffer.make_ascii_lowercase();
+    } else {
+        *buffer = text.to_lowercase();
+    }
+}
+
+/// A set of words with a mark for each, so that most words that are not in it are known without a search.
+struct Words<'a> {
+    sorted: Vec<&'a str>,
+    marks: Marks,
+}
+
+impl<'a> Words<'a> {
+    fn of(lower: &'a str) -> Words<'a> {
+        let sorted = word_set(lower);
+        let mut marks = Marks::default();
+        sorted.iter().for_each(|word| marks.set(word));
+        Words { sorted, marks }
+    }
+
+    /// Whether the overlap with a stored text reaches the floor. Sorting the stored words is left to texts that could reach it: hits
+    /// with repetition are at least the shared words, and different marks are at most the different words, so the bound is never too
+    /// low.
+    fn overlap_reaches(&self, stored: &str, floor: f64) -> bool {
+        let mut hits = 0;
+        let mut marks = Marks::default();
+        for word in stored.split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
+            marks.set(word);
+            hits += usize::from(self.marks.has(word) && self.sorted.binary_search(&word).is_ok());
+        }
+        let bound = share(hits, self.sorted.len().min(marks.count()));
+        bound >= floor && overlap(&self.sorted, &word_set(stored)) >= floor
+    }
+}
+
+/// One bit for each of 256 marks.
+#[derive(Default)]
+struct Marks([u64; 4]);
+
+impl Marks {
+    /// The mark of a word: from its length and three of its bytes.
+    fn of(word: &str) -> (usize, u64) {
+        let (bytes, len) = (word.as_bytes(), word.len());
+        let at = |i: usize| u32::from(bytes.get(i).copied().unwrap_or_default());
+        let mix = (at(0) * 37) ^ (at(len.saturating_sub(1)) * 101) ^ (at(len / 2) * 17) ^ (len as u32 * 59);
+        ((mix >> 6 & 3) as usize, 1 << (mix & 63))
+    }
+
+    fn set(&mut self, word: &str) {
+        let (row, bit) = Marks::of(word);
+        self.0[row] |= bit;
+    }
+
+    fn has(&self, word: &str) -> bool {
+        let (row, bit) = Marks::of(word);
+        self.0[row] & bit != 0
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().map(|row| row.count_ones() as usize).sum()
+    }
 }
 
 /// A question, ready to be held against many texts.
@@ -113,6 +182,17 @@ pub(super) fn pairs(records: &[&Record<'_>], floor: f64) -> Vec<Pair> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_quick_overlap_is_the_plain_one(
+            a in "([abc\u{e9}]{1,3} ){0,8}", b in "([abc\u{e9}]{1,3} ){0,8}", floor in 0.0f64..1.1,
+        ) {
+            let plain = overlap(&word_set(&a), &word_set(&b)) >= floor;
+            prop_assert_eq!(Words::of(&a).overlap_reaches(&b, floor), plain);
+        }
+    }
 
     #[test]
     fn a_text_without_a_word_of_the_question_is_no_answer() {

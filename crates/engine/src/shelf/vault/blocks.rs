@@ -82,14 +82,13 @@ impl Vault<'_> {
             return Ok(String::new());
         }
         let forgotten = self.forgotten()?;
-        let mut held = Image::of(&bytes).resolve().held;
-        held.retain(|one| {
+        let wanted = |one: &Held<'_>| {
             let record = &one.record;
-            record.is_active()
-                && reader.scopes.iter().any(|scope| *scope == record.scope)
+            reader.scopes.iter().any(|scope| *scope == record.scope)
                 && !forgotten.contains(record.id.as_ref())
                 && self.held_back(&record.text).is_none()
-        });
+        };
+        let held: Vec<Held<'_>> = Image::of(&bytes).resolve().active().filter(wanted).collect();
         render(&held)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Comes in: resolved lines, then new records one by one. Goes out: what is there under an id or a topic, and how much is in use.
 
-use super::image::{Image, Resolved};
+use super::image::Image;
 use super::record::Record;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,9 +26,15 @@ pub(super) struct Desk<'a> {
 
 impl<'a> Desk<'a> {
     pub(super) fn of(image: &Image<'a>) -> Desk<'a> {
-        let Resolved { held, .. } = image.resolve();
-        let mut desk = Desk { slots: Vec::new(), by_id: HashMap::new(), active: 0, stored: held.len() };
-        for one in held {
+        let resolved = image.resolve();
+        let room = resolved.len();
+        let mut desk = Desk {
+            slots: Vec::with_capacity(room),
+            by_id: HashMap::with_capacity(room),
+            active: 0,
+            stored: room,
+        };
+        for one in resolved.all() {
             desk.put(one.record, Cow::Borrowed(one.bytes));
         }
         desk

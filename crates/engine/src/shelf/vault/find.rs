@@ -76,7 +76,7 @@ pub struct Stats {
 /// Shorter registers without a topic say too little to be found again.
 const SHORT: usize = 20;
 
-/// The records that answer a question, best first, in file order among equals.
+/// Of these records in use, those that answer a question, best first, in file order among equals.
 pub(super) fn search<'r, 'a>(
     held: &'r [Held<'a>],
     query: &str,
@@ -86,7 +86,7 @@ pub(super) fn search<'r, 'a>(
     let question = Question::new(query);
     let mut hits: Vec<(&Held<'a>, f64)> = held
         .iter()
-        .filter(|one| one.record.is_active() && filter.wants(&one.record))
+        .filter(|one| filter.wants(&one.record))
         .filter_map(|one| Some((one, question.score(&one.record.text)?)))
         .collect();
     hits.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -94,10 +94,10 @@ pub(super) fn search<'r, 'a>(
     hits
 }
 
-/// The records filed as asked, newest first, in file order among equals.
+/// Of these records in use, those filed as asked, newest first, in file order among equals.
 pub(super) fn recall<'r, 'a>(held: &'r [Held<'a>], filter: &Filter<'_>, limit: usize) -> Vec<&'r Held<'a>> {
     let mut hits: Vec<&Held<'a>> =
-        held.iter().filter(|one| one.record.is_active() && filter.wants(&one.record)).collect();
+        held.iter().filter(|one| filter.wants(&one.record)).collect();
     hits.sort_by_cached_key(|one| std::cmp::Reverse(time::parse(&one.record.created_at)));
     hits.truncate(limit);
     hits
@@ -112,7 +112,7 @@ impl Vault<'_> {
         limit: usize,
     ) -> Result<Vec<(Record<'static>, f64)>> {
         let bytes = self.bytes()?;
-        let held = Image::of(&bytes).resolve().held;
+        let held: Vec<Held<'_>> = Image::of(&bytes).resolve().active().collect();
         let hits = search(&held, query, &Filter::in_scopes(scopes), limit);
         Ok(hits.into_iter().map(|(one, score)| (one.record.clone().into_owned(), score)).collect())
     }
@@ -120,28 +120,39 @@ impl Vault<'_> {
     /// The newest records filed as asked.
     pub fn recall(&self, filter: &Filter<'_>, limit: usize) -> Result<Vec<Record<'static>>> {
         let bytes = self.bytes()?;
-        let held = Image::of(&bytes).resolve().held;
+        let held: Vec<Held<'_>> = Image::of(&bytes).resolve().active().collect();
         Ok(recall(&held, filter, limit).into_iter().map(|one| one.record.clone().into_owned()).collect())
+    }
+
+    /// The first of these records that a new text would be a duplicate of.
+    pub fn duplicate_of<'r, 'a: 'r>(
+        &self,
+        text: &str,
+        among: impl Iterator<Item = &'r Record<'a>>,
+    ) -> Option<&'r Record<'a>> {
+        alike::duplicate_of(text, among, self.rules.overlap, self.rules.similarity)
     }
 
     /// Pairs of one scope that may be one memory, best first.
     pub fn consolidation_candidates(&self, scopes: Option<&[&str]>, floor: f64) -> Result<Vec<Pair>> {
         let bytes = self.bytes()?;
-        let held = Image::of(&bytes).resolve().held;
+        let held = self.wanted(&bytes, scopes);
+        Ok(alike::pairs(&held.iter().map(|one| &one.record).collect::<Vec<_>>(), floor))
+    }
+
+    /// What is in use in these scopes.
+    fn wanted<'b>(&self, bytes: &'b [u8], scopes: Option<&[&str]>) -> Vec<Held<'b>> {
         let filter = Filter::in_scopes(scopes);
-        let records: Vec<&Record<'_>> =
-            held.iter().map(|one| &one.record).filter(|r| r.is_active() && filter.wants(r)).collect();
-        Ok(alike::pairs(&records, floor))
+        Image::of(bytes).resolve().active().filter(|one| filter.wants(&one.record)).collect()
     }
 
     /// What could go, with reasons. Nothing is deleted.
     pub fn propose_deletions(&self, scopes: Option<&[&str]>) -> Result<Vec<Proposal>> {
         let bytes = self.bytes()?;
-        let held = Image::of(&bytes).resolve().held;
-        let filter = Filter::in_scopes(scopes);
+        let held = self.wanted(&bytes, scopes);
         let mut seen: HashMap<(&str, Vec<String>), &str> = HashMap::new();
         let mut proposals = Vec::new();
-        for record in held.iter().map(|one| &one.record).filter(|r| r.is_active() && filter.wants(r)) {
+        for record in held.iter().map(|one| &one.record) {
             let lower = record.text.to_lowercase();
             let words: Vec<String> = lower.split_whitespace().map(str::to_owned).collect();
             let first = *seen.entry((record.scope.as_ref(), words)).or_insert(&record.id);
@@ -172,7 +183,7 @@ impl Vault<'_> {
 
 fn stats(image: &Image<'_>, rules: &Rules) -> Stats {
     let resolved = image.resolve();
-    let active: Vec<&Record<'_>> = resolved.active().map(|held| &held.record).collect();
+    let active: Vec<Record<'_>> = resolved.active().map(|held| held.record).collect();
     let tally = |of: fn(&Record<'_>) -> String| {
         let mut counts = BTreeMap::new();
         for record in &active {
@@ -185,7 +196,7 @@ fn stats(image: &Image<'_>, rules: &Rules) -> Stats {
         active_count: active.len(),
         max_active: rules.capacity,
         utilization_pct: one_decimal(share(active.len(), rules.capacity) * 100.0),
-        deleted_count: resolved.held.len() - active.len(),
+        deleted_count: resolved.len() - active.len(),
         raw_lines: image.lines(),
         compactable_lines: image.lines() - active.len(),
         bloat_ratio: one_decimal(share(image.lines(), active.len().max(1))),

@@ -5,23 +5,33 @@
 //! Never here: changing anything, or failing because of one line.
 //!
 //! A vault of many versions is mostly lines that no longer count. Of those only id and version are looked at, where the layout of
-//! our own lines puts them; a line of any other layout is read whole.
+//! our own lines puts them; a line of any other layout is read whole. Large files are scanned in two halves at once.
 
 use super::record::Record;
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 /// The longest line that is read: far above any text the gate lets in.
 const MAX_LINE: usize = 1 << 20;
 
+/// From this size on a second thread costs less than it saves.
+const LARGE: usize = 4 << 20;
+
 /// A line of the file.
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    start: usize,
-    end: usize,
+struct Line<'a> {
+    bytes: &'a [u8],
     /// Counted from 1, blank lines included.
     number: usize,
-    id: u32,
+}
+
+/// The line that counts for an id, so far.
+#[derive(Debug, Clone, Copy)]
+struct Best<'a> {
+    line: Line<'a>,
     version: i64,
+    /// The id, if it is short; joining two stretches then touches no line.
+    key: Option<Key>,
 }
 
 /// A line that cannot be read.
@@ -35,7 +45,7 @@ pub struct Broken<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A line that counts, or did.
+/// A line that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held<'a> {
     /// What it says.
@@ -50,29 +60,150 @@ pub struct Held<'a> {
 #[derive(Debug)]
 pub struct Image<'a> {
     bytes: &'a [u8],
-    places: Vec<Place>,
-    /// For each id the place that counts, in order of first appearance.
-    best: Vec<u32>,
-    ids: HashMap<&'a [u8], u32>,
-    /// Ids of lines that are not laid out like ours and had to be unescaped.
-    odd_ids: HashMap<String, u32>,
-    broken: Vec<Broken<'a>>,
-    lines: usize,
+    part: Part<'a>,
 }
 
-/// Every id with the line that counts.
+/// Every id with the line that counts. The lines are known to be readable and are read again by whoever asks, so that a vault
+/// costs memory only for what is wanted of it.
 #[derive(Debug)]
 pub struct Resolved<'a> {
-    /// Tombstones included, in order of first appearance.
-    pub held: Vec<Held<'a>>,
+    lines: Vec<Line<'a>>,
     /// Lines that cannot be read, in order. Lines that would not count anyway are looked at by [`Image::broken`] only.
     pub broken: Vec<Broken<'a>>,
 }
 
 impl<'a> Resolved<'a> {
+    /// How many ids there are.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there is no id.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Tombstones included, in order of first appearance.
+    pub fn all(&self) -> impl Iterator<Item = Held<'a>> {
+        self.lines.iter().filter_map(|line| line.read().ok())
+    }
+
     /// What is in use.
-    pub fn active(&self) -> impl Iterator<Item = &Held<'a>> {
-        self.held.iter().filter(|held| held.record.is_active())
+    pub fn active(&self) -> impl Iterator<Item = Held<'a>> {
+        self.all().filter(|held| held.record.is_active())
+    }
+}
+
+impl<'a> Line<'a> {
+    fn read(self) -> Result<Held<'a>, Broken<'a>> {
+        match Record::parse(self.bytes) {
+            Ok(record) => Ok(Held { record, bytes: self.bytes, number: self.number }),
+            Err(why) => Err(Broken { number: self.number, why, bytes: self.bytes }),
+        }
+    }
+}
+
+/// The bytes of an id of at most fifteen, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Key(u128);
+
+impl Key {
+    fn of(id: &[u8]) -> Option<Key> {
+        let mut bytes = [0; 16];
+        bytes[..15].get_mut(..id.len())?.copy_from_slice(id);
+        bytes[15] = id.len() as u8;
+        Some(Key(u128::from_le_bytes(bytes)))
+    }
+}
+
+/// The ids seen so far, numbered. An id as short as ours is its own key, so that looking it up touches nothing else of the file.
+#[derive(Debug, Default)]
+struct Ids<'a> {
+    short: HashMap<Key, u32>,
+    long: HashMap<Cow<'a, [u8]>, u32>,
+}
+
+impl<'a> Ids<'a> {
+    fn get(&self, id: &[u8]) -> Option<u32> {
+        match Key::of(id) {
+            Some(key) => self.short.get(&key).copied(),
+            None => self.long.get(id).copied(),
+        }
+    }
+}
+
+/// A stretch of the file, scanned.
+#[derive(Debug, Default)]
+struct Part<'a> {
+    ids: Ids<'a>,
+    /// In order of first appearance.
+    best: Vec<Best<'a>>,
+    broken: Vec<Broken<'a>>,
+    /// Lines that are not blank.
+    lines: usize,
+    /// Line breaks.
+    numbers: usize,
+}
+
+impl<'a> Part<'a> {
+    fn of(bytes: &'a [u8]) -> Part<'a> {
+        let mut part = Part::default();
+        for line in all_lines(bytes) {
+            part.numbers = line.number - 1;
+            if !line.bytes.is_empty() {
+                part.lines += 1;
+                part.take(line);
+            }
+        }
+        part
+    }
+
+    fn take(&mut self, line: Line<'a>) {
+        let (id, version) = match glance(line) {
+            Ok(seen) => seen,
+            Err(broken) => return self.broken.push(broken),
+        };
+        match Key::of(&id) {
+            Some(key) => self.count_short(key, line, version),
+            None => self.count_long(id, line, version),
+        }
+    }
+
+    fn count_short(&mut self, key: Key, line: Line<'a>, version: i64) {
+        let next = self.best.len() as u32;
+        let at = *self.ids.short.entry(key).or_insert(next);
+        self.count(at, Best { line, version, key: Some(key) });
+    }
+
+    fn count_long(&mut self, id: Cow<'a, [u8]>, line: Line<'a>, version: i64) {
+        let next = self.best.len() as u32;
+        let at = *self.ids.long.entry(id).or_insert(next);
+        self.count(at, Best { line, version, key: None });
+    }
+
+    fn count(&mut self, at: u32, new: Best<'a>) {
+        match self.best.get_mut(at as usize) {
+            None => self.best.push(new),
+            Some(best) if new.version > best.version => *best = new,
+            Some(_) => {}
+        }
+    }
+
+    /// Adds the stretch that follows this one.
+    fn join(&mut self, after: Part<'a>) {
+        let shift = self.numbers;
+        self.ids.short.reserve(after.ids.short.len());
+        self.best.reserve(after.best.len());
+        for Best { line, version, key } in after.best {
+            let line = Line { number: line.number + shift, ..line };
+            match key {
+                Some(key) => self.count_short(key, line, version),
+                None => self.take(line),
+            }
+        }
+        self.broken.extend(after.broken.into_iter().map(|b| Broken { number: b.number + shift, ..b }));
+        self.lines += after.lines;
+        self.numbers += after.numbers;
     }
 }
 
@@ -80,194 +211,175 @@ impl<'a> Image<'a> {
     /// Finds every line and the one that counts for each id.
     pub fn of(bytes: &'a [u8]) -> Image<'a> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let mut image = Image {
-            bytes,
-            places: Vec::with_capacity(bytes.len() / 256),
-            best: Vec::new(),
-            ids: HashMap::new(),
-            odd_ids: HashMap::new(),
-            broken: Vec::new(),
-            lines: 0,
-        };
-        let mut start = 0;
-        let mut number = 0;
-        let ends = memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len()));
-        for end in ends {
-            number += 1;
-            let line = bytes[start..end].trim_ascii();
-            if !line.is_empty() {
-                image.lines += 1;
-                // The trimmed line lies inside the bytes; its place is the distance between the two.
-                let from = start + (bytes[start..end].len() - bytes[start..end].trim_ascii_start().len());
-                image.take(line, from, number);
+        let middle = memchr::memchr(b'\n', &bytes[bytes.len() / 2..]).map(|at| bytes.len() / 2 + at + 1);
+        let part = match middle.filter(|_| bytes.len() >= LARGE) {
+            None => Part::of(bytes),
+            Some(middle) => {
+                let (first, second) = bytes.split_at(middle);
+                let (mut first, second) = both(|| Part::of(first), || Part::of(second));
+                first.join(second);
+                first
             }
-            start = end + 1;
-        }
-        image
-    }
-
-    fn take(&mut self, line: &'a [u8], start: usize, number: usize) {
-        if line.len() > MAX_LINE {
-            let why = format!("longer than {MAX_LINE} bytes");
-            return self.broken.push(Broken { number, why, bytes: line });
-        }
-        let (id, version) = match at_a_glance(line) {
-            Some((id, version)) => (self.id_of(id), version),
-            None => match Record::parse(line) {
-                Ok(record) => (self.id_of_odd(&record.id), record.version),
-                Err(why) => return self.broken.push(Broken { number, why, bytes: line }),
-            },
         };
-        let at = self.places.len() as u32;
-        self.places.push(Place { start, end: start + line.len(), number, id, version });
-        match self.best.get_mut(id as usize) {
-            None => self.best.push(at),
-            Some(best) if version > self.places[*best as usize].version => *best = at,
-            Some(_) => {}
-        }
-    }
-
-    /// The number of an id, a new one if it was not seen before; the caller adds the place at once.
-    fn id_of(&mut self, id: &'a [u8]) -> u32 {
-        let next = self.best.len() as u32;
-        if !self.odd_ids.is_empty()
-            && let Some(&known) = std::str::from_utf8(id).ok().and_then(|id| self.odd_ids.get(id))
-        {
-            return known;
-        }
-        *self.ids.entry(id).or_insert(next)
-    }
-
-    fn id_of_odd(&mut self, id: &str) -> u32 {
-        if let Some(&known) = self.ids.get(id.as_bytes()) {
-            return known;
-        }
-        let next = self.best.len() as u32;
-        *self.odd_ids.entry(id.to_owned()).or_insert(next)
-    }
-
-    fn line(&self, place: Place) -> &'a [u8] {
-        &self.bytes[place.start..place.end]
-    }
-
-    fn held(&self, place: Place) -> Result<Held<'a>, Broken<'a>> {
-        let bytes = self.line(place);
-        match Record::parse(bytes) {
-            Ok(record) => Ok(Held { record, bytes, number: place.number }),
-            Err(why) => Err(Broken { number: place.number, why, bytes }),
-        }
+        Image { bytes, part }
     }
 
     /// How many lines there are, blank ones left out.
     pub fn lines(&self) -> usize {
-        self.lines
+        self.part.lines
     }
 
     /// Whether an id was ever used.
     pub fn knows(&self, id: &str) -> bool {
-        self.ids.contains_key(id.as_bytes()) || self.odd_ids.contains_key(id)
+        self.part.ids.get(id.as_bytes()).is_some()
     }
 
     /// The line that counts for each id. Where that line turns out to be unreadable, the next best one counts.
     pub fn resolve(&self) -> Resolved<'a> {
-        let mut broken = self.broken.clone();
-        let mut held = Vec::with_capacity(self.best.len());
-        let mut order: Option<Vec<u32>> = None;
-        for &best in &self.best {
-            match self.held(self.places[best as usize]) {
-                Ok(one) => held.push(one),
-                Err(line) => {
-                    broken.push(line);
-                    let order = order.get_or_insert_with(|| self.order());
-                    held.extend(self.next_best(order, best, &mut broken));
-                }
+        let best = &self.part.best;
+        let unreadable = |from: usize, to: usize| -> Vec<usize> {
+            (from..to).filter(|at| Record::parse(best[*at].line.bytes).is_err()).collect()
+        };
+        let (half, all) = (best.len() / 2, best.len());
+        let wrong = if self.bytes.len() >= LARGE {
+            let (mut first, second) = both(|| unreadable(0, half), || unreadable(half, all));
+            first.extend(second);
+            first
+        } else {
+            unreadable(0, all)
+        };
+        let mut broken = self.part.broken.clone();
+        let mut lines: Vec<Option<Line<'a>>> = best.iter().map(|best| Some(best.line)).collect();
+        if !wrong.is_empty() {
+            let mut next_best = self.next_best(&wrong, &mut broken);
+            for at in wrong {
+                lines[at] = next_best.remove(&(at as u32));
             }
         }
         broken.sort_by_key(|line| line.number);
-        Resolved { held, broken }
+        Resolved { lines: lines.into_iter().flatten().collect(), broken }
     }
 
-    /// All places by id, then from the highest version down, the earlier line first.
-    fn order(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.places.len() as u32).collect();
-        order.sort_by_key(|&at| {
-            let place = self.places[at as usize];
-            (place.id, std::cmp::Reverse(place.version), at)
-        });
-        order
-    }
-
-    fn next_best(&self, order: &[u32], best: u32, broken: &mut Vec<Broken<'a>>) -> Option<Held<'a>> {
-        let id = self.places[best as usize].id;
-        let from = order.partition_point(|&at| self.places[at as usize].id < id);
-        for &at in order[from..].iter().take_while(|&&at| self.places[at as usize].id == id) {
-            if at == best {
-                continue;
-            }
-            match self.held(self.places[at as usize]) {
-                Ok(one) => return Some(one),
-                Err(line) => broken.push(line),
+    /// For ids whose best line cannot be read, the best one that can.
+    fn next_best(&self, wrong: &[usize], broken: &mut Vec<Broken<'a>>) -> HashMap<u32, Line<'a>> {
+        let wanted: HashSet<u32> = wrong.iter().map(|at| *at as u32).collect();
+        let mut next: HashMap<u32, (i64, Line<'a>)> = HashMap::new();
+        for line in lines(self.bytes) {
+            let Ok((id, version)) = glance(line) else { continue };
+            let Some(at) = self.part.ids.get(&id).filter(|at| wanted.contains(at)) else { continue };
+            match line.read() {
+                Err(unreadable) => broken.push(unreadable),
+                Ok(_) if next.get(&at).is_none_or(|(known, _)| version > *known) => {
+                    next.insert(at, (version, line));
+                }
+                Ok(_) => {}
             }
         }
-        None
-    }
-
-    /// Every readable line of an id, oldest version first.
-    pub fn versions(&self, id: &str) -> Vec<Held<'a>> {
-        let Some(&wanted) = self.ids.get(id.as_bytes()).or_else(|| self.odd_ids.get(id)) else {
-            return Vec::new();
-        };
-        let mut all: Vec<Held<'a>> = self
-            .places
-            .iter()
-            .filter(|place| place.id == wanted)
-            .filter_map(|place| self.held(*place).ok())
-            .collect();
-        all.sort_by_key(|held| (held.record.version, held.number));
-        all
+        next.into_iter().map(|(at, (_, line))| (at, line)).collect()
     }
 
     /// Every readable line, in file order.
     pub fn readable(&self) -> impl Iterator<Item = Held<'a>> {
-        self.places.iter().filter_map(|place| self.held(*place).ok())
+        lines(self.bytes).filter_map(|line| line.read().ok())
     }
 
     /// Every line that cannot be read, also among those that would not count.
     pub fn broken(&self) -> Vec<Broken<'a>> {
-        let mut broken = self.broken.clone();
-        broken.extend(self.places.iter().filter_map(|place| self.held(*place).err()));
-        broken.sort_by_key(|line| line.number);
-        broken
+        lines(self.bytes).filter_map(|line| line.read().err()).collect()
     }
 
-    /// Lines that have the id and version of an earlier line and say something else: the line that counts among them first.
+    /// Every readable line of an id, oldest version first.
+    pub fn versions(&self, id: &str) -> Vec<Held<'a>> {
+        let of_it = |line: &Line<'a>| glance(*line).is_ok_and(|(seen, _)| seen.as_ref() == id.as_bytes());
+        let mut all: Vec<Held<'a>> =
+            lines(self.bytes).filter(of_it).filter_map(|line| line.read().ok()).collect();
+        all.sort_by_key(|held| (held.record.version, held.number));
+        all
+    }
+
+    /// Lines that have the id and version of an earlier line and say something else, each after the line that counts.
     pub fn twins(&self) -> Vec<(Held<'a>, Held<'a>)> {
-        let order = self.order();
+        let mut first: HashMap<(Cow<'a, [u8]>, i64), Line<'a>> = HashMap::with_capacity(self.lines());
         let mut twins = Vec::new();
-        let same = |a: &u32, b: &u32| {
-            let (a, b) = (self.places[*a as usize], self.places[*b as usize]);
-            a.id == b.id && a.version == b.version
-        };
-        for group in order.chunk_by(same).filter(|group| group.len() > 1) {
-            let mut readable = group.iter().filter_map(|&at| self.held(self.places[at as usize]).ok());
-            let Some(first) = readable.next() else { continue };
-            for other in readable {
-                if other.record != first.record {
-                    twins.push((first.clone(), other));
+        for line in lines(self.bytes) {
+            let Ok((id, version)) = glance(line) else { continue };
+            let known = match first.entry((id, version)) {
+                std::collections::hash_map::Entry::Vacant(place) => {
+                    place.insert(line);
+                    continue;
                 }
+                std::collections::hash_map::Entry::Occupied(known) => known,
+            };
+            match (known.get().read(), line.read()) {
+                (Ok(counts), Ok(other)) if counts.record != other.record => twins.push((counts, other)),
+                // An unreadable line never counts: the next one takes its place.
+                (Err(_), Ok(_)) => *known.into_mut() = line,
+                _ => {}
             }
         }
-        twins.sort_by_key(|(_, other)| other.number);
         twins
     }
 }
 
+/// Two pieces of work at once.
+fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(first);
+        let second = second();
+        match thread.join() {
+            Ok(first) => (first, second),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// The lines that are not blank, without white space at their ends.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+    all_lines(bytes).filter(|line| !line.bytes.is_empty())
+}
+
+/// All lines, without white space at their ends; what follows the last line break is a line too.
+fn all_lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+    let mut start = 0;
+    memchr::memchr_iter(b'\n', bytes)
+        .chain(std::iter::once(bytes.len()))
+        .enumerate()
+        .map(move |(at, end)| {
+            let line = Line { bytes: bytes[start..end].trim_ascii(), number: at + 1 };
+            start = end + 1;
+            line
+        })
+}
+
+/// Id and version of a line, without reading more of it than needed.
+fn glance(line: Line<'_>) -> Result<(Cow<'_, [u8]>, i64), Broken<'_>> {
+    if line.bytes.len() > MAX_LINE {
+        let why = format!("longer than {MAX_LINE} bytes");
+        return Err(Broken { number: line.number, why, bytes: line.bytes });
+    }
+    if let Some((id, version)) = at_a_glance(line.bytes) {
+        return Ok((Cow::Borrowed(id), version));
+    }
+    let held = line.read()?;
+    let id = match held.record.id {
+        Cow::Borrowed(id) => Cow::Borrowed(id.as_bytes()),
+        Cow::Owned(id) => Cow::Owned(id.into_bytes()),
+    };
+    Ok((id, held.record.version))
+}
+
 /// Id and version of a line laid out like ours: `{"id": "…", "version": n,`.
 fn at_a_glance(line: &[u8]) -> Option<(&[u8], i64)> {
-    let rest = line.strip_prefix(b"{\"id\": \"")?;
+    let (before, rest) = line.split_first_chunk()?;
+    if before != b"{\"id\": \"" {
+        return None;
+    }
     let end = rest.iter().take(64).position(|b| !b.is_ascii_alphanumeric() && *b != b'-')?;
     let (id, rest) = rest.split_at(end);
-    let rest = rest.strip_prefix(b"\", \"version\": ")?;
+    let (between, rest) = rest.split_first_chunk()?;
+    if between != b"\", \"version\": " {
+        return None;
+    }
     let digits = rest.iter().take(18).position(|b| !b.is_ascii_digit())?;
     let plain = digits > 0 && !id.is_empty() && rest[digits] == b',' && (rest[0] != b'0' || digits == 1);
     let version = rest[..digits].iter().fold(0i64, |n, b| n * 10 + i64::from(b - b'0'));

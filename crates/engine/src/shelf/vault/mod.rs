@@ -6,7 +6,7 @@
 //!
 //! | part | where |
 //! |---|---|
-//! | one line | `record` |
+//! | one line | `record`, and `layout` for lines of our own |
 //! | the file, resolved | `image` |
 //! | the gate's eight steps | `draft`, with `rules`, `seed_rules`, `alike` |
 //! | writes | `write` (what can be asked), `store` |
@@ -20,6 +20,7 @@ mod desk;
 mod draft;
 mod find;
 mod image;
+mod layout;
 mod record;
 mod review;
 mod rewrite;

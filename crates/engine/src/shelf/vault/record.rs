@@ -4,6 +4,7 @@
 //! is closed: key order, `, ` and `: ` between things, non-ASCII as it is, `topic_id` only where there is one. Keys nobody
 //! knows are passed over; a key twice makes the line unreadable, because nobody can say which one was meant.
 
+use super::layout;
 use heirloom_core::{Kind, MemoryId};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -81,6 +82,9 @@ struct Wire<'a> {
 impl<'a> Record<'a> {
     /// Reads a line. The error says what is wrong, without the line.
     pub fn parse(line: &'a [u8]) -> Result<Record<'a>, String> {
+        if let Some(record) = layout::read(line) {
+            return Ok(record);
+        }
         let wire: Wire<'a> = serde_json::from_slice(line).map_err(|e| why(&e))?;
         if wire.id.is_empty() {
             return Err("the id is empty".to_owned());

@@ -44,7 +44,7 @@ impl Vault<'_> {
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
         let resolved = image.resolve();
-        let mut active: Vec<&Held<'_>> = resolved.active().collect();
+        let mut active: Vec<Held<'_>> = resolved.active().collect();
         active.sort_by_cached_key(|held| {
             let created = held.record.created_at.to_string();
             (held.record.category.to_string(), time::parse(&created), created)

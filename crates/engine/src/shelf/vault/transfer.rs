@@ -4,7 +4,7 @@
 //! imported line goes through the gate like any other write and keeps its id, version and times; the import's own lines are not
 //! held against one another. Never here: a newer line of ours replaced by an older one.
 
-use super::image::Image;
+use super::image::{Held, Image};
 use super::store::Vault;
 use super::write::Write;
 use crate::gate::Entry;
@@ -65,15 +65,15 @@ impl Vault<'_> {
     pub fn import(&self, other: &[u8], entry: Entry) -> Result<Imported> {
         let lock = self.engine.project().lock()?;
         let bytes = self.bytes()?;
-        let ours = Image::of(&bytes).resolve();
+        let ours: Vec<Held<'_>> = Image::of(&bytes).resolve().all().collect();
         let by_id: std::collections::HashMap<&str, &super::Record<'_>> =
-            ours.held.iter().map(|held| (held.record.id.as_ref(), &held.record)).collect();
+            ours.iter().map(|held| (held.record.id.as_ref(), &held.record)).collect();
         let theirs = Image::of(other);
         let resolved = theirs.resolve();
         let mut report = Imported { unreadable: theirs.broken().len(), ..Imported::default() };
         let mut writes = Vec::new();
         let mut lines = Vec::new();
-        for held in &resolved.held {
+        for held in resolved.all() {
             match by_id.get(held.record.id.as_ref()) {
                 None if !held.record.is_active() => report.unchanged += 1,
                 Some(here) if here.version == held.record.version && **here != held.record => {

@@ -88,13 +88,13 @@ impl Shelf for Vault<'_> {
         let bytes = self.bytes()?;
         let forgotten = self.forgotten()?;
         let mut memories = Vec::new();
-        for held in &Image::of(&bytes).resolve().held {
+        for held in Image::of(&bytes).resolve().all() {
             let record = &held.record;
             let status = if record.is_active() { Status::Active } else { Status::Retired };
             let fits = wanted.status.is_none_or(|s| s == status)
                 && wanted.kind.as_ref().is_none_or(|kind| *kind == record.kind());
             if fits && !forgotten.contains(record.id.as_ref()) {
-                memories.push(self.memory(held)?);
+                memories.push(self.memory(&held)?);
             }
         }
         Ok(memories)
@@ -103,7 +103,7 @@ impl Shelf for Vault<'_> {
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
         let bytes = self.bytes()?;
         let resolved = Image::of(&bytes).resolve();
-        resolved.held.iter().find(|held| held.record.id == id.name()).map(|held| self.memory(held)).transpose()
+        resolved.all().find(|held| held.record.id == id.name()).map(|held| self.memory(&held)).transpose()
     }
 
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
