@@ -6,7 +6,7 @@
 //! refuse today, and what was forgotten and came back.
 
 use super::find::{self, Filter};
-use super::image::{Held, Image};
+use super::image::Held;
 use super::store::Vault;
 use crate::gate::policy::Row;
 use crate::gate::trust::Standing;
@@ -77,8 +77,9 @@ impl Vault<'_> {
         if !self.engine.settings().vault.enabled {
             return Ok(String::new());
         }
-        let bytes = self.bytes()?;
-        if bytes.is_empty() {
+        let current = self.current()?;
+        let view = current.view();
+        if view.resolved.is_empty() {
             return Ok(String::new());
         }
         let forgotten = self.forgotten()?;
@@ -88,7 +89,7 @@ impl Vault<'_> {
                 && !forgotten.contains(record.id.as_ref())
                 && self.held_back(&record.text).is_none()
         };
-        let held: Vec<Held<'_>> = Image::of(&bytes).resolve().active().filter(wanted).collect();
+        let held: Vec<Held<'_>> = view.resolved.active().filter(wanted).collect();
         render(&held)
     }
 

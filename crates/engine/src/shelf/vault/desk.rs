@@ -2,7 +2,7 @@
 //!
 //! Comes in: resolved lines, then new records one by one. Goes out: what is there under an id or a topic, and how much is in use.
 
-use super::image::Image;
+use super::image::Resolved;
 use super::record::Record;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,8 +25,7 @@ pub(super) struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    pub(super) fn of(image: &Image<'a>) -> Desk<'a> {
-        let resolved = image.resolve();
+    pub(super) fn of(resolved: &Resolved<'a>) -> Desk<'a> {
         let room = resolved.len();
         let mut desk = Desk {
             slots: Vec::with_capacity(room),

@@ -4,7 +4,8 @@
 //! is all of them, which only a person may ask for. Never here: what is shown to an agent; blocks choose and label that.
 
 use super::alike::{self, Pair, Question};
-use super::image::{Held, Image};
+use super::current::{Current, View};
+use super::image::Held;
 use super::record::Record;
 use super::rules::Rules;
 use super::seed_rules;
@@ -111,16 +112,16 @@ impl Vault<'_> {
         scopes: Option<&[&str]>,
         limit: usize,
     ) -> Result<Vec<(Record<'static>, f64)>> {
-        let bytes = self.bytes()?;
-        let held: Vec<Held<'_>> = Image::of(&bytes).resolve().active().collect();
+        let current = self.current()?;
+        let held: Vec<Held<'_>> = current.view().resolved.active().collect();
         let hits = search(&held, query, &Filter::in_scopes(scopes), limit);
         Ok(hits.into_iter().map(|(one, score)| (one.record.clone().into_owned(), score)).collect())
     }
 
     /// The newest records filed as asked.
     pub fn recall(&self, filter: &Filter<'_>, limit: usize) -> Result<Vec<Record<'static>>> {
-        let bytes = self.bytes()?;
-        let held: Vec<Held<'_>> = Image::of(&bytes).resolve().active().collect();
+        let current = self.current()?;
+        let held: Vec<Held<'_>> = current.view().resolved.active().collect();
         Ok(recall(&held, filter, limit).into_iter().map(|one| one.record.clone().into_owned()).collect())
     }
 
@@ -135,21 +136,15 @@ impl Vault<'_> {
 
     /// Pairs of one scope that may be one memory, best first.
     pub fn consolidation_candidates(&self, scopes: Option<&[&str]>, floor: f64) -> Result<Vec<Pair>> {
-        let bytes = self.bytes()?;
-        let held = self.wanted(&bytes, scopes);
+        let current = self.current()?;
+        let held = wanted(&current, scopes);
         Ok(alike::pairs(&held.iter().map(|one| &one.record).collect::<Vec<_>>(), floor))
-    }
-
-    /// What is in use in these scopes.
-    fn wanted<'b>(&self, bytes: &'b [u8], scopes: Option<&[&str]>) -> Vec<Held<'b>> {
-        let filter = Filter::in_scopes(scopes);
-        Image::of(bytes).resolve().active().filter(|one| filter.wants(&one.record)).collect()
     }
 
     /// What could go, with reasons. Nothing is deleted.
     pub fn propose_deletions(&self, scopes: Option<&[&str]>) -> Result<Vec<Proposal>> {
-        let bytes = self.bytes()?;
-        let held = self.wanted(&bytes, scopes);
+        let current = self.current()?;
+        let held = wanted(&current, scopes);
         let mut seen: HashMap<(&str, Vec<String>), &str> = HashMap::new();
         let mut proposals = Vec::new();
         for record in held.iter().map(|one| &one.record) {
@@ -175,14 +170,19 @@ impl Vault<'_> {
 
     /// The figures.
     pub fn stats(&self) -> Result<Stats> {
-        let bytes = self.bytes()?;
-        let image = Image::of(&bytes);
-        Ok(stats(&image, &self.rules))
+        let current = self.current()?;
+        Ok(stats(&current.view(), &self.rules))
     }
 }
 
-fn stats(image: &Image<'_>, rules: &Rules) -> Stats {
-    let resolved = image.resolve();
+/// What is in use in these scopes.
+fn wanted<'c>(current: &'c Current, scopes: Option<&[&str]>) -> Vec<Held<'c>> {
+    let filter = Filter::in_scopes(scopes);
+    current.view().resolved.active().filter(|one| filter.wants(&one.record)).collect()
+}
+
+fn stats(view: &View<'_>, rules: &Rules) -> Stats {
+    let resolved = &view.resolved;
     let active: Vec<Record<'_>> = resolved.active().map(|held| held.record).collect();
     let tally = |of: fn(&Record<'_>) -> String| {
         let mut counts = BTreeMap::new();
@@ -197,9 +197,9 @@ fn stats(image: &Image<'_>, rules: &Rules) -> Stats {
         max_active: rules.capacity,
         utilization_pct: one_decimal(share(active.len(), rules.capacity) * 100.0),
         deleted_count: resolved.len() - active.len(),
-        raw_lines: image.lines(),
-        compactable_lines: image.lines() - active.len(),
-        bloat_ratio: one_decimal(share(image.lines(), active.len().max(1))),
+        raw_lines: view.lines,
+        compactable_lines: view.lines - active.len(),
+        bloat_ratio: one_decimal(share(view.lines, active.len().max(1))),
         by_scope: tally(|r| r.scope.to_string()),
         by_tier: tally(|r| r.tier.to_string()),
         by_category: tally(|r| r.category.to_string()),

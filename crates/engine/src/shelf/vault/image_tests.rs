@@ -65,24 +65,6 @@ fn a_byte_order_mark_carriage_returns_and_missing_keys_are_no_obstacle() {
     assert!(resolved.broken.is_empty());
 }
 
-#[test]
-fn a_large_file_in_two_halves_is_the_same_as_in_one() {
-    let mut file = String::new();
-    for n in 0..30_000 {
-        file.push_str(&line(&format!("{:012x}", n % 7001), 1 + n / 7001, &format!("text {n} {}", "x".repeat(40))));
-        file.push('\n');
-    }
-    file.push_str("torn");
-    assert!(file.len() > LARGE);
-    let image = Image::of(file.as_bytes());
-    let whole = Part::of(file.as_bytes());
-    assert_eq!((image.part.lines, image.part.numbers), (whole.lines, whole.numbers));
-    let of = |part: &Part<'_>| part.best.iter().map(|b| (b.line.number, b.version)).collect::<Vec<_>>();
-    assert_eq!(of(&image.part), of(&whole));
-    assert_eq!(image.part.broken, whole.broken);
-    assert_eq!(image.resolve().len(), 7001);
-}
-
 /// Records of any content, with few ids and versions so that they meet.
 fn records() -> impl Strategy<Value = Vec<Record<'static>>> {
     let text = || "(\\PC|\n|\"|\\\\|\t|\u{1}){0,20}";

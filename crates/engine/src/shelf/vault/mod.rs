@@ -7,7 +7,7 @@
 //! | part | where |
 //! |---|---|
 //! | one line | `record`, and `layout` for lines of our own |
-//! | the file, resolved | `image` |
+//! | the file, resolved | `current`, which keeps only what counts, and `image`, which sees every line; both by `scan` |
 //! | the gate's eight steps | `draft`, with `rules`, `seed_rules`, `alike` |
 //! | writes | `write` (what can be asked), `store` |
 //! | compact, forget | `rewrite` |
@@ -16,6 +16,7 @@
 
 mod alike;
 mod blocks;
+mod current;
 mod desk;
 mod draft;
 mod find;
@@ -25,6 +26,7 @@ mod record;
 mod review;
 mod rewrite;
 mod rules;
+mod scan;
 pub mod seed_rules;
 mod store;
 mod transfer;
@@ -33,6 +35,7 @@ mod write;
 
 pub use alike::{Likeness, Pair, Question, likeness};
 pub use blocks::Reader;
+pub use current::{Current, View};
 pub use draft::VaultDraft;
 pub use find::{Filter, Proposal, Stats};
 pub use image::{Broken, Held, Image, Resolved};

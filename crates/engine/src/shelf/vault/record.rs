@@ -5,6 +5,7 @@
 //! knows are passed over; a key twice makes the line unreadable, because nobody can say which one was meant.
 
 use super::layout;
+use super::scan::MAX_LINE;
 use heirloom_core::{Kind, MemoryId};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -82,6 +83,9 @@ struct Wire<'a> {
 impl<'a> Record<'a> {
     /// Reads a line. The error says what is wrong, without the line.
     pub fn parse(line: &'a [u8]) -> Result<Record<'a>, String> {
+        if line.len() > MAX_LINE {
+            return Err(format!("longer than {MAX_LINE} bytes"));
+        }
         if let Some(record) = layout::read(line) {
             return Ok(record);
         }

@@ -6,7 +6,7 @@
 
 use super::desk::Desk;
 use super::draft::{Deed, VaultDraft};
-use super::image::Image;
+use super::current::{Current, MAX_VAULT, View};
 use super::record::Record;
 use super::rules::Rules;
 use super::write::{Addition, Write};
@@ -19,9 +19,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
-
-/// The largest vault that is read.
-const MAX_VAULT: u64 = 1 << 30;
 
 /// The vault of a project.
 #[derive(Debug)]
@@ -100,7 +97,12 @@ impl<'e> Vault<'e> {
         self.engine.project().root().join(&["vault.jsonl"])
     }
 
-    /// The file as it is; empty if there is none. [`Image::of`] makes sense of it.
+    /// What counts in it now.
+    pub fn current(&self) -> Result<Current> {
+        Current::read(&self.path())
+    }
+
+    /// The file as it is, line by line; empty if there is none. [`super::Image::of`] makes sense of it.
     pub fn bytes(&self) -> Result<Vec<u8>> {
         Ok(files::read_if_there(&self.path(), MAX_VAULT)?.unwrap_or_default())
     }
@@ -181,13 +183,13 @@ impl<'e> Vault<'e> {
         entry: Entry,
         id: Option<String>,
     ) -> Result<Vec<Result<Stored>>> {
-        let bytes = self.bytes()?;
-        let image = Image::of(&bytes);
-        let mut desk = Desk::of(&image);
+        let current = self.current()?;
+        let view = current.view();
+        let mut desk = Desk::of(&view.resolved);
         let mut kept = Vec::new();
         let mut outcomes = Vec::with_capacity(writes.len());
         for (n, write) in writes.into_iter().enumerate() {
-            match self.judge(lock, write, &desk, &image, entry, (n, id.as_deref())) {
+            match self.judge(lock, write, &desk, &view, entry, (n, id.as_deref())) {
                 Ok(one) => {
                     let line = Cow::Owned(one.line.clone().into_bytes());
                     desk.put(one.stored.record.clone(), line);
@@ -208,7 +210,7 @@ impl<'e> Vault<'e> {
         lock: &Lock,
         write: Write,
         desk: &Desk<'_>,
-        image: &Image<'_>,
+        view: &View<'_>,
         entry: Entry,
         (n, id): (usize, Option<&str>),
     ) -> Result<Kept> {
@@ -220,8 +222,8 @@ impl<'e> Vault<'e> {
             true => self.waiting_id(&write)?,
             false => None,
         };
-        let known = id.map(str::to_owned).or(waiting).filter(|id| !image.knows(id) && desk.get(id).is_none());
-        let fresh = || known.unwrap_or_else(|| self.fresh_id(image, desk, n));
+        let known = id.map(str::to_owned).or(waiting).filter(|id| !view.knows(id) && desk.get(id).is_none());
+        let fresh = || known.unwrap_or_else(|| self.fresh_id(view, desk, n));
         let now = self.engine.project().world().now;
         let draft = VaultDraft::of(write, desk, &self.rules, now, fresh)?;
         let to_item = |draft: &VaultDraft<'_>| serde_json::to_value(draft.waiting()).unwrap_or(Value::Null);
@@ -238,13 +240,13 @@ impl<'e> Vault<'e> {
     }
 
     /// Twelve hex digits nobody can guess and no line has: from this process's random bytes, the time and the place.
-    fn fresh_id(&self, image: &Image<'_>, desk: &Desk<'_>, n: usize) -> String {
+    fn fresh_id(&self, view: &View<'_>, desk: &Desk<'_>, n: usize) -> String {
         let world = self.engine.project().world();
-        let seed = format!("{}\0{}\0{}\0{n}", world.nonce, world.now.as_nanosecond(), image.lines());
+        let seed = format!("{}\0{}\0{}\0{n}", world.nonce, world.now.as_nanosecond(), view.lines);
         let mut id = hash::sha256(seed.as_bytes());
         loop {
             let short = &id[..12];
-            if !image.knows(short) && desk.get(short).is_none() {
+            if !view.knows(short) && desk.get(short).is_none() {
                 return short.to_owned();
             }
             id = hash::sha256(id.as_bytes());

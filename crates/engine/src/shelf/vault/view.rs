@@ -85,10 +85,10 @@ impl Shelf for Vault<'_> {
     }
 
     fn list(&self, wanted: &Listing) -> Result<Vec<Memory>> {
-        let bytes = self.bytes()?;
+        let current = self.current()?;
         let forgotten = self.forgotten()?;
         let mut memories = Vec::new();
-        for held in Image::of(&bytes).resolve().all() {
+        for held in current.view().resolved.all() {
             let record = &held.record;
             let status = if record.is_active() { Status::Active } else { Status::Retired };
             let fits = wanted.status.is_none_or(|s| s == status)
@@ -101,9 +101,8 @@ impl Shelf for Vault<'_> {
     }
 
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
-        let bytes = self.bytes()?;
-        let resolved = Image::of(&bytes).resolve();
-        resolved.all().find(|held| held.record.id == id.name()).map(|held| self.memory(&held)).transpose()
+        let current = self.current()?;
+        current.view().resolved.all().find(|held| held.record.id == id.name()).map(|held| self.memory(&held)).transpose()
     }
 
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
