@@ -6,7 +6,8 @@ use crate::output::Out;
 use clap::CommandFactory as _;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
-use heirloom_core::kind::{RECORD_KINDS, Shape};
+use heirloom_core::ShelfName;
+use heirloom_core::kind::{OTHER_KINDS, RECORD_KINDS, Shape};
 use heirloom_core::settings::{Guard, KEYS, Type};
 use heirloom_core::{code, trust};
 use heirloom_engine::gate::policy::Row;
@@ -89,6 +90,8 @@ fn type_name(ty: Type) -> String {
         Type::Model => "`haiku`, `sonnet` or `opus`".to_owned(),
         Type::Fields => "list of fields".to_owned(),
         Type::Rules => "list of rules".to_owned(),
+        Type::Name => "name".to_owned(),
+        Type::Names => "list of names".to_owned(),
     }
 }
 
@@ -106,7 +109,13 @@ fn environment() -> String {
 }
 
 fn kinds() -> String {
-    let mut page = "# Record kinds\n\nJSON Schemas of the same are in `schemas/`.\n".to_owned();
+    let intro = "Records are typed; the JSON Schemas of their kinds are in `schemas/`. The other shelves have formats of their own.";
+    let shelves = OTHER_KINDS.iter().filter(|row| row.shelf != ShelfName::Tiers);
+    let rows = RECORD_KINDS
+        .iter()
+        .chain(shelves)
+        .map(|row| vec![format!("`{}`", row.name), row.shelf.name().to_owned(), row.help.to_owned()]);
+    let mut page = table("Kinds", intro, &["kind", "shelf", "what it is"], rows);
     for row in &RECORD_KINDS {
         let _ = write!(
             page,

@@ -5,3 +5,4 @@
 mod fence;
 
 pub use fence::records_block;
+pub mod vault;

@@ -10,6 +10,7 @@ pub mod notes;
 pub mod provenance;
 pub mod records;
 pub mod topics;
+pub mod vault;
 
 pub use audience::Audience;
 pub use merge::merge;
