@@ -27,6 +27,10 @@ mod hostile;
 mod lifecycle;
 mod person;
 mod record;
+mod shelves;
+mod shelves_life;
+mod shelves_merge;
+mod shelves_transfer;
 
 #[test]
 fn no_test_file_is_forgotten() {
