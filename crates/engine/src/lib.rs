@@ -12,6 +12,7 @@ pub mod capture;
 mod engine;
 pub mod files;
 pub mod gate;
+pub mod hook;
 pub mod project;
 pub mod shelf;
 

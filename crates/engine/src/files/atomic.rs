@@ -54,6 +54,24 @@ pub fn write(path: &Path, bytes: &[u8], mode: Mode) -> Result<()> {
     outcome
 }
 
+/// Writes a private file so that other processes see the old or the new one, without waiting for the disk: for what may be
+/// lost in a power cut. A link in the file's place is replaced, never followed.
+pub fn write_passing(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temp = temp_beside(path);
+    let mut options = OpenOptions::new();
+    let outcome = options
+        .write(true)
+        .create_new(true)
+        .mode(Mode::Private.file())
+        .open(&temp)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| std::fs::rename(&temp, path));
+    outcome.map_err(|e| {
+        let _ = std::fs::remove_file(&temp);
+        Fault::io(path, "write", &e)
+    })
+}
+
 fn fill(temp: &Path, bytes: &[u8], mode: Mode) -> Result<()> {
     let cannot = |e: &std::io::Error| Fault::io(temp, "write", e);
     let mut file = OpenOptions::new()
