@@ -3,10 +3,11 @@
 //! Comes in: nothing; [`crate::wire`] makes these. Goes out: to the engine's hooks. Never here: a field that only one agent
 //! has a use for.
 
+use serde::Serialize;
 use std::path::PathBuf;
 
 /// A hook call, understood.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Call {
     /// The session, if the agent names it.
     pub session: Option<String>,
@@ -19,7 +20,8 @@ pub struct Call {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A session begins, or begins again after its context was cleared or made smaller.
     SessionStart {
@@ -57,7 +59,8 @@ pub enum Event {
 }
 
 /// What a tool writes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Target {
     /// A file.
     File(String),

@@ -157,3 +157,7 @@ impl<'a> Fields<'a> {
         names.iter().any(|name| self.0.get(*name).and_then(Value::as_bool) == Some(true))
     }
 }
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

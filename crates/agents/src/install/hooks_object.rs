@@ -27,18 +27,10 @@ pub(super) fn install(agent: &Agent, text: Option<&str>, program: &str) -> Resul
         if ours.len() == 1 && value(&ours[0]).as_ref() == Some(&wanted) {
             continue;
         }
-        match ours.len() {
-            0 => {
-                groups.append(input(&wanted));
-            }
-            _ => {
-                let first = ours.remove(0);
-                ours.into_iter().for_each(CstNode::remove);
-                if let Some(object) = first.as_object() {
-                    object.replace_with(input(&wanted));
-                }
-            }
-        }
+        // A new entry where the old one was, so that the file's own spacing is kept.
+        let at = ours.first().and_then(CstNode::element_index).unwrap_or(groups.elements().len());
+        groups.insert(at, input(&wanted));
+        ours.drain(..).for_each(CstNode::remove);
     }
     Ok(root.to_string())
 }
