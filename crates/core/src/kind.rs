@@ -112,8 +112,21 @@ pub struct Field {
     pub required: bool,
     /// Whether it is shown in a candidate's excerpt.
     pub excerpt: bool,
+    /// Which part of a plain sentence belongs there.
+    pub from: Words,
     /// What to write there.
     pub help: &'static str,
+}
+
+/// Which part of a plain sentence ("this because that") a field takes when a record is made from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// The whole sentence, if the field must be filled.
+    Whole,
+    /// What stands before "because".
+    What,
+    /// What stands after "because".
+    Why,
 }
 
 /// What a field holds.
@@ -137,15 +150,23 @@ pub enum Shape {
 }
 
 const fn need(name: &'static str, shape: Shape, help: &'static str) -> Field {
-    Field { name, shape, required: true, excerpt: false, help }
+    Field { name, shape, required: true, excerpt: false, from: Words::Whole, help }
 }
 
 const fn may(name: &'static str, shape: Shape, help: &'static str) -> Field {
-    Field { name, shape, required: false, excerpt: false, help }
+    Field { name, shape, required: false, excerpt: false, from: Words::Whole, help }
 }
 
 const fn key(field: Field) -> Field {
     Field { excerpt: true, ..field }
+}
+
+const fn what(field: Field) -> Field {
+    Field { from: Words::What, ..field }
+}
+
+const fn why(field: Field) -> Field {
+    Field { from: Words::Why, ..field }
 }
 
 const TEXT: Shape = Shape::Text;
@@ -154,7 +175,7 @@ const SOME: Shape = Shape::List { min: 1 };
 
 /// What a custom category holds when its settings declare no fields.
 pub const CUSTOM_FIELDS: &[Field] = &[
-    key(need("summary", TEXT, "the thing to remember, in a sentence")),
+    key(what(need("summary", TEXT, "the thing to remember, in a sentence"))),
     key(may("details", TEXT, "everything else worth knowing")),
 ];
 
@@ -202,9 +223,9 @@ pub const RECORD_KINDS: [Row; 6] = [
                 "where it stands",
             ),
             key(need("context", TEXT, "what made a decision necessary")),
-            key(need("decision", TEXT, "what was decided")),
+            what(key(need("decision", TEXT, "what was decided"))),
             may("alternatives", Shape::Alternatives, "what else was considered, and why not"),
-            key(need("rationale", SOME, "why, one reason each")),
+            why(key(need("rationale", SOME, "why, one reason each"))),
             may("consequences", LIST, "what follows from it"),
         ],
         help: "a choice and why it was made",
@@ -216,11 +237,11 @@ pub const RECORD_KINDS: [Row; 6] = [
         label: "RUNBOOK",
         priority: 4,
         fields: &[
-            key(need("trigger", TEXT, "what you see when you need it")),
+            what(key(need("trigger", TEXT, "what you see when you need it"))),
             may("symptoms", LIST, "how it shows"),
             need("steps", SOME, "what to do, in order"),
             need("verification", TEXT, "how to know that it worked"),
-            key(may("root_cause", TEXT, "why it happened")),
+            why(key(may("root_cause", TEXT, "why it happened"))),
             may("environment", TEXT, "where it applies"),
         ],
         help: "what to do when something breaks",
@@ -235,8 +256,8 @@ pub const RECORD_KINDS: [Row; 6] = [
         model: "sonnet",
         fields: &[
             need("kind", Shape::Choice(&["limitation", "gap", "policy", "technical"]), "what sort of limit"),
-            key(need("rule", TEXT, "the limit itself")),
-            key(need("impact", SOME, "what it means for the work")),
+            what(key(need("rule", TEXT, "the limit itself"))),
+            why(key(need("impact", SOME, "what it means for the work"))),
             may("workarounds", LIST, "ways around it"),
             need("severity", Shape::Choice(&["medium", "high", "low"]), "how much it hurts"),
             need("active", Shape::Flag, "whether it still holds"),
@@ -257,8 +278,8 @@ pub const RECORD_KINDS: [Row; 6] = [
                 "where it stands",
             ),
             need("priority", Shape::Choice(&["medium", "critical", "high", "low"]), "how urgent it is"),
-            key(need("description", TEXT, "what is owed")),
-            key(need("reason_deferred", TEXT, "why it was put off")),
+            what(key(need("description", TEXT, "what is owed"))),
+            why(key(need("reason_deferred", TEXT, "why it was put off"))),
             may("impact", LIST, "what it costs meanwhile"),
             may("suggested_fix", LIST, "how to pay it back"),
             may("acceptance_criteria", LIST, "when it counts as paid"),
@@ -273,9 +294,9 @@ pub const RECORD_KINDS: [Row; 6] = [
         priority: 3,
         triage_may_delete: false,
         fields: &[
-            key(need("topic", TEXT, "what it is about")),
-            key(need("value", TEXT, "how it is done here")),
-            key(need("reason", TEXT, "why")),
+            what(key(need("topic", TEXT, "what it is about"))),
+            what(key(need("value", TEXT, "how it is done here"))),
+            why(key(need("reason", TEXT, "why"))),
             need("strength", Shape::Choice(&["default", "strong", "soft"]), "how firmly it is meant"),
             may("examples", Shape::Examples, "what to prefer and what to avoid"),
         ],
@@ -292,7 +313,7 @@ pub const RECORD_KINDS: [Row; 6] = [
         triage_may_delete: false,
         threshold: 0.6,
         fields: &[
-            key(need("goal", TEXT, "what the session was for")),
+            what(key(need("goal", TEXT, "what the session was for"))),
             key(need(
                 "outcome",
                 Shape::Choice(&["success", "partial", "blocked", "abandoned"]),

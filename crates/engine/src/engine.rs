@@ -9,7 +9,8 @@ use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
 use crate::project::Project;
-use crate::shelf::Shelf;
+use crate::shelf::records::Records;
+use crate::shelf::{Problem, Shelf};
 use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -58,12 +59,17 @@ impl Engine {
 
     /// The gate's eyes.
     pub fn screen(&self) -> &Screen {
-        self.screen.get_or_init(|| Screen::new(self.settings.gate))
+        self.screen.get_or_init(|| Screen::new(self.settings.gate.clone()))
+    }
+
+    /// The record shelf.
+    pub fn records(&self) -> Records<'_> {
+        Records::new(self)
     }
 
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        Vec::new()
+        vec![Box::new(self.records())]
     }
 
     /// The shelf that holds an id.
@@ -73,6 +79,26 @@ impl Engine {
             .into_iter()
             .find(|shelf| shelf.name() == name)
             .ok_or_else(|| crate::shelf::unknown(id.as_str()))
+    }
+
+    /// What the shelves hold that the gate would refuse.
+    pub fn refused_content(&self) -> Result<Vec<Problem>> {
+        let mut held = Vec::new();
+        for shelf in self.shelves() {
+            held.extend(
+                shelf.verify()?.into_iter().filter(|problem| problem.code == Code::GateRefused.name()),
+            );
+        }
+        Ok(held)
+    }
+
+    /// Cuts what the gate refuses out of every shelf. Returns the files that changed.
+    pub fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
+        let mut changed = Vec::new();
+        for shelf in self.shelves() {
+            changed.extend(shelf.redact_stored(entry)?);
+        }
+        Ok(changed)
     }
 
     /// The review inbox.

@@ -12,8 +12,13 @@ pub mod capture;
 mod engine;
 pub mod files;
 pub mod gate;
+pub mod git;
 pub mod hook;
+pub mod inject;
 pub mod project;
+pub mod provenance;
+pub mod recall;
+pub mod review;
 pub mod shelf;
 
 pub use engine::{Engine, Written};

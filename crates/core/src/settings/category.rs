@@ -3,7 +3,7 @@
 //! Comes in: the table of kinds and the resolved settings. Goes out: everything the record shelf needs to know about a
 //! category. Never here: how a record is checked or stored.
 
-use crate::kind::{CUSTOM_FIELDS, Field, Kind, Shape};
+use crate::kind::{CUSTOM_FIELDS, Field, Kind, Shape, Words};
 
 /// A category of records.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +48,8 @@ pub struct FieldView<'a> {
     pub required: bool,
     /// Whether an excerpt shows it.
     pub excerpt: bool,
+    /// Which part of a plain sentence belongs there.
+    pub from: Words,
     /// What to write there; empty for custom fields.
     pub help: &'a str,
 }
@@ -73,6 +75,7 @@ impl Category {
                     shape: f.shape,
                     required: f.required,
                     excerpt: f.excerpt,
+                    from: f.from,
                     help: f.help,
                 })
                 .collect()
@@ -91,6 +94,7 @@ impl Category {
                     },
                     required: f.required,
                     excerpt: f.required,
+                    from: if f.required { Words::What } else { Words::Whole },
                     help: "",
                 })
                 .collect(),

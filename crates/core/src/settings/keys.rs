@@ -42,8 +42,10 @@ pub enum Guard {
     Tighten(&'static [&'static str]),
     /// What the user set counts before what the project set.
     UserFirst,
-    /// A project may add to what the user set, never replace or remove it, and only what makes the gate stricter.
+    /// Only the user may decide it; what a project's file says is ignored.
     UserOnly,
+    /// A list: what every layer says counts together.
+    Adds,
     /// A path from the project's file must stay inside the project.
     InsideProject,
 }
@@ -76,6 +78,10 @@ const COUNT: Type = Type::Whole { min: 0, max: 1_000_000 };
 
 /// Gate profiles from loose to strict.
 pub const PROFILES: &[&str] = &["seed", "standard"];
+const fn profile(name: &'static str, help: &'static str) -> Key {
+    guarded(Guard::Tighten(PROFILES), key(name, Type::Choice(PROFILES), "", help))
+}
+
 /// Treatment of contact data from loose to strict.
 pub const CONTACT: &[&str] = &["keep", "redact"];
 
@@ -147,6 +153,24 @@ pub const KEYS: &[Key] = &[
     guarded(
         Guard::Tighten(CONTACT),
         key("gate.contact", Type::Choice(CONTACT), r#""keep""#, "what happens to contact data"),
+    ),
+    profile("gate.profiles.records", "the profile of the record shelf alone"),
+    profile("gate.profiles.topics", "the profile of the topic shelf alone"),
+    profile("gate.profiles.notes", "the profile of the notes shelf alone"),
+    profile("gate.profiles.vault", "the profile of the vault alone"),
+    profile("gate.profiles.tiers", "the profile of the tiers alone"),
+    guarded(
+        Guard::Adds,
+        key("gate.rules", Type::Rules, "", "rules of your own: id, pattern, class, level, keywords, entropy"),
+    ),
+    guarded(
+        Guard::UserOnly,
+        key(
+            "gate.allow",
+            Type::Rules,
+            "",
+            "what is known to be harmless: rule, value or pattern, and a reason",
+        ),
     ),
 ];
 

@@ -167,7 +167,19 @@ fn decide(
 ) -> Option<(Value, Origin)> {
     match key.guard {
         Guard::Open | Guard::InsideProject => {}
-        Guard::UserOnly => found.retain(|(_, origin)| *origin != Origin::Project),
+        Guard::UserOnly => {
+            if found.iter().any(|(_, origin)| *origin == Origin::Project) {
+                let message =
+                    "only you can set this, in your own settings; the project's value is ignored".to_owned();
+                warnings.push(Warning { name: name.to_owned(), origin: Origin::Project, message });
+                found.retain(|(_, origin)| *origin != Origin::Project);
+            }
+        }
+        Guard::Adds => {
+            let all: Vec<Value> =
+                found.iter().filter_map(|(value, _)| value.as_array()).flatten().cloned().collect();
+            return found.first().map(|(_, origin)| (Value::Array(all), *origin));
+        }
         Guard::UserFirst => {
             if found.iter().any(|(_, origin)| *origin == Origin::User) {
                 found.retain(|(_, origin)| *origin != Origin::Project);
@@ -179,7 +191,9 @@ fn decide(
             let project = found.iter().position(|(_, origin)| *origin == Origin::Project);
             if let Some(at) = project {
                 let below = found.get(at + 1).map(|(value, _)| rank(value));
-                let floor = below.or_else(|| read::default(key, name).map(|v| rank(&v))).unwrap_or(0);
+                // Where nobody set anything and there is no default, only the strictest word is safe to take from a project.
+                let default = || read::default(key, name).map_or(order.len() - 1, |value| rank(&value));
+                let floor = below.unwrap_or_else(default);
                 if rank(&found[at].0) < floor {
                     let message = format!(
                         "a project can only tighten this; `{}` is looser than what counts here and is ignored",

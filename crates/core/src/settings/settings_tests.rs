@@ -1,4 +1,5 @@
 use super::*;
+use crate::ShelfName;
 use serde_json::{Value, json};
 
 fn layers(project: Value, user: Value) -> Loaded {
@@ -29,7 +30,7 @@ fn without_layers_the_defaults_of_the_format_count() {
     assert_eq!(settings.max_memories_per_category, None);
     assert_eq!(settings.category("tech_debt").unwrap().folder, "tech-debt");
     assert_eq!(settings.category("session_summary").unwrap().max_retained, Some(5));
-    assert_eq!(settings.gate.profile, Profile::Standard);
+    assert_eq!(settings.gate.profile(ShelfName::Records), Profile::Standard);
 }
 
 #[test]
@@ -95,10 +96,10 @@ fn an_unknown_name_is_named_with_the_nearest_known_one() {
 #[test]
 fn a_project_can_only_tighten_the_gate() {
     let loose = project(json!({"gate": {"profile": "seed"}}));
-    assert_eq!(loose.settings.gate.profile, Profile::Standard);
+    assert_eq!(loose.settings.gate.profile(ShelfName::Records), Profile::Standard);
     assert_eq!(loose.warnings.len(), 1);
     let user_loose = layers(json!({"gate": {"profile": "standard"}}), json!({"gate": {"profile": "seed"}}));
-    assert_eq!(user_loose.settings.gate.profile, Profile::Standard);
+    assert_eq!(user_loose.settings.gate.profile(ShelfName::Records), Profile::Standard);
     let stays = layers(json!({"gate": {"contact": "keep"}}), json!({"gate": {"contact": "redact"}}));
     assert_eq!(stays.settings.gate.contact, Contact::Redact);
 }
@@ -107,7 +108,7 @@ fn a_project_can_only_tighten_the_gate() {
 fn a_security_value_that_cannot_be_read_counts_as_the_strictest() {
     let loaded = layers(json!({}), json!({"gate": {"contact": 7, "profile": "lax"}}));
     assert_eq!(loaded.settings.gate.contact, Contact::Redact);
-    assert_eq!(loaded.settings.gate.profile, Profile::Standard);
+    assert_eq!(loaded.settings.gate.profile(ShelfName::Records), Profile::Standard);
     assert_eq!(loaded.warnings.len(), 2);
 }
 
@@ -167,4 +168,25 @@ fn every_key_has_a_row_that_finds_itself() {
         assert_eq!(Key::find(&name).unwrap().name, key.name);
         assert!(!key.help.is_empty());
     }
+}
+
+#[test]
+fn a_project_adds_rules_but_never_exceptions() {
+    let loaded = layers(
+        json!({"gate": {"rules": [{"id": "p"}], "allow": [{"rule": "x", "reason": "y"}]}}),
+        json!({"gate": {"rules": [{"id": "u"}], "allow": [{"rule": "a", "reason": "b"}]}}),
+    );
+    assert_eq!(loaded.settings.gate.rules, [json!({"id": "p"}), json!({"id": "u"})]);
+    assert_eq!(loaded.settings.gate.allow, [json!({"rule": "a", "reason": "b"})]);
+    assert_eq!(loaded.warnings.len(), 1);
+}
+
+#[test]
+fn one_shelf_can_have_its_own_profile() {
+    let loaded =
+        layers(json!({"gate": {"profiles": {"vault": "standard"}}}), json!({"gate": {"profile": "seed"}}));
+    assert_eq!(loaded.settings.gate.profile(ShelfName::Topics), Profile::Seed);
+    assert_eq!(loaded.settings.gate.profile(ShelfName::Vault), Profile::Standard);
+    let weaker = project(json!({"gate": {"profiles": {"vault": "seed"}}}));
+    assert_eq!(weaker.settings.gate.profile(ShelfName::Vault), Profile::Standard);
 }

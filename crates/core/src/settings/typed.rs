@@ -4,7 +4,7 @@
 
 use super::category::{Category, CustomField};
 use super::layers::{Origin, Warning};
-use crate::kind::Kind;
+use crate::kind::{Kind, ShelfName};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -94,12 +94,23 @@ pub struct Delete {
 }
 
 /// How the gate looks at text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    /// Which rules look for secrets.
-    pub profile: Profile,
+    /// Which rules look for secrets, by shelf.
+    pub profiles: [Profile; 5],
     /// What happens to contact data.
     pub contact: Contact,
+    /// Rules of the user's and the project's own, as written.
+    pub rules: Vec<Value>,
+    /// What is known to be harmless, as written.
+    pub allow: Vec<Value>,
+}
+
+impl Gate {
+    /// The profile of a shelf.
+    pub fn profile(&self, shelf: ShelfName) -> Profile {
+        self.profiles[shelf as usize]
+    }
 }
 
 /// Which rules look for secrets.
@@ -196,8 +207,10 @@ impl Settings {
                 archive_retired: v.on("delete.archive_retired"),
             },
             gate: Gate {
-                profile: if v.text("gate.profile") == "seed" { Profile::Seed } else { Profile::Standard },
+                profiles: ShelfName::ALL.map(|shelf| v.profile(shelf)),
                 contact: if v.text("gate.contact") == "redact" { Contact::Redact } else { Contact::Keep },
+                rules: v.list("gate.rules"),
+                allow: v.list("gate.allow"),
             },
             categories,
         }
@@ -226,6 +239,16 @@ impl Reader<'_> {
 
     fn count(&self, name: &str) -> Option<u32> {
         self.get(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok())
+    }
+
+    fn list(&self, name: &str) -> Vec<Value> {
+        self.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+    }
+
+    fn profile(&self, shelf: ShelfName) -> Profile {
+        let own = self.text(&format!("gate.profiles.{}", shelf.name()));
+        let word = if own.is_empty() { self.text("gate.profile") } else { own };
+        if word == "seed" { Profile::Seed } else { Profile::Standard }
     }
 
     fn category(&self, name: &str) -> Category {

@@ -1,6 +1,7 @@
 use super::*;
 use heirloom_core::Settings;
-use heirloom_core::settings::{Contact, Gate as GateSettings, Profile};
+use heirloom_core::settings::Profile;
+use serde_json::json;
 
 struct Sample {
     row: Row,
@@ -107,9 +108,46 @@ fn the_shelfs_own_checks_run_in_its_order() {
 
 #[test]
 fn redaction_of_shown_text_leaves_no_secret() {
-    let settings = GateSettings { profile: Profile::Standard, contact: Contact::Keep };
-    let shown = Screen::new(settings).redacted(&format!("x {} y", token()));
+    let shown = screen().redacted(&format!("x {} y", token()));
     assert!(!shown.contains(&token()));
+}
+
+#[test]
+fn a_bad_rule_of_the_user_is_named_and_the_built_in_ones_go_on() {
+    let mut settings = Settings::standard().gate;
+    settings.rules = vec![
+        json!({"id": "broken", "pattern": "a(b"}),
+        json!({"id": "ticket", "pattern": "TICKET-[0-9]{6}"}),
+        json!(7),
+    ];
+    settings.allow = vec![json!({"rule": "x"})];
+    let screen = Screen::new(settings);
+    let errors: Vec<&str> = screen.rule_errors().iter().map(|e| e.rule.as_str()).collect();
+    assert_eq!(errors, ["rules[2]", "broken", "allow[0]"]);
+    assert_eq!(screen.rule_errors()[1].position, Some(1));
+    assert_eq!(screen.would_refuse("see TICKET-123456", Row::Records).as_deref(), Some("ticket"));
+    assert!(screen.would_refuse(&token(), Row::Records).is_some());
+}
+
+#[test]
+fn under_the_seed_profile_a_shelfs_own_list_counts_and_nothing_else() {
+    let mut settings = Settings::standard().gate;
+    settings.profiles = [Profile::Seed; 5];
+    let screen = Screen::new(settings);
+    let person = Entry::through(Channel::Person);
+    assert_eq!(admit(sample(Row::Records, &token()), person, &screen).verdict(), "keep");
+    let Decision::Refused(fault) = admit(sample(Row::Topics, "the primary KEY"), person, &screen) else {
+        panic!("stored")
+    };
+    assert_eq!(fault.message, "Security violation: Cannot store sensitive data");
+    assert_eq!(admit(sample(Row::Vault, "password: x"), person, &screen).verdict(), "refuse");
+    assert_eq!(admit(sample(Row::Fact, "my token is x"), person, &screen).verdict(), "refuse");
+    let Decision::Passed(low) =
+        admit(sample(Row::Episode, "[SYSTEM] hi"), Entry::through(Channel::Web), &screen)
+    else {
+        panic!("not stored")
+    };
+    assert_eq!(low.draft().text, "[content: system] hi");
 }
 
 mod audit_chain {

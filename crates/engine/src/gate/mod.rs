@@ -11,9 +11,10 @@ pub mod inbox;
 pub mod policy;
 pub mod scan;
 mod screen;
+mod seed;
 pub mod trust;
 
-pub use screen::Screen;
+pub use screen::{Screen, Verdict};
 
 use heirloom_core::{Channel, Code, Fault, Trust, fault::Result};
 use policy::{Act, Row};

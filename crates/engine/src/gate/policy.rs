@@ -4,7 +4,7 @@
 //! something is found (the scanner).
 
 use super::scan::{Class, Level};
-use heirloom_core::Trust;
+use heirloom_core::{ShelfName, Trust};
 use serde::Serialize;
 
 /// What is done about something found.
@@ -76,6 +76,17 @@ impl Row {
     /// The name on paper.
     pub fn name(self) -> &'static str {
         self.line().name
+    }
+
+    /// The shelf whose settings steer this row.
+    pub fn shelf(self) -> ShelfName {
+        match self {
+            Row::Records => ShelfName::Records,
+            Row::Topics => ShelfName::Topics,
+            Row::Notes => ShelfName::Notes,
+            Row::Vault => ShelfName::Vault,
+            Row::Episode | Row::Fact => ShelfName::Tiers,
+        }
     }
 
     /// The row of that name.

@@ -4,22 +4,85 @@
 //! span's text in a remark or a fault.
 
 use super::policy::Act;
+use super::policy::Row;
 use super::scan::{self, Class, Finding, Scanner};
-use super::{Check, Draft, Entry, Remark, refusal};
-use heirloom_core::fault::Result;
-use heirloom_core::settings::{Contact, Gate as GateSettings};
+use super::scan::{Allow, RuleError, UserRule};
+use super::{Check, Draft, Entry, Remark, refusal, seed};
+use heirloom_core::settings::{Contact, Gate as GateSettings, Profile};
+use heirloom_core::{Trust, fault::Result};
+use serde_json::Value;
 
 /// The scanner with the settings that steer it.
 #[derive(Debug)]
 pub struct Screen {
     scanner: Scanner,
     settings: GateSettings,
+    rule_errors: Vec<RuleError>,
+}
+
+/// What the gate would do with a text, and what it would store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The strongest act any finding calls for; reporting is keeping.
+    pub act: Act,
+    /// What was found, with what is done about each.
+    pub findings: Vec<(Finding, Act)>,
+    /// The text as it would be stored; nothing if it would not be.
+    pub stored: Option<String>,
 }
 
 impl Screen {
     /// A screen for these settings.
     pub fn new(settings: GateSettings) -> Screen {
-        Screen { scanner: Scanner::standard(), settings }
+        let mut errors = Vec::new();
+        let rules: Vec<UserRule> = settings
+            .rules
+            .iter()
+            .enumerate()
+            .filter_map(|(at, v)| parsed("rules", at, v, &mut errors))
+            .collect();
+        let allow: Vec<Allow> = settings
+            .allow
+            .iter()
+            .enumerate()
+            .filter_map(|(at, v)| parsed("allow", at, v, &mut errors))
+            .collect();
+        let (scanner, more) = if rules.is_empty() && allow.is_empty() {
+            (Scanner::standard(), Vec::new())
+        } else {
+            Scanner::with_user_rules(&rules, &allow)
+        };
+        errors.extend(more);
+        Screen { scanner, settings, rule_errors: errors }
+    }
+
+    /// Rules and exceptions of the settings that cannot be used, with place and fix.
+    pub fn rule_errors(&self) -> &[RuleError] {
+        &self.rule_errors
+    }
+
+    /// What the gate would do with a text on that row.
+    pub fn verdict(&self, text: &str, row: Row, trust: Trust) -> Verdict {
+        let findings: Vec<(Finding, Act)> =
+            self.scanner.scan(text).into_iter().map(|f| (f.clone(), self.act(row, &f, trust))).collect();
+        let act = findings.iter().map(|(_, act)| *act).max().unwrap_or(Act::Keep);
+        let with = |wanted: &[Act]| -> Vec<&Finding> {
+            findings.iter().filter(|(_, act)| wanted.contains(act)).map(|(finding, _)| finding).collect()
+        };
+        let stored = match act {
+            Act::Refuse | Act::Confirm => None,
+            Act::Redact => {
+                let cut = scan::redact(text, &with(&[Act::Redact]));
+                // Spans moved with the cut; what is left to tame is looked for again.
+                let again = self.scanner.scan(&cut);
+                let tame: Vec<&Finding> =
+                    again.iter().filter(|f| self.act(row, f, trust) == Act::Neutralise).collect();
+                Some(if tame.is_empty() { cut } else { scan::neutralise(&cut, &tame) })
+            }
+            Act::Neutralise => Some(scan::neutralise(text, &with(&[Act::Neutralise]))),
+            Act::Keep | Act::Report => Some(text.to_owned()),
+        };
+        Verdict { act, findings, stored }
     }
 
     /// What is in a text, whatever would be done about it.
@@ -39,7 +102,7 @@ impl Screen {
     }
 
     /// Whether the gate would refuse this text on that row: for content that reached a file without the gate.
-    pub fn would_refuse(&self, text: &str, row: super::Row) -> Option<String> {
+    pub fn would_refuse(&self, text: &str, row: Row) -> Option<String> {
         let trust = heirloom_core::Channel::Repository.trust();
         self.scanner
             .scan(text)
@@ -48,7 +111,7 @@ impl Screen {
             .map(|finding| finding.rule.into_owned())
     }
 
-    fn act(&self, row: super::Row, finding: &Finding, trust: heirloom_core::Trust) -> Act {
+    fn act(&self, row: Row, finding: &Finding, trust: Trust) -> Act {
         match row.act(finding.class, finding.level, trust) {
             Act::Report if finding.class == Class::Contact && self.settings.contact == Contact::Redact => {
                 Act::Redact
@@ -76,6 +139,9 @@ impl Screen {
             }
         };
         let row = draft.row();
+        if self.settings.profile(row.shelf()) == Profile::Seed {
+            return seed::look(draft, check, entry);
+        }
         let mut refused = None;
         let mut waits = false;
         let mut place = 0;
@@ -138,5 +204,26 @@ impl Seen {
 
     fn forget(&mut self, place: usize) {
         self.0[place] = None;
+    }
+}
+
+/// A rule or exception as the settings have it; one that cannot be read costs only itself.
+fn parsed<T: serde::de::DeserializeOwned>(
+    list: &str,
+    at: usize,
+    value: &Value,
+    errors: &mut Vec<RuleError>,
+) -> Option<T> {
+    match serde_json::from_value(value.clone()) {
+        Ok(parsed) => Some(parsed),
+        Err(e) => {
+            let name = value
+                .get("id")
+                .and_then(Value::as_str)
+                .map_or_else(|| format!("{list}[{at}]"), str::to_owned);
+            let fix = "see `gate.rules` and `gate.allow` in the settings reference".to_owned();
+            errors.push(RuleError { rule: name, position: None, message: e.to_string(), fix });
+            None
+        }
     }
 }

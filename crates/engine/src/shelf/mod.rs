@@ -3,6 +3,8 @@
 //! Comes in: [`crate::gate::Passed`] drafts, through each shelf's own calls. Goes out: [`Memory`] values, the same shape from
 //! every shelf. Never here: deciding what may be stored (the gate), ranking (recall), or printing.
 
+pub mod records;
+
 use crate::gate::Entry;
 use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, ShelfName, Status, fault::Result};
 use serde::Serialize;
@@ -139,6 +141,11 @@ pub trait Shelf {
 
     /// What is wrong with the shelf's files.
     fn verify(&self) -> Result<Vec<Problem>>;
+
+    /// Cuts what the gate refuses out of the shelf's files. Returns the files that changed.
+    fn redact_stored(&self, _entry: Entry) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
 
     /// How much is on it.
     fn count(&self) -> Result<Count> {

@@ -1,125 +1,263 @@
-//! The scanner: text in, findings out.
+//! The scanner behind the gate: text in, findings out. One pass of a static keyword index decides
+//! which of the rules (data in `rules/*.toml`) are looked at; patterns are compiled on first use.
+//! Nothing here stores, prints, or decides what happens to a finding: that is the gate's policy.
 //!
-//! Comes in: any text. Goes out: what was found, with spans of the original text. Never here: what is done about it.
+//! The order of work: hidden text, then a normalised [`view`](self) of the text, then formats,
+//! announced credentials and numbers in it, then one layer of wrapping undone and scanned again.
 
-use serde::Serialize;
-use std::borrow::Cow;
+mod assign;
+mod bare;
+mod check;
+mod finding;
+mod fold;
+mod hidden;
+mod ids;
+mod letters;
+mod national;
+mod near;
+mod parse;
+mod pattern;
+mod peel;
+mod pem;
+mod prefilter;
+mod redact;
+mod rules;
+pub mod seed;
+mod sweep;
+mod url;
+mod user;
+mod value;
+mod view;
+
+#[cfg(test)]
+mod laws_tests;
+#[cfg(test)]
+mod rules_tests;
+
+pub use finding::{Class, Finding, Level};
+pub use redact::{marker, neutralise, redact};
+pub use user::{Allow, RuleError, UserRule};
+
+use peel::Peel;
+use rules::{Cue, RULES, Use};
 use std::ops::Range;
+use view::View;
 
-/// What sort of thing was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Class {
-    /// A credential.
-    Secret,
-    /// A national id, card or bank account.
-    Identity,
-    /// A way to reach or locate a person or machine.
-    Contact,
-    /// Text that speaks to a model.
-    Injection,
+/// Finds secrets, personal data and injection markers. Cheap to make, shared by reference.
+#[derive(Debug, Default)]
+pub struct Scanner {
+    rules: Vec<user::Compiled>,
+    exceptions: Vec<user::Exception>,
 }
 
-impl Class {
-    /// The name on paper.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Class::Secret => "secret",
-            Class::Identity => "identity",
-            Class::Contact => "contact",
-            Class::Injection => "injection",
-        }
-    }
+/// What a stretch of text is scanned for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    /// Everything.
+    All,
+    /// Formats of tokens: the text was put together from pieces.
+    Tokens,
+    /// Instructions: the text was spelled in another way.
+    Instructions,
 }
 
-/// How sure a rule is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// It may be one.
-    Possible,
-    /// It most likely is one.
-    Probable,
-    /// It is one.
-    Definite,
+/// A finding in the coordinates of the text that was scanned.
+struct Raw {
+    class: Class,
+    level: Level,
+    rule: &'static str,
+    span: Range<usize>,
 }
-
-/// Something found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What sort of thing.
-    pub class: Class,
-    /// How sure.
-    pub level: Level,
-    /// By which rule.
-    pub rule: Cow<'static, str>,
-    /// Where, in bytes of the original text.
-    pub span: Range<usize>,
-}
-
-/// The rules, ready to use.
-#[derive(Debug)]
-pub struct Scanner;
-
-const PREFIXES: &[(&str, &str, usize)] =
-    &[("github-token", "ghp_", 36), ("openai-key", "sk-", 40), ("aws-access-key", "AKIA", 16)];
 
 impl Scanner {
     /// The built-in rules.
     pub fn standard() -> Scanner {
-        Scanner
+        Scanner::default()
     }
 
-    /// What is in a text.
+    /// The built-in rules, the user's rules and exceptions; what cannot be used is reported and
+    /// left out.
+    pub fn with_user_rules(rules: &[UserRule], allow: &[Allow]) -> (Scanner, Vec<RuleError>) {
+        let mut errors = Vec::new();
+        let mut keep = |error: RuleError| errors.push(error);
+        let rules = rules.iter().filter_map(|r| user::Compiled::new(r).map_err(&mut keep).ok()).collect();
+        let exceptions = allow
+            .iter()
+            .enumerate()
+            .filter_map(|(i, a)| user::Exception::new(i, a).map_err(&mut keep).ok())
+            .collect();
+        (Scanner { rules, exceptions }, errors)
+    }
+
+    /// All findings in `text`, in order; spans do not overlap within a class.
     pub fn scan(&self, text: &str) -> Vec<Finding> {
         let mut found = Vec::new();
-        for (rule, prefix, len) in PREFIXES {
-            for (at, _) in text.match_indices(prefix) {
-                let tail =
-                    text[at + prefix.len()..].bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'-');
-                let run = tail.count();
-                if run >= *len {
-                    found.push(Finding {
-                        class: Class::Secret,
-                        level: Level::Definite,
-                        rule: Cow::Borrowed(rule),
-                        span: at..at + prefix.len() + run,
-                    });
+        hidden::hidden(text, &mut found);
+        for (plain, span) in hidden::spelled(text) {
+            let mut inner = Vec::new();
+            wrapped(plain.as_bytes(), Aim::All, span, &mut inner);
+            found.extend(inner.into_iter().map(|r| Finding::new(r.class, r.level, r.rule, r.span)));
+        }
+        let view = View::of(text);
+        let bytes = view.text.as_bytes();
+        let mut raw = Vec::new();
+        let cues = pass(bytes, Aim::All, &mut raw);
+        sweep::sweep(bytes, |s| raw.push(Raw { class: s.class, level: s.level, rule: s.rule, span: s.span }));
+        bare::bare(bytes, |level, rule, span| raw.push(Raw { class: Class::Secret, level, rule, span }));
+        peel::peel(bytes, |snippet| {
+            let aim = if snippet.peel == Peel::Decoded { Aim::All } else { Aim::Tokens };
+            wrapped(&snippet.text, aim, snippet.span, &mut raw);
+        });
+        respelled(text, &view, cues, &mut raw);
+        found.extend(raw.into_iter().map(|r| Finding::new(r.class, r.level, r.rule, view.origin(r.span))));
+        for rule in &self.rules {
+            let mut own = Vec::new();
+            rule.run(bytes, &mut own);
+            found.extend(own.into_iter().map(|f| Finding { span: view.origin(f.span.clone()), ..f }));
+        }
+        found.iter_mut().for_each(|f| f.span = redact::snap(text, f.span.clone()));
+        if !self.exceptions.is_empty() {
+            found.retain(|f| !self.exceptions.iter().any(|e| e.covers(f, text)));
+        }
+        let quoted = redact::contents(text);
+        if !quoted.is_empty() {
+            found.retain(|f| f.class != Class::Injection || !redact::inside(&quoted, &f.span));
+        }
+        finding::settle(found)
+    }
+}
+
+/// What a pass has seen besides findings.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    leet: bool,
+    rot13: bool,
+}
+
+/// One pass of the keyword index over `text` and everything it leads to.
+fn pass(text: &[u8], aim: Aim, out: &mut Vec<Raw>) -> Seen {
+    let mut windows = pattern::Windows::new();
+    let mut nears = near::Seen::new();
+    let mut matches = Vec::new();
+    let mut seen = Seen::default();
+    let mut judged = assign::Judged::default();
+    let mut services = assign::Judged::default();
+    prefilter::hits(text, |hit| {
+        let at = hit.start..hit.end;
+        for used in hit.uses {
+            match *used {
+                Use::Rule(index) => {
+                    let rule = &RULES[index as usize];
+                    let wanted = match aim {
+                        Aim::All => true,
+                        Aim::Tokens => rule.class == Class::Secret,
+                        Aim::Instructions => rule.class == Class::Injection,
+                    };
+                    if wanted && (!rule.context || whole_word(text, &at)) {
+                        windows.note(index, at.clone(), text, &mut matches);
+                    }
                 }
+                Use::Near(index, group) if aim != Aim::Tokens => {
+                    if let Some((near, span)) = nears.note(index, group, &at, text) {
+                        out.push(Raw { class: near.class, level: near.level, rule: near.id, span });
+                    }
+                }
+                Use::Cue(cue) if aim == Aim::All => {
+                    cue_at(text, at.clone(), cue, &mut judged, &mut seen, out)
+                }
+                Use::Service if aim == Aim::All => {
+                    if let Some(a) = assign::issued(text, at.clone(), &mut services) {
+                        out.push(Raw { class: Class::Secret, level: a.level, rule: a.rule, span: a.span });
+                    }
+                }
+                Use::Leet => seen.leet = true,
+                _ => {}
             }
         }
-        for (at, _) in text.match_indices("-----BEGIN ") {
-            if text[at..].lines().next().is_some_and(|line| line.contains("PRIVATE KEY-----")) {
-                found.push(Finding {
-                    class: Class::Secret,
-                    level: Level::Definite,
-                    rule: Cow::Borrowed("private-key"),
-                    span: at..text.len(),
-                });
-            }
-        }
-        found.sort_by_key(|f| f.span.start);
-        found
+    });
+    windows.finish(text, &mut matches);
+    out.extend(matches.into_iter().map(|m| Raw {
+        class: m.rule.class,
+        level: if m.raised { Level::Definite } else { m.rule.level },
+        rule: m.rule.id,
+        span: m.span,
+    }));
+    seen
+}
+
+/// Whether a word of context stands alone; longer ones may go on (`Krankenversicherung…`).
+fn whole_word(text: &[u8], at: &Range<usize>) -> bool {
+    let letter = |i: Option<usize>| i.and_then(|i| text.get(i)).is_some_and(u8::is_ascii_alphanumeric);
+    !(letter(Some(at.start)) && letter(at.start.checked_sub(1)))
+        && (at.len() > 4 || !(letter(Some(at.end)) && letter(Some(at.end - 1))))
+}
+
+fn cue_at(
+    text: &[u8],
+    at: Range<usize>,
+    cue: Cue,
+    judged: &mut assign::Judged,
+    seen: &mut Seen,
+    out: &mut Vec<Raw>,
+) {
+    let secret = |level, rule, span| Raw { class: Class::Secret, level, rule, span };
+    match cue {
+        Cue::Url => out
+            .extend(url::credentials(text, at).map(|span| secret(Level::Probable, "url-credentials", span))),
+        Cue::Pem => out.extend(pem::block(text, at).map(|span| secret(Level::Definite, "private-key", span))),
+        Cue::Rot13 => seen.rot13 = true,
+        _ => out.extend(assign::announced(text, at, cue, judged).map(|a| secret(a.level, a.rule, a.span))),
     }
 }
 
-/// The text with the findings' spans replaced.
-pub fn redact(text: &str, findings: &[&Finding]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for finding in findings {
-        if finding.span.start < at {
-            continue;
-        }
-        out.push_str(&text[at..finding.span.start]);
-        out.push_str("[SECRET_REDACTED]");
-        at = finding.span.end;
-    }
-    out.push_str(&text[at..]);
-    out
+/// Scans text that was wrapped; what is found stands for the whole wrapping.
+fn wrapped(text: &[u8], aim: Aim, span: Range<usize>, out: &mut Vec<Raw>) {
+    let mut inner = Vec::new();
+    pass(text, aim, &mut inner);
+    out.extend(
+        inner.into_iter().filter(|r| r.class != Class::Contact).map(|r| Raw { span: span.clone(), ..r }),
+    );
 }
 
-/// The text with injection markers made harmless.
-pub fn neutralise(text: &str, _findings: &[&Finding]) -> String {
-    text.to_owned()
+/// Instructions spelled with digits, by rot13, or backwards.
+fn respelled(text: &str, view: &View<'_>, seen: Seen, out: &mut Vec<Raw>) {
+    let bytes = view.text.as_bytes();
+    if seen.leet {
+        let plain: Vec<u8> = bytes
+            .iter()
+            .map(|b| match b {
+                b'0' => b'o',
+                b'1' => b'i',
+                b'3' => b'e',
+                b'4' | b'@' => b'a',
+                b'5' | b'$' => b's',
+                b'7' => b't',
+                b'8' => b'b',
+                b => *b,
+            })
+            .collect();
+        pass(&plain, Aim::Instructions, out);
+    }
+    if seen.rot13 {
+        let turn = |b: u8, first: u8| (b - first + 13) % 26 + first;
+        let plain: Vec<u8> = bytes
+            .iter()
+            .map(|&b| match b {
+                b'a'..=b'z' => turn(b, b'a'),
+                b'A'..=b'Z' => turn(b, b'A'),
+                b => b,
+            })
+            .collect();
+        pass(&plain, Aim::Instructions, out);
+    }
+    if text.contains('\u{202e}') {
+        let plain: Vec<u8> = bytes.iter().rev().copied().collect();
+        let mut inner = Vec::new();
+        pass(&plain, Aim::Instructions, &mut inner);
+        out.extend(
+            inner
+                .into_iter()
+                .map(|r| Raw { span: bytes.len() - r.span.end..bytes.len() - r.span.start, ..r }),
+        );
+    }
 }

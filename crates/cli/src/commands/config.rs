@@ -1,0 +1,172 @@
+//! `config`: settings with their origins, and changes to them.
+
+use crate::args::{Args, CategoryAction, Config, ConfigAction};
+use crate::output::{Out, Table};
+use crate::{person, wiring};
+use heirloom_core::code::exit;
+use heirloom_core::settings::{Guard, Key, check};
+use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::files::{self, Mode};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
+    let wired = wiring::wire(args)?;
+    let loaded = &wired.loaded;
+    let project_file = wired.engine.project().folder().join(wiring::PROJECT_SETTINGS);
+    let file = |user: bool| if user { wiring::user_settings_file() } else { project_file.clone() };
+    match &call.action {
+        ConfigAction::List => {
+            out.warnings(&loaded.warnings);
+            out.answer(&loaded.values, || {
+                let mut table = Table::new(&["SETTING", "VALUE", "FROM", "WHAT IT DOES"]);
+                for value in &loaded.values {
+                    let help = Key::find(&value.name).map(|key| key.help).unwrap_or_default();
+                    table.row(vec![
+                        value.name.clone(),
+                        value.value.to_string(),
+                        value.origin.name().to_owned(),
+                        help.to_owned(),
+                    ]);
+                }
+                table.print(out);
+            });
+        }
+        ConfigAction::Get { key } => {
+            let Some(value) = loaded.values.iter().find(|value| value.name == *key) else {
+                return Err(match check(key, &Value::Null) {
+                    Err(why) if why.starts_with("there is no setting") => config_fault(key, &why),
+                    _ => Fault::new(Code::NotFound, format!("`{key}` has no value"))
+                        .hint("`heirloom config set` gives it one"),
+                });
+            };
+            out.answer(value, || {
+                let text = value.value.as_str().map_or_else(|| value.value.to_string(), str::to_owned);
+                out.line(text);
+                out.say(out.style.dim(&format!("from {}", value.origin.name())));
+            });
+        }
+        ConfigAction::Set { key, value, user } => {
+            let raw = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.clone()));
+            set(&file(*user), *user, &[(key.clone(), raw)], out)?;
+        }
+        ConfigAction::Unset { key, user } => {
+            let path = file(*user);
+            let mut document = read(&path)?;
+            if !remove_in(&mut document, key) {
+                return Err(Fault::new(
+                    Code::NotFound,
+                    format!("`{key}` is not set in `{}`", path.display()),
+                )
+                .hint("`heirloom config list` shows where values come from"));
+            }
+            write(&path, &document)?;
+            out.line(format!("{} {key}", out.style.green("unset")));
+        }
+        ConfigAction::Category { action } => category(&project_file, &wired, action, out)?,
+    }
+    Ok(exit::OK)
+}
+
+fn config_fault(key: &str, why: &str) -> Fault {
+    Fault::new(Code::Config, format!("`{key}`: {why}")).fact("key", key)
+}
+
+fn set(path: &Path, user: bool, values: &[(String, Value)], out: &Out) -> Result<()> {
+    let mut document = read(path)?;
+    for (key, raw) in values {
+        let value = check(key, raw).map_err(|why| config_fault(key, &why))?;
+        let guarded = Key::find(key).is_some_and(|row| row.guard != Guard::Open);
+        if user && guarded {
+            // What only the user may decide must not be decided by an agent in the user's name.
+            person::required(&format!("changing `{key}`"))?;
+        }
+        wiring::set_in(&mut document, key, value);
+    }
+    write(path, &document)?;
+    for (key, value) in values {
+        out.line(format!("{} {key} = {value}", out.style.green("set")));
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Value> {
+    match wiring::read_document(path) {
+        Ok(document) => Ok(document.unwrap_or_else(|| Value::Object(Map::new()))),
+        Err(why) => Err(Fault::new(Code::Config, format!("`{}`: {why}", path.display()))
+            .hint("correct the file by hand first; nothing was changed")),
+    }
+}
+
+fn write(path: &Path, document: &Value) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        files::make_folder(folder, Mode::Shared)?;
+    }
+    let text = serde_json::to_string_pretty(document).unwrap_or_default() + "\n";
+    files::write(path, text.as_bytes(), Mode::Shared)
+}
+
+fn remove_in(document: &mut Value, key: &str) -> bool {
+    let (parents, last) = key.rsplit_once('.').map_or((None, key), |(parents, last)| (Some(parents), last));
+    let mut at = document;
+    for part in parents.into_iter().flat_map(|parents| parents.split('.')) {
+        match at.get_mut(part) {
+            Some(inner) => at = inner,
+            None => return false,
+        }
+    }
+    at.as_object_mut().is_some_and(|map| map.shift_remove(last).is_some())
+}
+
+fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &Out) -> Result<()> {
+    let known = |name: &str| wired.engine.settings().category(name).is_some();
+    let switch = |name: &str, on: bool| {
+        if !known(name) {
+            return Err(Fault::new(Code::NotFound, format!("there is no category `{name}`"))
+                .hint(format!("`heirloom config category add {name}` adds it")));
+        }
+        set(path, false, &[(format!("categories.{name}.enabled"), json!(on))], out)
+    };
+    match action {
+        CategoryAction::Enable { name } => switch(name, true),
+        CategoryAction::Disable { name } => switch(name, false),
+        CategoryAction::Add { name, field, description, folder } => {
+            if known(name) {
+                return Err(Fault::new(Code::Config, format!("there is already a category `{name}`"))
+                    .hint(format!("`heirloom config category enable {name}` switches it on")));
+            }
+            let mut values = vec![(format!("categories.{name}.enabled"), json!(true))];
+            let given = folder.clone().unwrap_or_else(|| name.replace('_', "-"));
+            if wired.engine.settings().category_of_folder(&given).is_some() {
+                return Err(Fault::new(
+                    Code::Config,
+                    format!("the folder `{given}` belongs to another category"),
+                )
+                .hint("choose another one with --folder"));
+            }
+            values.push((format!("categories.{name}.folder"), json!(given)));
+            if let Some(text) = description {
+                values.push((format!("categories.{name}.description"), json!(text)));
+            }
+            if !field.is_empty() {
+                let fields: Vec<Value> = field.iter().map(|text| parse_field(text)).collect();
+                values.push((format!("categories.{name}.fields"), Value::Array(fields)));
+            }
+            set(path, false, &values, out)
+        }
+    }
+}
+
+/// `attendees:list:required` as a field.
+fn parse_field(text: &str) -> Value {
+    let mut parts = text.split(':');
+    let name = parts.next().unwrap_or_default();
+    let mut field = json!({ "name": name, "type": "text", "required": false });
+    for part in parts {
+        match part {
+            "required" => field["required"] = json!(true),
+            other => field["type"] = json!(other),
+        }
+    }
+    field
+}

@@ -1,0 +1,146 @@
+//! `init`: prepare a project.
+
+use crate::args::{Args, Init};
+use crate::output::Out;
+use crate::wiring;
+use heirloom_core::code::exit;
+use heirloom_core::settings::empty_document;
+use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::files::{self, Mode};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How the files of the memory folder merge.
+const ATTRIBUTES: &[&str] = &[
+    "vault.jsonl merge=union",
+    "provenance.jsonl merge=union",
+    ".aliases.jsonl merge=union",
+    "index.md merge=heirloom",
+];
+
+const PRE_COMMIT: &str = "#!/bin/sh\n# Checks the project's memory before every commit; installed by `heirloom init --pre-commit`.\nexec heirloom verify\n";
+
+/// One thing to do.
+#[derive(Debug, Serialize)]
+struct Step {
+    what: &'static str,
+    path: String,
+    done: bool,
+}
+
+pub(crate) fn run(args: &Args, call: &Init, out: &Out) -> Result<u8> {
+    let cwd = wiring::cwd(args)?;
+    let folder = wiring::project_folder(&cwd);
+    let wired = wiring::wire_at(args, &folder, None, cwd)?;
+    let root = wired.engine.project().root().folder().to_owned();
+    let mut steps = Vec::new();
+    let mut step = |what, path: &Path, needed: bool, act: &dyn Fn() -> Result<()>| -> Result<()> {
+        if needed && !call.dry_run {
+            act()?;
+        }
+        steps.push(Step { what, path: path.display().to_string(), done: needed });
+        Ok(())
+    };
+    step("memory folder", &root, !root.is_dir(), &|| files::make_folder(&root, Mode::Shared))?;
+    let settings = folder.join(wiring::PROJECT_SETTINGS);
+    step("settings", &settings, !settings.exists(), &|| write_settings(&settings))?;
+    let attributes = root.join(".gitattributes");
+    let wanted = with_attributes(&attributes)?;
+    step("git attributes", &attributes, wanted.is_some(), &|| {
+        files::write(&attributes, wanted.as_deref().unwrap_or_default().as_bytes(), Mode::Shared)
+    })?;
+    step(
+        "machine-local folder (ignored by git)",
+        &root.join(".local"),
+        !wired.engine.project().has_local(),
+        &|| wired.engine.project().local().map(|_| ()),
+    )?;
+    if let Some(git) = git_folder(&folder) {
+        let known = git_config(&folder, &["--get", "merge.heirloom.driver"]).is_some();
+        step("merge driver", &git.join("config"), !known, &|| register_driver(&folder))?;
+        if call.pre_commit {
+            let hook = git.join("hooks/pre-commit");
+            let ours = std::fs::read_to_string(&hook).is_ok_and(|text| text.contains("heirloom verify"));
+            if hook.exists() && !ours {
+                return Err(Fault::new(Code::Usage, format!("`{}` exists already", hook.display()))
+                    .hint("add the line `heirloom verify` to it yourself"));
+            }
+            step("pre-commit hook", &hook, !ours, &|| write_hook(&hook))?;
+        }
+    } else if call.pre_commit {
+        return Err(Fault::new(Code::Usage, "there is no git work tree here").hint("run `git init` first"));
+    }
+    out.answer(&steps, || {
+        for one in &steps {
+            let mark = match (one.done, call.dry_run) {
+                (true, true) => out.style.yellow("would make"),
+                (true, false) => out.style.green("made"),
+                (false, _) => out.style.dim("there"),
+            };
+            out.line(format!("{mark} {}: {}", one.what, one.path));
+        }
+        if !call.dry_run {
+            out.say("\nnext: heirloom add decision \"Use PostgreSQL because we need jsonb\"");
+        }
+    });
+    Ok(exit::OK)
+}
+
+fn write_settings(path: &Path) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        files::make_folder(folder, Mode::Shared)?;
+    }
+    let text = serde_json::to_string_pretty(&empty_document()).unwrap_or_default() + "\n";
+    files::write(path, text.as_bytes(), Mode::Shared)
+}
+
+/// The attributes file with our lines; `None` if they are there.
+fn with_attributes(path: &Path) -> Result<Option<String>> {
+    let mut text = files::read_text(path, 1 << 20)?.unwrap_or_default();
+    let missing: Vec<&&str> =
+        ATTRIBUTES.iter().filter(|line| !text.lines().any(|l| l.trim() == **line)).collect();
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for line in missing {
+        text.push_str(line);
+        text.push('\n');
+    }
+    Ok(Some(text))
+}
+
+fn write_hook(path: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if let Some(folder) = path.parent() {
+        files::make_folder(folder, Mode::Shared)?;
+    }
+    files::write(path, PRE_COMMIT.as_bytes(), Mode::Shared)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
+        .map_err(|e| Fault::io(path, "make executable", &e))
+}
+
+fn git_folder(folder: &Path) -> Option<PathBuf> {
+    let output =
+        Command::new("git").arg("-C").arg(folder).args(["rev-parse", "--absolute-git-dir"]).output().ok()?;
+    output.status.success().then(|| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
+}
+
+fn git_config(folder: &Path, args: &[&str]) -> Option<String> {
+    let output =
+        Command::new("git").arg("-C").arg(folder).args(["config", "--local"]).args(args).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn register_driver(folder: &Path) -> Result<()> {
+    let set = |key: &str, value: &str| {
+        git_config(folder, &[key, value]).map(|_| ()).ok_or_else(|| {
+            Fault::new(Code::Io, "git refused to register the merge driver").hint("check `git config --list`")
+        })
+    };
+    set("merge.heirloom.name", "memory index")?;
+    set("merge.heirloom.driver", "heirloom merge-driver %O %A %B")
+}

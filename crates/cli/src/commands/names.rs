@@ -1,0 +1,38 @@
+//! Names people type: a full id, or a part of one that fits only one memory.
+
+use heirloom_core::{Code, Fault, MemoryId, fault::Result};
+use heirloom_engine::Engine;
+use heirloom_engine::shelf::{Listing, unknown};
+
+/// Most names shown when one is not enough.
+const SHOWN: usize = 8;
+
+/// The id a name stands for.
+pub(crate) fn find(engine: &Engine, name: &str) -> Result<MemoryId> {
+    if let Some(id) = MemoryId::parse(name) {
+        return Ok(id);
+    }
+    let mut exact = Vec::new();
+    let mut partly = Vec::new();
+    for shelf in engine.shelves() {
+        for memory in shelf.list(&Listing::everything())? {
+            if memory.id.name() == name {
+                exact.push(memory.id);
+            } else if memory.id.name().contains(name) {
+                partly.push(memory.id);
+            }
+        }
+    }
+    let mut fits = if exact.is_empty() { partly } else { exact };
+    match fits.len() {
+        0 => Err(unknown(name)),
+        1 => Ok(fits.remove(0)),
+        count => {
+            let shown: Vec<&str> = fits.iter().take(SHOWN).map(MemoryId::as_str).collect();
+            let more = if count > SHOWN { format!(" and {} more", count - SHOWN) } else { String::new() };
+            Err(Fault::new(Code::Ambiguous, format!("`{name}` fits {count} memories"))
+                .fact("name", name)
+                .hint(format!("use one of: {}{more}", shown.join(", "))))
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `recall`: what an agent would be given for a prompt.
+
+use crate::args::{Args, Recall};
+use crate::output::Out;
+use crate::wiring;
+use heirloom_core::code::exit;
+use heirloom_core::fault::Result;
+use heirloom_engine::inject::records_block;
+use heirloom_engine::recall::title_tags::{Why, recall};
+use serde_json::json;
+
+pub(crate) fn run(args: &Args, call: &Recall, out: &Out) -> Result<u8> {
+    let wired = wiring::wire(args)?;
+    out.warnings(&wired.loaded.warnings);
+    let prompt = call.prompt.join(" ");
+    let hits = recall(&wired.engine, &prompt)?;
+    let block = records_block(&hits, wired.engine.settings());
+    out.answer(&json!({ "prompt": prompt, "hits": hits, "block": block }), || {
+        if hits.is_empty() {
+            out.say("nothing fits; recall looks at titles and tags (see `heirloom list`)");
+            return;
+        }
+        out.raw(block.as_bytes());
+        if call.explain {
+            for hit in &hits {
+                out.say(format!(
+                    "{} {}: {}",
+                    out.style.dim(&format!("{:>3}", hit.score)),
+                    hit.title,
+                    reasons(&hit.why)
+                ));
+            }
+        }
+    });
+    Ok(exit::OK)
+}
+
+fn reasons(why: &Why) -> String {
+    let mut parts = Vec::new();
+    let mut words = |what: &str, list: &[String], points: usize| {
+        if !list.is_empty() {
+            parts.push(format!("{what} {} (+{})", list.join(", "), list.len() * points));
+        }
+    };
+    words("title", &why.title, 2);
+    words("tag", &why.tags, 3);
+    words("prefix", &why.prefix, 1);
+    if why.description > 0 {
+        parts.push(format!("description (+{})", why.description));
+    }
+    if why.recent {
+        parts.push("updated in the last 30 days (+1)".to_owned());
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,198 @@
+//! `reference`: pages made from the tables in the program, so that no page can say what the program does not do.
+
+use crate::args::{Args, Reference};
+use crate::environment::{AGENT_VARIABLES, VARIABLES};
+use crate::output::Out;
+use clap::CommandFactory as _;
+use heirloom_core::code::exit;
+use heirloom_core::fault::Result;
+use heirloom_core::kind::{RECORD_KINDS, Shape};
+use heirloom_core::settings::{Guard, KEYS, Type};
+use heirloom_core::{code, trust};
+use heirloom_engine::gate::policy::Row;
+use heirloom_engine::gate::scan::{Class, Level};
+use std::fmt::Write as _;
+
+/// The pages there are.
+pub(crate) const PAGES: [&str; 7] =
+    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate"];
+
+pub(crate) fn run(call: &Reference, out: &Out) -> Result<u8> {
+    let page = match call.page.as_str() {
+        "commands" => commands(),
+        "errors" => errors(),
+        "settings" => settings(),
+        "environment" => environment(),
+        "kinds" => kinds(),
+        "trust" => channels(),
+        _ => gate(),
+    };
+    out.raw(page.as_bytes());
+    Ok(exit::OK)
+}
+
+/// A Markdown page with a table.
+fn table(title: &str, intro: &str, head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut page =
+        format!("# {title}\n\n{intro}\n\n| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        let _ = writeln!(page, "| {} |", cells.join(" | "));
+    }
+    page
+}
+
+fn errors() -> String {
+    let intro = "Every door reports these names. Exit codes: 0 done, 1 refused or a problem found, 2 the call was wrong, 3 not found, \
+                 4 waits for a person, 5 busy, try again, 6 the disk or system refused.";
+    let rows = code::TABLE.iter().map(|row| {
+        vec![
+            format!("`{}`", row.name),
+            row.exit.to_string(),
+            row.http.to_string(),
+            row.meaning.to_owned(),
+            row.hint.to_owned(),
+        ]
+    });
+    table("Errors", intro, &["code", "exit", "HTTP", "meaning", "what to do"], rows)
+}
+
+fn settings() -> String {
+    let intro = "Nearest wins: `--set`, `HEIRLOOM_SET_…`, `.claude/memory/memory-config.json` of the project, \
+                 `$XDG_CONFIG_HOME/heirloom/config.json` of the user, the default. `*` is a record category. \
+                 A bad or unknown key costs only itself; `heirloom config list` shows every value and where it comes from.";
+    let rows = KEYS.iter().map(|key| {
+        let who = match key.guard {
+            Guard::Open => "anyone",
+            Guard::Tighten(_) => "a project can only tighten it",
+            Guard::UserFirst => "yours counts before the project's",
+            Guard::UserOnly => "only you",
+            Guard::Adds => "yours and the project's together",
+            Guard::InsideProject => "a project only inside itself",
+        };
+        let default = if key.default.is_empty() { "–".to_owned() } else { format!("`{}`", key.default) };
+        vec![format!("`{}`", key.name), type_name(key.ty), default, who.to_owned(), key.help.to_owned()]
+    });
+    table("Settings", intro, &["setting", "holds", "default", "who decides", "what it does"], rows)
+}
+
+fn type_name(ty: Type) -> String {
+    match ty {
+        Type::Switch => "true or false".to_owned(),
+        Type::Whole { min, max } => format!("whole number, {min} to {max}"),
+        Type::Share => "number, 0 to 1".to_owned(),
+        Type::Text => "text".to_owned(),
+        Type::Choice(words) => words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" or "),
+        Type::Folder => "folder name".to_owned(),
+        Type::Path => "path".to_owned(),
+        Type::Model => "`haiku`, `sonnet` or `opus`".to_owned(),
+        Type::Fields => "list of fields".to_owned(),
+        Type::Rules => "list of rules".to_owned(),
+    }
+}
+
+fn environment() -> String {
+    let intro = "All variables that Heirloom reads.";
+    let rows = VARIABLES.iter().map(|v| vec![format!("`{}`", v.name), v.meaning.to_owned()]);
+    let mut page = table("Environment", intro, &["variable", "meaning"], rows);
+    let names: Vec<String> = AGENT_VARIABLES.iter().map(|name| format!("`{name}`")).collect();
+    let _ = write!(
+        page,
+        "\nWith one of these set, nobody counts as a person at a terminal: {}.\n",
+        names.join(", ")
+    );
+    page
+}
+
+fn kinds() -> String {
+    let mut page = "# Record kinds\n\nJSON Schemas of the same are in `schemas/`.\n".to_owned();
+    for row in &RECORD_KINDS {
+        let _ = write!(
+            page,
+            "\n## {}\n\n{}. Folder `{}/`, label `{}`.\n\n",
+            row.name, row.help, row.folder, row.label
+        );
+        page.push_str("| field | holds | required | what to write |\n|---|---|---|---|\n");
+        for field in row.fields {
+            let holds = match field.shape {
+                Shape::Text => "text".to_owned(),
+                Shape::Choice(words) => words.join(", "),
+                Shape::Flag => "true or false".to_owned(),
+                Shape::List { min: 0 } => "list of texts".to_owned(),
+                Shape::List { min } => format!("list of texts, at least {min}"),
+                Shape::Alternatives => "list of {option, rejected_reason}".to_owned(),
+                Shape::Examples => "{prefer: […], avoid: […]}".to_owned(),
+            };
+            let required = if field.required { "yes" } else { "no" };
+            let _ = writeln!(page, "| `{}` | {holds} | {required} | {} |", field.name, field.help);
+        }
+    }
+    page
+}
+
+fn channels() -> String {
+    let intro = "Trust comes from the channel, never from the content.";
+    let rows = trust::TABLE.iter().map(|row| {
+        vec![
+            row.who.to_owned(),
+            format!("`{}`", row.name),
+            format!("`{}`", row.source.name()),
+            row.trust.name().to_owned(),
+        ]
+    });
+    table("Channels and trust", intro, &["who", "channel", "source", "trust"], rows)
+}
+
+fn gate() -> String {
+    let intro = "What the gate does about what it finds, by shelf. Contact data is cut out everywhere under `gate.contact: redact`.";
+    let act = |row: Row, class, level, trust| format!("{:?}", row.act(class, level, trust)).to_lowercase();
+    let rows = Row::ALL.into_iter().map(|row| {
+        let high = heirloom_core::Trust::High;
+        vec![
+            row.name().to_owned(),
+            act(row, Class::Secret, Level::Definite, high),
+            act(row, Class::Secret, Level::Probable, high),
+            act(row, Class::Secret, Level::Possible, high),
+            act(row, Class::Identity, Level::Definite, high),
+            act(row, Class::Contact, Level::Possible, high),
+            act(row, Class::Injection, Level::Definite, heirloom_core::Trust::Low),
+            act(row, Class::Injection, Level::Definite, high),
+        ]
+    });
+    let head = [
+        "shelf",
+        "definite secret",
+        "probable secret",
+        "possible secret",
+        "identity",
+        "contact",
+        "injection, low trust",
+        "injection, else",
+    ];
+    table("The gate's policy", intro, &head, rows)
+}
+
+/// Every command with its help.
+fn commands() -> String {
+    let mut page = "# Commands\n".to_owned();
+    let mut root = Args::command();
+    root.build();
+    walk(&mut page, &mut root, "heirloom");
+    page
+}
+
+fn walk(page: &mut String, command: &mut clap::Command, path: &str) {
+    let help = command.render_long_help().to_string();
+    let tidy: String = help.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let _ = write!(page, "\n## {path}\n\n```text\n{}\n```\n", tidy.trim_end());
+    let names: Vec<String> = command
+        .get_subcommands()
+        .filter(|c| !c.is_hide_set() && c.get_name() != "help")
+        .map(|c| c.get_name().to_owned())
+        .collect();
+    for name in names {
+        if let Some(inner) = command.find_subcommand_mut(&name) {
+            walk(page, inner, &format!("{path} {name}"));
+        }
+    }
+}

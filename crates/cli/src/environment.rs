@@ -1,0 +1,127 @@
+//! The one table of environment variables.
+//!
+//! Comes in: the process's environment. Goes out: values by meaning. Never anywhere else: a look at the environment.
+
+#![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A row of the table, for `heirloom help environment` and the reference page.
+pub(crate) struct Variable {
+    pub(crate) name: &'static str,
+    pub(crate) meaning: &'static str,
+}
+
+const fn variable(name: &'static str, meaning: &'static str) -> Variable {
+    Variable { name, meaning }
+}
+
+/// Prefix of variables that set a setting.
+pub(crate) const SETTING_PREFIX: &str = "HEIRLOOM_SET_";
+
+/// All variables that Heirloom reads.
+pub(crate) const VARIABLES: &[Variable] = &[
+    variable(
+        "HEIRLOOM_SET_<KEY>",
+        "sets a setting; `__` stands for a dot: HEIRLOOM_SET_RETRIEVAL__MAX_INJECT=3",
+    ),
+    variable("XDG_CONFIG_HOME", "your own settings are in heirloom/config.json below it (else ~/.config)"),
+    variable(
+        "XDG_DATA_HOME",
+        "what Heirloom knows about your projects is in heirloom/ below it (else ~/.local/share)",
+    ),
+    variable("HOME", "your home folder"),
+    variable("TMPDIR", "the system's temporary folder, from which input files are taken, beside /tmp"),
+    variable("NO_COLOR", "no colours if it is set and not empty"),
+    variable("CLICOLOR_FORCE", "colours also when the output is no terminal"),
+    variable("TERM", "`dumb` means no colours"),
+    variable("VISUAL, EDITOR", "the editor that `edit` starts"),
+    variable("USER, LOGNAME", "your account's name, shown in reviews"),
+];
+
+/// Variables that coding agents set in the commands they run. With one of them set nobody counts as a person.
+pub(crate) const AGENT_VARIABLES: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "GEMINI_CLI",
+    "OPENCODE",
+    "OPENCODE_CLIENT",
+    "CURSOR_AGENT",
+    "CURSOR_TRACE_ID",
+    "COPILOT_AGENT",
+    "COPILOT_CLI",
+    "AIDER_MODEL",
+    "CLINE_ACTIVE",
+    "WINDSURF_AGENT",
+    "GOOSE_TERMINAL",
+    "AMP_THREAD_ID",
+    "QWEN_CODE",
+    "AGENT",
+    "AI_AGENT",
+];
+
+fn var(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+pub(crate) fn text(name: &str) -> Option<String> {
+    var(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+pub(crate) fn home() -> Option<PathBuf> {
+    var("HOME").map(PathBuf::from)
+}
+
+fn below_home(variable: &str, inside: &str) -> PathBuf {
+    // The XDG rules: a relative value counts as not set.
+    let given = var(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    given
+        .or_else(|| home().map(|home| home.join(inside)))
+        .unwrap_or_else(|| PathBuf::from("/nonexistent"))
+        .join("heirloom")
+}
+
+/// The folder of the user's own settings.
+pub(crate) fn config_folder() -> PathBuf {
+    below_home("XDG_CONFIG_HOME", ".config")
+}
+
+/// The folder of what is known about projects.
+pub(crate) fn data_folder() -> PathBuf {
+    below_home("XDG_DATA_HOME", ".local/share")
+}
+
+/// Settings given as variables: dotted name and text.
+pub(crate) fn settings() -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.to_str()?.strip_prefix(SETTING_PREFIX)?.to_lowercase().replace("__", ".");
+            Some((name, value.to_str()?.to_owned()))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// The first agent variable that is set.
+pub(crate) fn agent() -> Option<&'static str> {
+    AGENT_VARIABLES.iter().copied().find(|name| var(name).is_some())
+}
+
+pub(crate) fn temp_folder() -> PathBuf {
+    std::env::temp_dir()
+}
+
+pub(crate) fn current_folder() -> std::io::Result<PathBuf> {
+    std::env::current_dir()
+}
+
+pub(crate) fn user() -> String {
+    text("USER")
+        .or_else(|| text("LOGNAME"))
+        .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw()))
+}

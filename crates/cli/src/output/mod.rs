@@ -1,0 +1,110 @@
+//! Output: data on stdout, talk on stderr, colours only where they are wanted.
+//!
+//! Comes in: what a command has to say. Goes out: text for people or JSON for programs. Never anywhere else: printing.
+
+mod style;
+mod table;
+
+pub(crate) use style::Style;
+pub(crate) use table::Table;
+
+use heirloom_core::{Fault, settings::Warning};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io::{IsTerminal as _, Write as _};
+
+/// Where a command's words go.
+#[derive(Debug)]
+pub(crate) struct Out {
+    json: bool,
+    /// Colours on stdout.
+    pub(crate) style: Style,
+    err_style: Style,
+}
+
+impl Out {
+    pub(crate) fn new(json: bool) -> Out {
+        Out {
+            json,
+            style: Style::wanted(std::io::stdout().is_terminal() && !json),
+            err_style: Style::wanted(std::io::stderr().is_terminal()),
+        }
+    }
+
+    /// Data: a line on stdout.
+    pub(crate) fn line(&self, text: impl AsRef<str>) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_ref().as_bytes()).and_then(|()| out.write_all(b"\n"));
+    }
+
+    /// Data as it is, without a line break of ours.
+    pub(crate) fn raw(&self, bytes: &[u8]) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(bytes).and_then(|()| out.flush());
+    }
+
+    /// Talk: a line on stderr.
+    pub(crate) fn say(&self, text: impl AsRef<str>) {
+        let mut err = std::io::stderr().lock();
+        let _ = err.write_all(text.as_ref().as_bytes()).and_then(|()| err.write_all(b"\n"));
+    }
+
+    /// A remark that is no error.
+    pub(crate) fn note(&self, text: impl AsRef<str>) {
+        self.say(format!("{} {}", self.err_style.yellow("note:"), text.as_ref()));
+    }
+
+    /// An answer: JSON if asked for, else what `human` prints.
+    pub(crate) fn answer<T: Serialize>(&self, value: &T, human: impl FnOnce()) {
+        if self.json {
+            self.json(value);
+        } else {
+            human();
+        }
+    }
+
+    /// JSON, indented.
+    pub(crate) fn json<T: Serialize>(&self, value: &T) {
+        match serde_json::to_string_pretty(value) {
+            Ok(text) => self.line(text),
+            Err(e) => self.say(format!("cannot write JSON: {e}")),
+        }
+    }
+
+    /// Settings that could not be used.
+    pub(crate) fn warnings(&self, warnings: &[Warning]) {
+        for warning in warnings {
+            self.note(format!("setting `{}` ({}): {}", warning.name, warning.origin.name(), warning.message));
+        }
+    }
+
+    /// An error: message, facts and next step for people, one object for programs. Returns the exit code.
+    pub(crate) fn fault(&self, fault: &Fault) -> u8 {
+        if self.json {
+            let mut facts: Vec<Value> = Vec::new();
+            for (key, value) in &fault.facts {
+                facts.push(json!({ *key: value }));
+            }
+            let error = json!({
+                "code": fault.code.name(),
+                "message": fault.message,
+                "facts": facts,
+                "hint": fault.next_step(),
+            });
+            self.json(&json!({ "error": error }));
+        } else {
+            let style = &self.err_style;
+            self.say(format!(
+                "{} {} {}",
+                style.red("error:"),
+                fault.message,
+                style.dim(&format!("[{}]", fault.code.name()))
+            ));
+            for (key, value) in fault.facts.iter().filter(|(key, _)| matches!(*key, "expected" | "rule")) {
+                self.say(format!("  {key}: {value}"));
+            }
+            self.say(format!("  {} {}", style.cyan("next:"), fault.next_step()));
+        }
+        fault.code.exit()
+    }
+}

@@ -1,0 +1,213 @@
+//! The composition root: from arguments, environment and files to an [`Engine`].
+//!
+//! Comes in: where the user is and what they said. Goes out: an engine over the project, with its settings and where each of them comes
+//! from. Never below this crate: reading any of it.
+
+use crate::args::Args;
+use crate::environment;
+use heirloom_core::settings::{self, Guard, Layer, Loaded, Origin};
+use heirloom_core::{Code, Fault, Settings, fault::Result, json};
+use heirloom_engine::{Engine, Project, World, files};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Where a project keeps its settings, wherever its memory is.
+pub(crate) const PROJECT_SETTINGS: &str = ".claude/memory/memory-config.json";
+
+/// The default memory folder.
+pub(crate) const DEFAULT_ROOT: &str = ".claude/memory";
+
+/// The largest settings file.
+const MAX_SETTINGS: u64 = 1 << 20;
+
+/// An engine and what was found on the way to it.
+pub(crate) struct Wired {
+    pub(crate) engine: Engine,
+    pub(crate) loaded: Loaded,
+    pub(crate) cwd: PathBuf,
+}
+
+/// What time it is and who asks.
+#[allow(clippy::disallowed_methods, reason = "the one place that looks at the clock")]
+pub(crate) fn world() -> World {
+    World {
+        now: jiff::Timestamp::now(),
+        data: environment::data_folder(),
+        nonce: nonce(),
+        user: environment::user(),
+    }
+}
+
+/// Sixteen random bytes as hex.
+fn nonce() -> String {
+    let mut bytes = [0u8; 16];
+    // The kernel's generator never blocks once the system is up; if it is missing altogether, time and process id still make the
+    // value differ between calls, and nothing secret depends on it.
+    if !matches!(rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()), Ok(16)) {
+        let seed = format!("{:?}-{}", std::time::Instant::now(), std::process::id());
+        return heirloom_core::hash::sha256(seed.as_bytes())[..32].to_owned();
+    }
+    heirloom_core::hash::sha256(&bytes)[..32].to_owned()
+}
+
+/// Where the command was started.
+pub(crate) fn cwd(args: &Args) -> Result<PathBuf> {
+    let here = environment::current_folder()
+        .map_err(|e| Fault::new(Code::Io, format!("the current folder cannot be found: {e}")))?;
+    match &args.project {
+        None => Ok(here),
+        Some(folder) => {
+            let folder = here.join(folder);
+            if folder.is_dir() {
+                Ok(folder)
+            } else {
+                Err(Fault::new(Code::Usage, format!("`{}` is no folder", folder.display()))
+                    .hint("give an existing project folder with --project"))
+            }
+        }
+    }
+}
+
+/// The project folder around a folder: the nearest one with a memory, else the nearest git work tree, else itself.
+pub(crate) fn project_folder(from: &Path) -> PathBuf {
+    let with_memory = from.ancestors().find(|dir| dir.join(DEFAULT_ROOT).is_dir());
+    let with_git = from.ancestors().find(|dir| dir.join(".git").exists());
+    // A memory above the work tree belongs to something else, for example to the home folder.
+    match (with_memory, with_git) {
+        (Some(memory), Some(git)) if memory.starts_with(git) => memory.to_owned(),
+        (Some(memory), None) => memory.to_owned(),
+        (_, Some(git)) => git.to_owned(),
+        (None, None) => from.to_owned(),
+    }
+}
+
+/// An engine for the project the user is in.
+pub(crate) fn wire(args: &Args) -> Result<Wired> {
+    let cwd = cwd(args)?;
+    let folder = project_folder(&cwd);
+    wire_at(args, &folder, None, cwd)
+}
+
+/// An engine for a project folder; `root` overrides where its memory is (then its settings are taken from there).
+pub(crate) fn wire_at(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> Result<Wired> {
+    let settings_file = match root {
+        Some(root) => root.join("memory-config.json"),
+        None => folder.join(PROJECT_SETTINGS),
+    };
+    let loaded = load_settings(args, &settings_file)?;
+    let root = root.map_or_else(|| memory_root(folder, &loaded.settings), Path::to_owned);
+    let project = Project::new(folder, &root, world());
+    Ok(Wired { engine: Engine::new(project, loaded.settings.clone()), loaded, cwd })
+}
+
+/// The memory folder the settings name.
+fn memory_root(folder: &Path, settings: &Settings) -> PathBuf {
+    let named = &settings.memory_root;
+    match (named.strip_prefix("~/"), environment::home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => folder.join(named),
+    }
+}
+
+/// The settings, nearest layer first.
+pub(crate) fn load_settings(args: &Args, project_file: &Path) -> Result<Loaded> {
+    let flags =
+        args.set.iter().filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let mut broken = Vec::new();
+    let flags = only_a_person_loosens(flags, Origin::Flag, &mut broken);
+    let variables = only_a_person_loosens(environment::settings(), Origin::Environment, &mut broken);
+    let mut layers = vec![
+        Layer { origin: Origin::Flag, document: document_of(flags) },
+        Layer { origin: Origin::Environment, document: document_of(variables) },
+    ];
+    for (origin, path) in [(Origin::Project, project_file.to_owned()), (Origin::User, user_settings_file())] {
+        match read_document(&path) {
+            Ok(Some(document)) => layers.push(Layer { origin, document }),
+            Ok(None) => {}
+            Err(message) => {
+                broken.push(settings::Warning { name: path.display().to_string(), origin, message })
+            }
+        }
+    }
+    layers.sort_by_key(|layer| layer.origin);
+    let mut loaded = settings::load(&layers);
+    loaded.warnings.extend(broken);
+    Ok(loaded)
+}
+
+/// A process can set flags and variables for itself; it must not be able to loosen the gate that way. The strictest value of a guarded
+/// setting is taken from anybody.
+fn only_a_person_loosens(
+    pairs: impl IntoIterator<Item = (String, String)>,
+    origin: Origin,
+    warnings: &mut Vec<settings::Warning>,
+) -> Vec<(String, String)> {
+    let mut person = None;
+    let mut allowed = |(name, value): &(String, String)| {
+        let Some(guard) = settings::Key::find(name).map(|key| key.guard) else { return true };
+        let strictest = matches!(guard, Guard::Tighten(order) if order.last() == Some(&value.as_str()));
+        let free = matches!(guard, Guard::Open | Guard::UserFirst | Guard::InsideProject | Guard::Adds);
+        if free || strictest || *person.get_or_insert_with(crate::person::is_present) {
+            return true;
+        }
+        let message = "only a person at a terminal can set this for a call; the value is ignored".to_owned();
+        warnings.push(settings::Warning { name: name.clone(), origin, message });
+        false
+    };
+    pairs.into_iter().filter(|pair| allowed(pair)).collect()
+}
+
+/// The user's own settings file.
+pub(crate) fn user_settings_file() -> PathBuf {
+    environment::config_folder().join("config.json")
+}
+
+/// A settings file's object; `None` if there is none. Only a text that is no JSON object is unusable as a whole.
+pub(crate) fn read_document(path: &Path) -> std::result::Result<Option<Value>, String> {
+    let bytes = match files::read_if_there(path, MAX_SETTINGS) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(None),
+        Err(fault) => return Err(format!("{}; the file is ignored", fault.message)),
+    };
+    match json::parse(&bytes) {
+        Ok(value) if value.is_object() => Ok(Some(value)),
+        Ok(_) => Err("expected an object; the file is ignored".to_owned()),
+        Err(e) => Err(format!("not JSON ({e}); the file is ignored")),
+    }
+}
+
+/// A document from dotted names and texts; a text that is JSON counts as that value.
+fn document_of(pairs: impl IntoIterator<Item = (String, String)>) -> Value {
+    let mut root = Value::Object(Map::new());
+    for (name, text) in pairs {
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        set_in(&mut root, &name, value);
+    }
+    root
+}
+
+/// Sets a dotted name in a document, making the objects on the way.
+pub(crate) fn set_in(document: &mut Value, name: &str, value: Value) {
+    let mut at = document;
+    for part in name.split('.') {
+        if !at.is_object() {
+            *at = Value::Object(Map::new());
+        }
+        let Value::Object(map) = at else { return };
+        at = map.entry(part.to_owned()).or_insert(Value::Null);
+    }
+    *at = value;
+}
+
+/// In debug builds `HEIRLOOM_TEST_DIE_AT` ends the process at a named step, as a power cut would.
+pub(crate) fn install_test_steps() {
+    #[cfg(debug_assertions)]
+    if environment::text("HEIRLOOM_TEST_DIE_AT").is_some() {
+        files::step::observe(|step| {
+            if environment::text("HEIRLOOM_TEST_DIE_AT").as_deref() == Some(step) {
+                let _ =
+                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+            }
+        });
+    }
+}

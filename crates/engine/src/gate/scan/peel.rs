@@ -1,0 +1,242 @@
+//! Undoes one layer of wrapping: base64, hex, binary, spacing, string concatenation, line wraps,
+//! reversal. In: the normalised text. Out: short snippets with the stretch they came from; a finding
+//! in a snippet stands for the whole stretch. Linear: every byte is in a bounded number of snippets.
+
+use super::check;
+use std::ops::Range;
+
+/// What a snippet is made of, which decides what it is scanned for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Peel {
+    /// Decoded text: scanned for everything.
+    Decoded,
+    /// Pieces of one token: scanned for token formats only.
+    Joined,
+}
+
+/// Text that was wrapped.
+pub(super) struct Snippet {
+    pub text: Vec<u8>,
+    pub span: Range<usize>,
+    pub peel: Peel,
+}
+
+/// The longest token that is decoded.
+const LONGEST: usize = 64 * 1024;
+
+fn token(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'_' | b'-')
+}
+
+/// All snippets of `text`.
+pub(super) fn peel(text: &[u8], mut each: impl FnMut(Snippet)) {
+    tokens(text, &mut each);
+    spaced(text, &mut each);
+    joined(text, &mut each);
+}
+
+/// Long tokens that may be an encoding of text, or text backwards.
+fn tokens(text: &[u8], each: &mut impl FnMut(Snippet)) {
+    let mut at = 0;
+    while at < text.len() {
+        if !token(text[at]) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        at += text[at..].iter().take(LONGEST).take_while(|b| token(**b)).count();
+        if at - start < 20 {
+            continue;
+        }
+        let run = &text[start..at];
+        let pad = text[at..].iter().take(2).take_while(|b| **b == b'=').count();
+        let span = start..at + pad;
+        if let Some(plain) = decode(run) {
+            each(Snippet { text: plain, span, peel: Peel::Decoded });
+        } else if run.len() <= 256 && run.iter().filter(|b| b.is_ascii_digit()).count() >= 2 {
+            each(Snippet { text: run.iter().rev().copied().collect(), span, peel: Peel::Joined });
+        }
+    }
+}
+
+/// Readable text behind hex or base64, if there is any.
+fn decode(run: &[u8]) -> Option<Vec<u8>> {
+    let run = run.strip_prefix(b"0x").unwrap_or(run);
+    let readable = |plain: &[u8]| {
+        plain.len() >= 12
+            && plain.iter().all(|b| b.is_ascii_graphic() || matches!(b, b' ' | b'\n' | b'\t' | b'\r'))
+    };
+    if run.len().is_multiple_of(2) && run.iter().all(u8::is_ascii_hexdigit) {
+        let nibble = |b: u8| (b as char).to_digit(16).unwrap_or(0) as u8;
+        let plain: Vec<u8> = run.chunks_exact(2).map(|p| nibble(p[0]) << 4 | nibble(p[1])).collect();
+        return readable(&plain).then_some(plain);
+    }
+    // Text in base64 shows capitals or digits within its first bytes; identifiers mostly do not.
+    let head = check::base64(&run[..8])?;
+    if head.iter().any(|&b| !(9..=126).contains(&b)) {
+        // One stray letter before the encoding is a common slip and a cheap trick.
+        return check::base64(&run[1..9])
+            .filter(|h| h.iter().all(|b| (32..127).contains(b)))
+            .and_then(|_| check::base64(&run[1..]))
+            .filter(|p| readable(p));
+    }
+    check::base64(run).or_else(|| check::base64(&run[..run.len() - 1])).filter(|plain| readable(plain))
+}
+
+/// `i g n o r e`, `sk_l ive_ …`, `01101001 …`: groups of one length.
+fn spaced(text: &[u8], each: &mut impl FnMut(Snippet)) {
+    let mut group: Option<(usize, usize, usize, usize)> = None; // start, end, length, count
+    let mut at = 0;
+    while at < text.len() {
+        if text[at].is_ascii_whitespace() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        at += text[at..].iter().take_while(|b| !b.is_ascii_whitespace()).count();
+        let len = at - start;
+        match group {
+            Some((from, end, size, count))
+                if start - end <= 3
+                    && !text[end..start].contains(&b'\n')
+                    && (size == 1 || start - end == 1)
+                    && (len == size || len < size && count >= 3) =>
+            {
+                if len == size {
+                    group = Some((from, at, size, count + 1));
+                } else {
+                    spread(text, from..at, size, count, each);
+                    group = None;
+                }
+            }
+            _ => {
+                if let Some((from, end, size, count)) = group {
+                    spread(text, from..end, size, count, each);
+                }
+                group = (len <= 8).then_some((start, at, len, 1));
+            }
+        }
+    }
+    if let Some((from, end, size, count)) = group {
+        spread(text, from..end, size, count, each);
+    }
+}
+
+fn spread(text: &[u8], span: Range<usize>, size: usize, count: usize, each: &mut impl FnMut(Snippet)) {
+    if size == 1 && count >= 8 {
+        let mut out = Vec::with_capacity(span.len() / 2);
+        for (i, &b) in text[span.clone()].iter().enumerate() {
+            let wide = b == b' ' && text[span.start + i - 1] == b' ' && out.last() != Some(&b' ');
+            if b != b' ' || wide {
+                out.push(b);
+            }
+        }
+        each(Snippet { text: out, span, peel: Peel::Decoded });
+    } else if size == 8 && count >= 6 && text[span.clone()].iter().all(|b| matches!(b, b'0' | b'1' | b' ')) {
+        let out = text[span.clone()]
+            .split(|b| *b == b' ')
+            .filter(|w| w.len() == 8)
+            .map(|w| w.iter().fold(0u8, |n, b| n << 1 | (b - b'0')))
+            .collect();
+        each(Snippet { text: out, span, peel: Peel::Decoded });
+    } else if size == 2
+        && count >= 12
+        && text[span.clone()].iter().all(|b| b.is_ascii_hexdigit() || *b == b' ')
+    {
+        let digits: Vec<u8> = text[span.clone()].iter().copied().filter(|b| *b != b' ').collect();
+        if let Some(out) = decode(&digits) {
+            each(Snippet { text: out, span, peel: Peel::Decoded });
+        }
+    } else if size >= 2 && count >= 4 {
+        let out = text[span.clone()].iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
+        each(Snippet { text: out, span, peel: Peel::Joined });
+    }
+}
+
+/// Tokens cut by `" + "` or by a line break.
+fn joined(text: &[u8], each: &mut impl FnMut(Snippet)) {
+    let mut at = 0;
+    while at < text.len() {
+        let cut = match text[at] {
+            b'"' | b'\'' | b'`' => quote_join(text, at),
+            b'\n' => line_join(text, at),
+            _ => None,
+        };
+        let Some(mut next) = cut else {
+            at += 1;
+            continue;
+        };
+        // A backslash before the line break belongs to the break.
+        let at_cut = if text[at] == b'\n' && at > 0 && text[at - 1] == b'\\' { at - 1 } else { at };
+        let left = text[..at_cut]
+            .iter()
+            .rev()
+            .take(512)
+            .take_while(|b| token(**b) || matches!(b, b'.' | b'='))
+            .count();
+        if left < 3 {
+            at += 1;
+            continue;
+        }
+        let start = at_cut - left;
+        let mut out = text[start..at_cut].to_vec();
+        let mut steps = 0;
+        // Follow the chain; a token of a known format is never longer than this.
+        let end = loop {
+            let right =
+                text[next..].iter().take(512).take_while(|b| token(**b) || matches!(b, b'.' | b'=')).count();
+            out.extend_from_slice(&text[next..next + right]);
+            let stop = next + right;
+            let more = match text.get(stop) {
+                Some(b'"' | b'\'' | b'`') => quote_join(text, stop),
+                Some(b'\n') if right >= 16 => line_join(text, stop),
+                _ => None,
+            };
+            match more {
+                Some(n) if out.len() < 4096 && right > 0 => {
+                    // The token may end here; what follows may be the next line of prose.
+                    if steps < 3 {
+                        each(Snippet { text: out.clone(), span: start..stop, peel: Peel::Joined });
+                    }
+                    steps += 1;
+                    next = n;
+                }
+                _ => break stop,
+            }
+        };
+        if out.len() >= 16 && out.iter().any(|b| !b.is_ascii_lowercase()) {
+            each(Snippet { text: out, span: start..end, peel: Peel::Joined });
+        }
+        at = end.max(at + 1);
+    }
+}
+
+/// From a closing quote to the content after the next opening one: `" + "`, `' . '`, `" "`.
+fn quote_join(text: &[u8], at: usize) -> Option<usize> {
+    let quote = text[at];
+    let gap = text[at + 1..].iter().take(40).position(|b| *b == quote)?;
+    let between = &text[at + 1..at + 1 + gap];
+    let signs = between.iter().filter(|b| matches!(b, b'+' | b'.' | b'&' | b'\\' | b'~')).count();
+    (between.iter().all(|b| b.is_ascii_whitespace() || matches!(b, b'+' | b'.' | b'&' | b'\\' | b'~'))
+        && (signs > 0 || between.contains(&b'\n')))
+    .then_some(at + gap + 2)
+}
+
+/// From a line break to the first token byte of the next line, if the break cuts a token.
+fn line_join(text: &[u8], at: usize) -> Option<usize> {
+    let end = at;
+    let at = if end > 0 && text[end - 1] == b'\\' { end - 1 } else { end };
+    let left = text[..at].iter().rev().take(64).take_while(|b| token(**b)).count();
+    let cut = &text[at - left..at];
+    if left < 8
+        || !cut.iter().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase() || matches!(b, b'_' | b'-'))
+    {
+        return None;
+    }
+    let skip = text[end + 1..]
+        .iter()
+        .take(16)
+        .take_while(|b| matches!(b, b' ' | b'\t' | b'>' | b'#' | b'|'))
+        .count();
+    text.get(end + 1 + skip).filter(|b| token(**b)).map(|_| end + 1 + skip)
+}

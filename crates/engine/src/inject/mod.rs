@@ -1,0 +1,7 @@
+//! Inject: what an agent is given, as text.
+//!
+//! Comes in: hits. Goes out: a fenced block that no stored text can leave. Never here: choosing hits.
+
+mod fence;
+
+pub use fence::records_block;

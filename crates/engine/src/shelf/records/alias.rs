@@ -1,0 +1,69 @@
+//! Aliases: the ids a record had before it was renamed.
+//!
+//! Comes in: an old id. Goes out: the id it has now. The file `.aliases.jsonl` beside the records is meant to be committed, one line
+//! per rename, and merges by union. Never here: text of a record.
+
+use super::store::Records;
+use crate::files::{self, Lock, Mode};
+use heirloom_core::{MemoryId, fault::Result, json};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const MAX: u64 = 16 << 20;
+
+/// Longest chain of renames that is followed; a circle in a hand-edited file ends here.
+const MAX_STEPS: usize = 64;
+
+impl Records<'_> {
+    fn alias_path(&self) -> PathBuf {
+        self.root().join(".aliases.jsonl")
+    }
+
+    /// The id an old id stands for now.
+    pub(super) fn alias(&self, old: &MemoryId) -> Result<Option<MemoryId>> {
+        let pairs = self.alias_pairs()?;
+        let mut now = old.as_str().to_owned();
+        for _ in 0..MAX_STEPS {
+            match pairs.iter().rev().find(|(from, _)| *from == now) {
+                Some((_, to)) => now.clone_from(to),
+                None => break,
+            }
+        }
+        Ok((now != old.as_str()).then(|| MemoryId::parse(&now)).flatten())
+    }
+
+    fn alias_pairs(&self) -> Result<Vec<(String, String)>> {
+        let bytes = files::read_if_there(&self.alias_path(), MAX)?.unwrap_or_default();
+        let pairs = bytes.split(|b| *b == b'\n').filter_map(|line| {
+            let value = json::parse(line).ok()?;
+            let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+            Some((text("was")?, text("is")?))
+        });
+        Ok(pairs.collect())
+    }
+
+    /// Remembers a rename.
+    pub(super) fn remember_alias(&self, _lock: &Lock, was: &MemoryId, is: &MemoryId) -> Result<()> {
+        let line = json!({ "was": was, "is": is }).to_string();
+        files::append_lines(&self.alias_path(), [line.as_str()], Mode::Shared)
+    }
+
+    /// Forgets every alias of an id. Returns whether there were any.
+    pub(super) fn drop_aliases(&self, _lock: &Lock, id: &MemoryId) -> Result<bool> {
+        let pairs = self.alias_pairs()?;
+        let kept: Vec<String> = pairs
+            .iter()
+            .filter(|(was, is)| was != id.as_str() && is != id.as_str())
+            .map(|(was, is)| json!({ "was": was, "is": is }).to_string() + "\n")
+            .collect();
+        if kept.len() == pairs.len() {
+            return Ok(false);
+        }
+        if kept.is_empty() {
+            files::remove(&self.alias_path())?;
+        } else {
+            files::write(&self.alias_path(), kept.concat().as_bytes(), Mode::Shared)?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,114 @@
+//! A record on its way through the gate.
+//!
+//! Comes in: a document that is about to be stored. Goes out: its texts, one by one, for the gate to look at. Never here: the
+//! record's files; capacity is a number the caller counted under the lock.
+
+use super::document::Document;
+use super::schema::{self, Stage, Wrong};
+use crate::gate::policy::Row;
+use crate::gate::{Check, Draft};
+use heirloom_core::settings::Category;
+use heirloom_core::{Code, Fault, MemoryId, fault::Result};
+use serde_json::Value;
+
+/// Fields whose values are fixed words, ids or dates; there is nothing to look for in them.
+const FIXED: [&str; 5] = ["schema_version", "category", "record_status", "created_at", "updated_at"];
+
+const ORDER: &[Check] = &[
+    Check::Shape,
+    Check::Secrets,
+    Check::Identity,
+    Check::Contact,
+    Check::Injection,
+    Check::Trust,
+    Check::Capacity,
+];
+
+/// A record that wants to be stored.
+#[derive(Debug)]
+pub(super) struct RecordDraft<'a> {
+    /// The document.
+    pub(super) document: Document,
+    /// Its category.
+    pub(super) category: &'a Category,
+    /// Records the category holds already and may hold, when this one is new.
+    pub(super) capacity: Option<(usize, usize)>,
+}
+
+impl Draft for RecordDraft<'_> {
+    fn row(&self) -> Row {
+        Row::Records
+    }
+
+    fn order(&self) -> &'static [Check] {
+        ORDER
+    }
+
+    fn id(&self) -> String {
+        MemoryId::new(&self.category.kind, self.document.text("id").unwrap_or_default()).to_string()
+    }
+
+    fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        for (key, value) in &mut self.document.0 {
+            if !FIXED.contains(&key.as_str()) {
+                walk(key, value, visit);
+            }
+        }
+    }
+
+    fn own_check(&mut self, check: Check) -> Result<()> {
+        match check {
+            Check::Shape => match schema::validate(&self.document, self.category, Stage::Stored) {
+                wrong if wrong.is_empty() => Ok(()),
+                wrong => Err(wrong_fields(&wrong, |got| got.to_owned())),
+            },
+            Check::Capacity => match self.capacity {
+                Some((has, max)) if has >= max => Err(full(self.category, has, max)),
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+}
+
+fn walk(field: &str, value: &mut Value, visit: &mut dyn FnMut(&str, &mut String)) {
+    match value {
+        Value::String(text) => visit(field, text),
+        Value::Array(items) => {
+            items.iter_mut().enumerate().for_each(|(at, v)| walk(&format!("{field}.{at}"), v, visit))
+        }
+        Value::Object(map) => map.iter_mut().for_each(|(key, v)| walk(&format!("{field}.{key}"), v, visit)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The error for wrong fields. `shown` makes a value fit to be printed: short, and without secrets.
+pub(super) fn wrong_fields(wrong: &[Wrong], shown: impl Fn(&str) -> String) -> Fault {
+    let names: Vec<&str> = wrong.iter().map(|w| w.field.as_str()).collect();
+    let mut fault = Fault::new(Code::Validation, format!("not a valid record: {}", names.join(", ")));
+    for one in wrong {
+        fault = fault
+            .fact("field", one.field.as_str())
+            .fact("expected", one.expected.as_str())
+            .fact("got", if one.got.is_null() { "nothing".to_owned() } else { shown(&short(&one.got)) })
+            .fact("fix", format!("write {} as {}", one.field, one.expected));
+    }
+    fault.hint(format!("correct {} and try again", names.join(", ")))
+}
+
+fn short(value: &Value) -> String {
+    const MAX: usize = 120;
+    let text = value.to_string();
+    if text.chars().count() <= MAX { text } else { text.chars().take(MAX).collect::<String>() + "…" }
+}
+
+fn full(category: &Category, has: usize, max: usize) -> Fault {
+    Fault::new(Code::Capacity, format!("{} holds {has} of {max} records", category.name()))
+        .fact("category", category.name())
+        .fact("count", has.to_string())
+        .fact("max_memories_per_category", max.to_string())
+        .hint(format!(
+            "retire or archive one (`heirloom list --kind {}`), or raise max_memories_per_category",
+            category.name()
+        ))
+}

@@ -1,0 +1,92 @@
+//! Auto-fix: small mistakes of a writer that are put right instead of refused.
+//!
+//! Comes in: a document as it arrived. Goes out: the document, and a line for every correction worth saying. Never here: making
+//! up content.
+
+use super::document::Document;
+use super::schema::is_id;
+use heirloom_core::text::{clean_tag, clean_title, slug};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// Most tags a record has.
+pub(super) const TAG_MAX: usize = 12;
+
+/// What is being done, where it matters.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Doing<'a> {
+    /// A new record.
+    Create,
+    /// A change to one with these tags.
+    Update(&'a [String]),
+}
+
+/// Corrects a document in place; `now` as it is written. Says what it did, `field: what`.
+pub(super) fn auto_fix(document: &mut Document, doing: Doing<'_>, now: &str, said: &mut Vec<String>) {
+    if blank(document, "schema_version") {
+        document.set("schema_version", "1.0");
+        said.push("schema_version: set to '1.0'".to_owned());
+    }
+    if blank(document, "updated_at") {
+        document.set("updated_at", now);
+        said.push("updated_at: set to the current time".to_owned());
+    }
+    if matches!(doing, Doing::Create) && blank(document, "created_at") {
+        document.set("created_at", now);
+        said.push("created_at: set to the current time".to_owned());
+    }
+    if let Some(tag) = document.text("tags").map(str::to_owned) {
+        document.set("tags", vec![tag]);
+        said.push("tags: one text made into a list".to_owned());
+    }
+    if let Some(id) = document.text("id").map(str::to_owned)
+        && !is_id(&id)
+    {
+        let fixed = slug(&id);
+        said.push(format!("id: '{id}' written as '{fixed}'"));
+        document.set("id", fixed);
+    }
+    if let Some(confidence) = document.get("confidence").filter(|v| v.is_number()).and_then(Value::as_f64)
+        && !(0.0..=1.0).contains(&confidence)
+    {
+        let kept = confidence.clamp(0.0, 1.0);
+        document.set("confidence", json!(kept));
+        said.push(format!("confidence: clamped to {kept:.1}"));
+    }
+    if let Some(title) = document.text("title").map(str::to_owned) {
+        let trimmed = title.trim();
+        if trimmed != title {
+            said.push("title: white space around it removed".to_owned());
+        }
+        let clean = clean_title(trimmed);
+        if clean != trimmed {
+            said.push("title: control characters and index marks removed".to_owned());
+        }
+        document.set("title", clean);
+    }
+    fix_tags(document, doing, said);
+}
+
+fn blank(document: &Document, key: &str) -> bool {
+    document.get(key).is_none_or(|value| value.as_str() == Some(""))
+}
+
+fn fix_tags(document: &mut Document, doing: Doing<'_>, said: &mut Vec<String>) {
+    if !document.0.get("tags").is_some_and(Value::is_array) {
+        return;
+    }
+    let mut tags: BTreeSet<String> =
+        document.tags().into_iter().map(clean_tag).filter(|tag| !tag.is_empty()).collect();
+    if tags.is_empty() {
+        tags.insert("untagged".to_owned());
+        said.push("tags: none left, set to 'untagged'".to_owned());
+    }
+    if tags.len() > TAG_MAX {
+        // Tags the record already has come first: a writer who adds too many must not lose an old one unasked.
+        let old: &[String] = if let Doing::Update(old) = doing { old } else { &[] };
+        let (kept, new): (Vec<String>, Vec<String>) = tags.into_iter().partition(|tag| old.contains(tag));
+        tags = kept.into_iter().chain(new).take(TAG_MAX).collect();
+        said.push(format!("tags: cut to the {TAG_MAX} a record may have"));
+    }
+    document.set("tags", tags.into_iter().collect::<Vec<_>>());
+}

@@ -1,0 +1,105 @@
+//! Forget: every trace of a record's text is removed.
+//!
+//! Comes in: an id. Goes out: the places text was removed from, and what git still holds. File, archive, quarantine, inbox, index line,
+//! aliases, trust entries and temp files of killed writers go; a marker without text stays in `provenance.jsonl`, so that a merge that
+//! brings the file back is noticed. Never here: rewriting git's history, which is the owner's decision.
+
+use super::store::Records;
+use crate::engine::Written;
+use crate::files;
+use crate::gate::{Entry, trust};
+use crate::provenance;
+use crate::shelf::{Forgotten, unknown};
+use heirloom_core::{MemoryId, ShelfName, fault::Result};
+use std::path::{Path, PathBuf};
+
+impl Records<'_> {
+    pub(super) fn forget_record(&self, asked: &MemoryId, entry: Entry) -> Result<Forgotten> {
+        let lock = self.engine.project().lock()?;
+        let id = match self.target_of(asked)?.path.exists() {
+            true => asked.clone(),
+            false => self.alias(asked)?.unwrap_or_else(|| asked.clone()),
+        };
+        let target = self.target_of(&id)?;
+        let mut files_of_it = self.copies(&target.path);
+        if target.path.exists() {
+            files_of_it.insert(0, target.path.clone());
+        }
+        let inbox = self.engine.inbox()?;
+        let waiting = inbox.sweep(self.engine.project().world().now, Some(id.as_str()))?;
+        if files_of_it.is_empty() && waiting == 0 {
+            return Err(unknown(asked.as_str()));
+        }
+        let in_git: Vec<String> = files_of_it
+            .iter()
+            .filter(|path| self.in_git(path))
+            .map(|path| self.engine.project().shown(path))
+            .collect();
+        let owed = self.index_is_owed()?;
+        self.index_owes()?;
+        let mut places = Vec::new();
+        for path in &files_of_it {
+            files::remove(path)?;
+            places.push(self.engine.project().shown(path));
+        }
+        self.settle_index(&lock, owed, &target.path, None, None)?;
+        places.push(self.engine.project().shown(&self.index_path()));
+        if waiting > 0 {
+            places.push(format!("review inbox ({waiting})"));
+        }
+        if self.drop_aliases(&lock, &id)? {
+            places.push(self.engine.project().shown(&self.root().join(".aliases.jsonl")));
+        }
+        if let Some(folder) = target.path.parent() {
+            files::sweep_temporary(folder);
+        }
+        trust::forget(&trust::path(self.engine.project().data()?), id.as_str())?;
+        provenance::mark_forgotten(self.root(), &lock, &id, self.engine.project().world().now)?;
+        self.engine.noted(
+            &lock,
+            entry,
+            &[],
+            Written {
+                action: "memory_forget",
+                shelf: ShelfName::Records,
+                id: id.as_str(),
+                hash: "",
+                before: None,
+                size: places.len(),
+            },
+        )?;
+        Ok(Forgotten { id, places, in_git })
+    }
+
+    /// Copies of a record: in the archive, and quarantined beside it.
+    fn copies(&self, path: &Path) -> Vec<PathBuf> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Vec::new() };
+        let name = name.to_string_lossy().into_owned();
+        let stem = name.trim_end_matches(".json").to_owned();
+        let archive = self.root().join("archive").join(folder.file_name().unwrap_or_default());
+        let quarantined = format!("{name}.invalid.");
+        let in_folder = |folder: &Path, wanted: &dyn Fn(&str) -> bool| -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.filter(|e| wanted(&e.file_name().to_string_lossy())).map(|e| e.path()).collect()
+        };
+        let numbered = |candidate: &str| {
+            let Some(rest) = candidate.strip_suffix(".json").and_then(|c| c.strip_prefix(&stem)) else {
+                return false;
+            };
+            rest.is_empty() || rest.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok())
+        };
+        // A numbered name in the archive may also be another record's own name; its id inside decides.
+        let own_id = |path: &PathBuf| {
+            let document =
+                files::read(path, files::MAX_FILE).ok().and_then(|b| super::Document::parse(&b).ok());
+            document.is_none_or(|d| d.text("id") == Some(stem.as_str()))
+        };
+        let mut copies: Vec<PathBuf> = in_folder(&archive, &numbered).into_iter().filter(own_id).collect();
+        copies.extend(in_folder(folder, &|n: &str| n.starts_with(&quarantined)));
+        copies
+    }
+
+    fn in_git(&self, path: &Path) -> bool {
+        crate::git::has_history(self.engine.project().folder(), path)
+    }
+}

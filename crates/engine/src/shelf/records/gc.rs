@@ -1,0 +1,114 @@
+//! Collecting: what is past its time goes.
+//!
+//! Comes in: the settings' grace period and retention days. Goes out: what was retired, removed, archived or skipped. Records are
+//! retired first when they were not updated for too long, and removed only after the grace period. The index is left to
+//! the caller, who holds the same lock. Never here: touching anything active without a retention setting.
+
+use super::store::Records;
+use super::target::Target;
+use crate::files::{self, Lock, Mode};
+use crate::gate::Entry;
+use heirloom_core::{Channel, Status, fault::Result, time};
+use serde::Serialize;
+
+/// What collecting did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Collected {
+    /// Days between retiring and collecting.
+    pub grace_period_days: u32,
+    /// Files that are gone.
+    pub deleted: Vec<String>,
+    /// Files that were moved to the archive.
+    pub archived: Vec<String>,
+    /// Records retired because nobody updated them for too long.
+    pub retired: Vec<String>,
+    /// Retired files that were left: `path: why`.
+    pub skipped: Vec<String>,
+    /// Files that could not be removed: `path: why`.
+    pub failed: Vec<String>,
+    /// Files that could not be read.
+    pub unreadable: Vec<String>,
+}
+
+impl Records<'_> {
+    /// Collects. With `dry_run` nothing is touched and the answer says what would be.
+    pub fn collect(&self, dry_run: bool) -> Result<Collected> {
+        let now = self.engine.project().world().now;
+        let delete = self.engine.settings().delete;
+        let mut done = Collected { grace_period_days: delete.grace_period_days, ..Collected::default() };
+        self.retire_unused(dry_run, &mut done)?;
+        let lock = if dry_run { None } else { Some(self.engine.project().lock()?) };
+        let scan = self.scan();
+        done.unreadable = scan.unreadable;
+        for found in scan.found.iter().filter(|f| f.status() == Some(Status::Retired)) {
+            let shown = self.engine.project().shown(&found.path);
+            let Some(at) = found.document.text("retired_at") else {
+                done.skipped.push(format!("{shown}: no retired_at"));
+                continue;
+            };
+            let Some(age) = time::parse(at).map(|at| time::days_between(at, now)) else {
+                done.skipped.push(format!("{shown}: retired_at is no date"));
+                continue;
+            };
+            if age < i64::from(delete.grace_period_days) {
+                continue;
+            }
+            let outcome = match &lock {
+                None => Ok(()),
+                Some(lock) if delete.archive_retired => self.move_to_archive(lock, &found.path, &found.bytes),
+                Some(_) => files::remove(&found.path),
+            };
+            match outcome {
+                Ok(()) if delete.archive_retired => done.archived.push(shown),
+                Ok(()) => done.deleted.push(shown),
+                Err(fault) => done.failed.push(format!("{shown}: {}", fault.message)),
+            }
+        }
+        if lock.is_some() {
+            for category in &self.engine.settings().categories {
+                files::sweep_temporary(&self.folder(category));
+            }
+            files::sweep_temporary(self.root());
+            self.engine.inbox()?.sweep(now, None)?;
+        }
+        Ok(done)
+    }
+
+    fn retire_unused(&self, dry_run: bool, done: &mut Collected) -> Result<()> {
+        let now = self.engine.project().world().now;
+        for category in self.engine.settings().categories.iter().filter(|c| c.retention_days > 0) {
+            for found in self.scan_folder(category).found {
+                let touched = ["updated_at", "created_at"]
+                    .iter()
+                    .find_map(|key| found.document.text(key).and_then(time::parse));
+                let old = touched
+                    .is_some_and(|at| time::days_between(at, now) >= i64::from(category.retention_days));
+                if found.status() != Some(Status::Active) || !old {
+                    continue;
+                }
+                let shown = self.engine.project().shown(&found.path);
+                if !dry_run {
+                    let target = Target { path: found.path, shown: shown.clone() };
+                    let reason = format!("Not updated for {} days", category.retention_days);
+                    self.retire_target(&target, Some(&reason), Entry::through(Channel::Person))?;
+                }
+                done.retired.push(shown);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves a file to `<root>/archive/<folder>/`; a name that is taken there gets a number.
+    fn move_to_archive(&self, _lock: &Lock, path: &std::path::Path, bytes: &[u8]) -> Result<()> {
+        let folder = path.parent().and_then(std::path::Path::file_name).unwrap_or_default();
+        let archive = self.root().join("archive").join(folder);
+        files::make_folder(&archive, Mode::Shared)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let place = (1..)
+            .map(|n| archive.join(if n == 1 { format!("{stem}.json") } else { format!("{stem}-{n}.json") }))
+            .find(|place| !place.exists())
+            .unwrap_or_else(|| archive.join(format!("{stem}.json")));
+        files::write(&place, bytes, Mode::Shared)?;
+        files::remove(path)
+    }
+}

@@ -1,0 +1,46 @@
+//! The record shelf: what the project knows, typed, with a lifecycle.
+//!
+//! Comes in: JSON objects of a category, through the gate. Goes out: one file per record in its category's folder, and `index.md`
+//! beside them. Every change happens under the store's lock, record first, index second; a mark in `.local` says that the
+//! second is still owed, so a killed writer's index is made good by the next one.
+
+mod alias;
+mod candidate;
+mod compose;
+mod document;
+mod draft;
+mod fix;
+mod forget;
+mod gc;
+mod index_file;
+mod index_merge;
+mod json_schema;
+mod lifecycle;
+mod merge;
+mod redact;
+mod report;
+mod scan;
+mod schema;
+mod store;
+mod target;
+mod verify;
+mod view;
+mod write;
+
+pub use candidate::{Answer, Candidate, Excerpt, LIFECYCLE_EVENTS};
+pub use compose::{Given, apply, compose, name_for};
+pub use document::Document;
+pub use gc::Collected;
+pub use index_file::{IndexEntry, is_entry, line_path};
+pub use index_merge::merge_index;
+pub use json_schema::json_schema;
+pub use report::{Health, Mismatch};
+pub use scan::{Found, Scan};
+pub use schema::{Stage, Wrong, validate};
+pub use store::Records;
+pub use target::Target;
+pub use write::{Said, Version};
+
+#[cfg(test)]
+#[path = "records_tests.rs"]
+mod tests;

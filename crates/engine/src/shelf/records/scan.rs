@@ -1,0 +1,97 @@
+//! Reading the shelf: every record file of every category.
+//!
+//! Comes in: the category folders. Goes out: documents in the order of their file names, and the names of files that cannot be read.
+//! Never here: an error because of one bad file, or a look into subfolders.
+
+use super::document::Document;
+use super::store::Records;
+use crate::files;
+use heirloom_core::Status;
+use heirloom_core::settings::Category;
+use std::path::PathBuf;
+
+/// A record that was read.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its file.
+    pub path: PathBuf,
+    /// What it says.
+    pub document: Document,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The category whose folder it is in.
+    pub folder_category: String,
+}
+
+impl Found {
+    /// Where it is in its life; `None` for a status nobody knows.
+    pub fn status(&self) -> Option<Status> {
+        self.document.status()
+    }
+}
+
+/// What was read.
+#[derive(Debug, Clone, Default)]
+pub struct Scan {
+    /// Records.
+    pub found: Vec<Found>,
+    /// Files that could not be read: `path: why`.
+    pub unreadable: Vec<String>,
+}
+
+impl Records<'_> {
+    /// Every record of every category, whatever its status.
+    pub fn scan(&self) -> Scan {
+        let mut scan = Scan::default();
+        for category in &self.engine.settings().categories {
+            let one = self.scan_folder(category);
+            scan.found.extend(one.found);
+            scan.unreadable.extend(one.unreadable);
+        }
+        scan
+    }
+
+    /// The active records.
+    pub fn scan_active(&self) -> Scan {
+        let mut scan = self.scan();
+        scan.found.retain(|found| found.status() == Some(Status::Active));
+        scan
+    }
+
+    /// The records of one category's folder.
+    pub(super) fn scan_folder(&self, category: &Category) -> Scan {
+        let mut scan = Scan::default();
+        let folder = self.folder(category);
+        // A linked folder could lead anywhere; what is behind it is not ours to index.
+        if std::fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_symlink()) {
+            scan.unreadable.push(format!("{}: is a link", self.engine.project().shown(&folder)));
+            return scan;
+        }
+        let Ok(entries) = std::fs::read_dir(&folder) else { return scan };
+        let mut names: Vec<_> = entries
+            .flatten()
+            .map(|entry| entry.file_name())
+            .filter(|name| {
+                let name = name.to_string_lossy();
+                name.ends_with(".json") && !name.starts_with('.')
+            })
+            .collect();
+        names.sort();
+        for name in names {
+            let path = folder.join(&name);
+            let read = files::read(&path, files::MAX_FILE)
+                .map_err(|fault| fault.message)
+                .and_then(|bytes| Document::parse(&bytes).map(|document| (document, bytes)));
+            match read {
+                Ok((document, bytes)) => {
+                    let folder_category = category.name().to_owned();
+                    scan.found.push(Found { path, document, bytes, folder_category });
+                }
+                // A folder that happens to be called `x.json` is nobody's record.
+                Err(_) if path.is_dir() => {}
+                Err(why) => scan.unreadable.push(format!("{}: {why}", self.engine.project().shown(&path))),
+            }
+        }
+        scan
+    }
+}

@@ -1,0 +1,305 @@
+//! Create and update.
+//!
+//! Comes in: a target and a JSON object. Goes out: the record stored and the index in step, or an error and nothing changed. The
+//! order of the checks is the format's: path, file, input, schema, merge rules, new change entry, schema again, version.
+
+use super::document::Document;
+use super::draft::{RecordDraft, wrong_fields};
+use super::fix::{self, Doing};
+use super::merge;
+use super::schema::{self, Stage};
+use super::store::Records;
+use super::target::Target;
+use crate::engine::Written;
+use crate::files::{self, Lock, Mode};
+use crate::gate::{Entry, Passed};
+use heirloom_core::settings::Category;
+use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, hash, text, time};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What an operation has to say beside its answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    /// Corrections, `field: what`.
+    pub fixes: Vec<String>,
+    /// Allowed, but worth a word.
+    pub warnings: Vec<String>,
+}
+
+/// The version a caller believes it is changing.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Version {
+    /// Whatever is there.
+    Any,
+    /// The content token, or the MD5 of the file that older callers hold.
+    Exactly(String),
+}
+
+/// Seconds during which a retired name stays taken.
+const COOL_DOWN: i64 = 86_400;
+
+impl Records<'_> {
+    pub(super) fn now(&self) -> String {
+        time::format(self.engine.project().world().now)
+    }
+
+    /// Stores a new record.
+    pub fn create(
+        &self,
+        target: &Target,
+        category: &Category,
+        input: Document,
+        entry: Entry,
+        said: &mut Said,
+    ) -> Result<Value> {
+        let mut document = input;
+        fix::auto_fix(&mut document, Doing::Create, &self.now(), &mut said.fixes);
+        document.set("record_status", "active");
+        for key in ["retired_at", "retired_reason", "archived_at", "archived_reason"] {
+            document.remove(key);
+        }
+        if document.0.contains_key("times_updated") {
+            self.expect_valid(&document, category, Stage::Input)?;
+            document.set("times_updated", 0);
+        }
+        if document.text("category") != Some(category.name()) {
+            document.set("category", category.name());
+            said.fixes.push(format!("category: set to '{}'", category.name()));
+        }
+        self.expect_valid(&document, category, Stage::Input)?;
+        let stem = target.stem();
+        if document.text("id") != Some(stem.as_str()) {
+            document.set("id", stem.as_str());
+            said.fixes.push(format!("id: set to the file name '{stem}'"));
+        }
+        document.set_changes_if_any();
+        self.expect_valid(&document, category, Stage::Stored)?;
+        if !category.enabled {
+            return Err(switched_off(category));
+        }
+        if let Some(folder) = target.path.parent() {
+            files::make_folder(folder, Mode::Shared)?;
+        }
+        let lock = self.engine.project().lock()?;
+        self.check_free(target)?;
+        let capacity = self.capacity(category);
+        let draft = RecordDraft { document, category, capacity };
+        let passed = self
+            .engine
+            .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
+        let (title, id) = {
+            let document = &passed.draft().document;
+            (
+                document.text("title").unwrap_or_default().to_owned(),
+                passed.draft().document.text("id").map(str::to_owned),
+            )
+        };
+        self.store(&lock, passed, target, None)?;
+        self.keep_window(&lock, category, &target.path, entry, said)?;
+        Ok(json!({ "status": "created", "target": target.shown, "id": id, "title": title }))
+    }
+
+    /// Changes a record.
+    pub fn update(
+        &self,
+        target: &Target,
+        input: Document,
+        version: &Version,
+        cwd: &Path,
+        entry: Entry,
+        said: &mut Said,
+    ) -> Result<Value> {
+        let lock = self.engine.project().lock()?;
+        let Some((old, bytes)) = self.load(&target.path, &target.shown)? else {
+            return Err(Fault::new(Code::Update, format!("there is no record `{}`", target.shown))
+                .fact("target", target.shown.as_str())
+                .hint("File does not exist. Use --action create instead."));
+        };
+        let category = self.category_of(&old, target)?;
+        let old_tags: Vec<String> = old.tags().into_iter().map(text::clean_tag).collect();
+        let mut new = input;
+        fix::auto_fix(&mut new, Doing::Update(&old_tags), &self.now(), &mut said.fixes);
+        keep_fixed(&old, &mut new);
+        self.expect_valid(&new, category, Stage::Input)?;
+        let exists = |file: &str| cwd.join(file).exists();
+        let merged = merge::check(&old, &new, &self.now(), &exists)?;
+        said.warnings.extend(merged.warnings);
+        let mut changes = new.changes().to_vec();
+        changes.extend(merged.entries);
+        merge::check_new_entry(&old, changes.len())?;
+        new.set_changes(changes);
+        let times = old.times_updated() + 1;
+        new.set("times_updated", times);
+        new.set("updated_at", self.now());
+        let place = self.renamed(&old, &mut new, target, said);
+        self.expect_valid(&new, category, Stage::Stored)?;
+        check_version(version, &bytes, target)?;
+        let title = new.text("title").unwrap_or_default().to_owned();
+        let id = new.text("id").unwrap_or_default().to_owned();
+        let draft = RecordDraft { document: new, category, capacity: None };
+        let passed = self
+            .engine
+            .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
+        let old_path = (place.path != target.path).then_some(target.path.as_path());
+        self.store(&lock, passed, &place, old_path)?;
+        let mut answer = json!({ "status": "updated", "target": place.shown, "id": id, "title": title, "times_updated": times });
+        if old_path.is_some() {
+            let was = MemoryId::new(&category.kind, &target.stem());
+            self.remember_alias(&lock, &was, &MemoryId::new(&category.kind, &id))?;
+            answer["renamed_from"] = json!(target.shown);
+        }
+        Ok(answer)
+    }
+
+    /// Stores what passed the gate, and brings index, trust book and audit in step. `old` is where a renamed record was.
+    pub(super) fn store(
+        &self,
+        lock: &Lock,
+        passed: Passed<RecordDraft<'_>>,
+        target: &Target,
+        old: Option<&Path>,
+    ) -> Result<()> {
+        let owed = self.index_is_owed()?;
+        self.index_owes()?;
+        let bytes = passed.draft().document.to_bytes();
+        files::write(&target.path, &bytes, Mode::Shared)?;
+        if let Some(old) = old {
+            files::remove(old)?;
+        }
+        let active = passed.draft().document.status() == Some(Status::Active);
+        let entry = active.then(|| self.entry(&passed.draft().document, &target.path));
+        self.settle_index(lock, owed, &target.path, entry.as_ref(), old)?;
+        let id = crate::gate::Draft::id(passed.draft());
+        self.engine.written(
+            lock,
+            &passed,
+            Written {
+                action: "memory_write",
+                shelf: ShelfName::Records,
+                id: &id,
+                hash: &Document::token(&bytes),
+                before: None,
+                size: bytes.len(),
+            },
+        )
+    }
+
+    /// The error for a document that is not valid; shown values pass the redactor.
+    pub(super) fn expect_valid(&self, document: &Document, category: &Category, stage: Stage) -> Result<()> {
+        let wrong = schema::validate(document, category, stage);
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        Err(wrong_fields(&wrong, |got| self.engine.screen().redacted(got)))
+    }
+
+    /// The category a stored record belongs to: its own word, else its folder's.
+    pub(super) fn category_of(&self, document: &Document, target: &Target) -> Result<&Category> {
+        let settings = self.engine.settings();
+        let folder = target.path.parent().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
+        document
+            .text("category")
+            .and_then(|name| settings.category(name))
+            .or_else(|| settings.category_of_folder(folder.as_deref().unwrap_or_default()))
+            .ok_or_else(|| {
+                Fault::new(Code::Read, format!("`{}` is of no known category", target.shown))
+                    .fact("target", target.shown.as_str())
+                    .fact("error", "unknown category")
+                    .hint("add the category with `heirloom config category add`, or move the file")
+            })
+    }
+
+    /// A name is free if nothing is there, or something retired more than a day ago.
+    fn check_free(&self, target: &Target) -> Result<()> {
+        let taken = |what: &str| {
+            Fault::new(Code::Create, format!("there is already {what} at `{}`", target.shown))
+                .fact("target", target.shown.as_str())
+                .hint("Use --action update to change it, or choose another name.")
+        };
+        let document = match self.load(&target.path, &target.shown) {
+            Ok(None) => return Ok(()),
+            Ok(Some((document, _))) => document,
+            Err(_) => return Err(taken("a file that cannot be read")),
+        };
+        if document.status() != Some(Status::Retired) {
+            return Err(taken("a record"));
+        }
+        let Some(retired_at) = document.text("retired_at") else { return Ok(()) };
+        let age =
+            time::parse(retired_at).map(|at| self.engine.project().world().now.as_second() - at.as_second());
+        match age {
+            Some(age) if (0..COOL_DOWN).contains(&age) => Err(Fault::new(
+                Code::AntiResurrection,
+                format!("`{}` was retired less than a day ago", target.shown),
+            )
+            .fact("target", target.shown.as_str())
+            .fact("retired_at", retired_at)
+            .hint("Restore it with --action restore, wait a day, or choose another name.")),
+            _ => Ok(()),
+        }
+    }
+
+    fn capacity(&self, category: &Category) -> Option<(usize, usize)> {
+        let max = self.engine.settings().max_memories_per_category?;
+        let active =
+            self.scan_folder(category).found.iter().filter(|f| f.status() == Some(Status::Active)).count();
+        Some((active, max as usize))
+    }
+
+    /// Where an updated record goes: to a new name if its title is no longer the old one.
+    fn renamed(&self, old: &Document, new: &mut Document, target: &Target, said: &mut Said) -> Target {
+        let (before, after) = (old.text("title").unwrap_or_default(), new.text("title").unwrap_or_default());
+        let name = text::slug(after);
+        if text::difference_ratio(before, after) <= 0.5 || name.is_empty() || name == target.stem() {
+            return target.clone();
+        }
+        let path = target.path.with_file_name(format!("{name}.json"));
+        if std::fs::symlink_metadata(&path).is_ok() {
+            said.warnings
+                .push(format!("title: `{name}` is taken, the record keeps the name `{}`", target.stem()));
+            return target.clone();
+        }
+        new.set("id", name.as_str());
+        let shown = match target.shown.rsplit_once('/') {
+            Some((folder, _)) => format!("{folder}/{name}.json"),
+            None => format!("{name}.json"),
+        };
+        Target { path, shown }
+    }
+}
+
+fn switched_off(category: &Category) -> Fault {
+    Fault::new(Code::Config, format!("the category `{}` is switched off", category.name()))
+        .fact("category", category.name())
+        .hint(format!("`heirloom config category enable {}` switches it on", category.name()))
+}
+
+/// What an update never changes.
+fn keep_fixed(old: &Document, new: &mut Document) {
+    for key in ["created_at", "schema_version", "category", "id", "record_status"] {
+        if let Some(value) = old.0.get(key) {
+            new.set(key, value.clone());
+        }
+    }
+    // The dates of a lifecycle belong to the lifecycle's own actions.
+    for key in ["retired_at", "retired_reason", "archived_at", "archived_reason"] {
+        match old.0.get(key) {
+            Some(value) => new.set(key, value.clone()),
+            None => new.remove(key),
+        }
+    }
+}
+
+fn check_version(version: &Version, bytes: &[u8], target: &Target) -> Result<()> {
+    let Version::Exactly(expected) = version else { return Ok(()) };
+    let current = if expected.len() == 64 { Document::token(bytes) } else { hash::md5(bytes) };
+    if current == *expected {
+        return Ok(());
+    }
+    Err(Fault::new(Code::OccConflict, format!("`{}` changed since it was read", target.shown))
+        .fact("target", target.shown.as_str())
+        .fact("expected_hash", expected.as_str())
+        .fact("current_hash", current)
+        .hint("Read the file again and repeat the change on what is there now."))
+}
