@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Scan(Scan),
     Config(Config),
     Record(Record),
+    Hook(Hook),
     Demo,
     Completions(Completions),
     Man(Man),
@@ -487,6 +488,20 @@ pub(crate) struct RecordIndex {
     /// Collect what was retired longer ago than the grace period
     #[arg(long)]
     pub(crate) gc: bool,
+}
+
+/// What coding agents call at each event of a session; reads the agent's JSON from standard input
+///
+/// `heirloom setup` writes these calls into an agent's settings. A hook never fails: whatever goes wrong, the agent goes on and `heirloom
+/// last` says what happened.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Hook {
+    /// session-start, prompt, pre-write, post-write, stop, pre-compact, session-end
+    pub(crate) moment: String,
+
+    /// Whose words to speak: claude-code (if not given), codex, gemini, opencode
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
 }
 
 /// Print a completion script for your shell

@@ -8,11 +8,14 @@ pub mod doctor;
 mod flag;
 pub mod guard;
 pub mod handoff;
+mod judge;
 mod sessions;
 pub mod start;
 pub mod stop;
 pub mod trace;
 pub mod validate;
+
+pub use judge::judge;
 
 #[cfg(test)]
 #[path = "hook_tests.rs"]

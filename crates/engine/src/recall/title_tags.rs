@@ -36,7 +36,7 @@ pub struct Hit {
     pub title: String,
     /// Its path, as the index has it.
     pub path: String,
-    /// Its tags, lower case.
+    /// Its tags, lower case, sorted, each once.
     pub tags: Vec<String>,
     /// All points together.
     pub score: u32,
@@ -138,8 +138,8 @@ fn rank(engine: &Engine, words: &BTreeSet<String>, index: &str, max: usize) -> V
         settings.categories.iter().filter(|c| !c.enabled).map(|c| c.label()).collect();
     let mut hits: Vec<Hit> = index
         .lines()
-        .filter_map(IndexEntry::parse)
-        .filter(|entry| !switched_off.contains(&entry.label))
+        .filter_map(|line| IndexEntry::parse(line.trim()))
+        .filter(|entry| is_label(&entry.label, engine) && !switched_off.contains(&entry.label))
         .filter_map(|entry| {
             let mut why = explain(words, &entry);
             why.description =
@@ -149,7 +149,13 @@ fn rank(engine: &Engine, words: &BTreeSet<String>, index: &str, max: usize) -> V
                 label: entry.label,
                 title: entry.title,
                 path: entry.path,
-                tags: entry.tags.iter().map(|tag| tag.to_lowercase()).collect(),
+                tags: entry
+                    .tags
+                    .iter()
+                    .map(|tag| tag.to_lowercase())
+                    .collect::<BTreeSet<_>>()
+                    .into_iter()
+                    .collect(),
                 score,
                 why,
             })
@@ -168,6 +174,12 @@ fn rank(engine: &Engine, words: &BTreeSet<String>, index: &str, max: usize) -> V
         engine.screen().would_refuse(&shown, Row::Records).is_none()
     };
     hits.into_iter().filter(allowed).take(max).collect()
+}
+
+/// Whether a label is one: capital letters and underscores, or whatever a category of the settings is called.
+fn is_label(label: &str, engine: &Engine) -> bool {
+    label.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+        || engine.settings().categories.iter().any(|category| category.label() == label)
 }
 
 /// Best first, then by the category's priority, then as the index has them.

@@ -9,7 +9,7 @@ mod shell;
 
 pub use place::{Inside, Memory};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a tool is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,12 +26,17 @@ pub const REASON: &str = "Direct writes to the memory directory are blocked: eve
 
 /// The reason to refuse an attempt, if there is one. `cwd` is where relative paths start.
 pub fn refusal(memory: &Memory, attempt: Attempt<'_>, cwd: &Path) -> Option<&'static str> {
-    let denied = match attempt {
-        Attempt::File("") => false,
-        Attempt::File(path) => memory.would_change(path, cwd),
-        Attempt::Command(command) => {
-            shell::targets(command, cwd).iter().any(|target| memory.would_change(&target.path, &target.cwd))
-        }
-    };
+    let denied = written(attempt, cwd).iter().any(|(path, from)| memory.would_change(path, from));
     denied.then_some(REASON)
+}
+
+/// The files an attempt writes, as far as they can be seen, each with the folder its path starts from.
+pub fn written(attempt: Attempt<'_>, cwd: &Path) -> Vec<(String, PathBuf)> {
+    match attempt {
+        Attempt::File("") => Vec::new(),
+        Attempt::File(path) => vec![(path.to_owned(), cwd.to_owned())],
+        Attempt::Command(command) => {
+            shell::targets(command, cwd).into_iter().map(|target| (target.path, target.cwd)).collect()
+        }
+    }
 }
