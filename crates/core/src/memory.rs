@@ -153,6 +153,19 @@ pub enum Scope {
     User(String),
 }
 
+impl Scope {
+    /// Reads `global`, `file:<path>` or `area:<name>`; nothing else is a place in a project.
+    pub fn in_project(text: &str) -> Option<Scope> {
+        let named = |name: &str| !name.is_empty() && !name.contains(['\n', '\r']);
+        match text.split_once(':') {
+            None if text == "global" => Some(Scope::Global),
+            Some(("file", path)) if named(path) => Some(Scope::File(path.to_owned())),
+            Some(("area", name)) if named(name) => Some(Scope::Area(name.to_owned())),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -183,5 +196,15 @@ mod tests {
         assert_eq!(MemoryId::parse("no-kind"), None);
         assert_eq!(MemoryId::parse("decision:"), None);
         assert_eq!(MemoryId::parse("../etc:passwd"), None);
+    }
+
+    #[test]
+    fn a_place_in_a_project_is_global_a_file_or_an_area() {
+        for text in ["global", "file:src/a.ts", "area:db", "file:C:/x"] {
+            assert_eq!(Scope::in_project(text).unwrap().to_string(), text);
+        }
+        for text in ["", "Global", "globally", "file:", "area:", "agent:x", "file", "file:a\nb"] {
+            assert_eq!(Scope::in_project(text), None, "{text}");
+        }
     }
 }

@@ -9,7 +9,9 @@ use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
 use crate::project::Project;
+use crate::shelf::notes::Notes;
 use crate::shelf::records::Records;
+use crate::shelf::topics::Topics;
 use crate::shelf::{Problem, Shelf};
 use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
@@ -22,6 +24,7 @@ pub struct Engine {
     settings: Settings,
     screen: OnceCell<Screen>,
     book: OnceCell<Book>,
+    home: Option<std::path::PathBuf>,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -44,7 +47,19 @@ pub struct Written<'a> {
 impl Engine {
     /// An engine over a project. Nothing is read until it is needed.
     pub fn new(project: Project, settings: Settings) -> Engine {
-        Engine { project, settings, screen: OnceCell::new(), book: OnceCell::new() }
+        Engine { project, settings, screen: OnceCell::new(), book: OnceCell::new(), home: None }
+    }
+
+    /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.
+    #[must_use]
+    pub fn with_home(mut self, home: &std::path::Path) -> Engine {
+        self.home = Some(home.to_owned());
+        self
+    }
+
+    /// The user's home folder.
+    pub fn home(&self) -> Option<&std::path::Path> {
+        self.home.as_deref()
     }
 
     /// The project.
@@ -67,9 +82,19 @@ impl Engine {
         Records::new(self)
     }
 
+    /// The topics shelf.
+    pub fn topics(&self) -> Topics<'_> {
+        Topics::new(self)
+    }
+
+    /// The notes shelf.
+    pub fn notes(&self) -> Notes<'_> {
+        Notes::new(self)
+    }
+
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        vec![Box::new(self.records())]
+        vec![Box::new(self.records()), Box::new(self.topics()), Box::new(self.notes())]
     }
 
     /// The shelf that holds an id.

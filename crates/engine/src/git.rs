@@ -8,7 +8,14 @@ use std::process::{Command, Stdio};
 
 fn git(folder: &Path) -> Command {
     let mut command = Command::new("git");
-    command.arg("-C").arg(folder).env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null()).stderr(Stdio::piped());
+    // A repository's own configuration must not be able to start programs here.
+    command
+        .arg("-C")
+        .arg(folder)
+        .args(["-c", "core.fsmonitor=false"])
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped());
     command
 }
 

@@ -16,7 +16,6 @@ pub mod git;
 pub mod hook;
 pub mod inject;
 pub mod project;
-pub mod provenance;
 pub mod recall;
 pub mod review;
 pub mod shelf;

@@ -85,6 +85,11 @@ const fn profile(name: &'static str, help: &'static str) -> Key {
 /// Treatment of contact data from loose to strict.
 pub const CONTACT: &[&str] = &["keep", "redact"];
 
+/// External memory on or off, from loose to strict.
+pub const EXTERNAL: &[&str] = &["true", "false"];
+/// What happens after a write to an external repository, from loose to strict; `auto` is an old word for `auto_commit`.
+pub const SYNC: &[&str] = &["auto_push", "auto", "auto_commit", "manual"];
+
 /// All settings.
 pub const KEYS: &[Key] = &[
     guarded(
@@ -172,6 +177,56 @@ pub const KEYS: &[Key] = &[
             "what is known to be harmless: rule, value or pattern, and a reason",
         ),
     ),
+    guarded(
+        Guard::Tighten(EXTERNAL),
+        key(
+            "memory_configuration.external_memory_enabled",
+            Type::Switch,
+            "false",
+            "on: lessons live at `memory_path` instead of in the project",
+        ),
+    ),
+    guarded(
+        Guard::UserOnly,
+        key(
+            "memory_configuration.memory_path",
+            Type::Path,
+            "",
+            "folder of external memory, or the address of a git repository",
+        ),
+    ),
+    guarded(
+        Guard::UserOnly,
+        key(
+            "memory_configuration.memory_type",
+            Type::Choice(&["local_dir", "git_repo"]),
+            r#""local_dir""#,
+            "what is at `memory_path`",
+        ),
+    ),
+    guarded(
+        Guard::Tighten(SYNC),
+        key(
+            "memory_configuration.sync_strategy",
+            Type::Choice(SYNC),
+            r#""manual""#,
+            "what happens in an external git repository after a write",
+        ),
+    ),
+    key("notes.capture", Type::Switch, "false", "on: a stop keeps the assistant's longer messages as notes"),
+    key(
+        "notes.max_per_capture",
+        Type::Whole { min: 1, max: 1_000 },
+        "20",
+        "most notes one stop keeps; the newest count",
+    ),
+    key(
+        "notes.max_chars",
+        Type::Whole { min: 10, max: 1_000_000 },
+        "100000",
+        "messages longer than this are not captured",
+    ),
+    key("notes.max_keywords", Type::Whole { min: 1, max: 20 }, "5", "most keywords derived from a message"),
 ];
 
 impl Key {

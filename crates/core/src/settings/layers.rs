@@ -186,8 +186,7 @@ fn decide(
             }
         }
         Guard::Tighten(order) => {
-            let rank =
-                |value: &Value| order.iter().position(|word| value.as_str() == Some(word)).unwrap_or(0);
+            let rank = |value: &Value| order.iter().position(|word| word_of(value) == *word).unwrap_or(0);
             let project = found.iter().position(|(_, origin)| *origin == Origin::Project);
             if let Some(at) = project {
                 let below = found.get(at + 1).map(|(value, _)| rank(value));
@@ -197,7 +196,7 @@ fn decide(
                 if rank(&found[at].0) < floor {
                     let message = format!(
                         "a project can only tighten this; `{}` is looser than what counts here and is ignored",
-                        found[at].0.as_str().unwrap_or_default()
+                        word_of(&found[at].0)
                     );
                     warnings.push(Warning { name: name.to_owned(), origin: Origin::Project, message });
                     found.remove(at);
@@ -206,4 +205,9 @@ fn decide(
         }
     }
     (!found.is_empty()).then(|| found.swap_remove(0))
+}
+
+/// A value as one of the words of a guard's order; a switch is `true` or `false`.
+fn word_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -8,14 +8,18 @@
 //! user's.
 
 mod category;
+mod external;
 pub mod keys;
 mod layers;
+mod notes;
 mod read;
 mod typed;
 
 pub use category::{Category, CustomField};
+pub use external::{External, MemoryType, SyncStrategy};
 pub use keys::{Guard, KEYS, Key, Type};
 pub use layers::{Layer, Loaded, Origin, Valued, Warning, load};
+pub use notes::Notes;
 pub use read::{check, empty_document};
 pub use typed::{
     Contact, Delete, Gate, MatchStrategy, Parallel, Profile, Retrieval, Settings, Triage, TriageMode,

@@ -190,3 +190,22 @@ fn one_shelf_can_have_its_own_profile() {
     let weaker = project(json!({"gate": {"profiles": {"vault": "seed"}}}));
     assert_eq!(weaker.settings.gate.profile(ShelfName::Vault), Profile::Standard);
 }
+
+#[test]
+fn a_project_cannot_turn_external_memory_on_or_aim_it_but_may_turn_it_off() {
+    let asked = json!({"memory_configuration": {"external_memory_enabled": true, "memory_path": "/srv/evil",
+        "memory_type": "git_repo", "sync_strategy": "auto_push"}});
+    let loaded = project(asked.clone());
+    assert_eq!(loaded.settings.memory_configuration, External::default());
+    assert_eq!(loaded.warnings.len(), 4);
+    let own = json!({"memory_configuration": {"external_memory_enabled": true, "memory_path": "~/lessons",
+        "sync_strategy": "auto"}});
+    let external = layers(asked, own.clone()).settings.memory_configuration;
+    assert_eq!(external.path.as_deref(), Some("~/lessons"));
+    assert_eq!(external.memory_type, MemoryType::LocalDir);
+    assert_eq!(external.sync_strategy, SyncStrategy::AutoCommit);
+    let off = json!({"memory_configuration": {"external_memory_enabled": false, "sync_strategy": "manual"}});
+    let external = layers(off, own).settings.memory_configuration;
+    assert!(!external.enabled);
+    assert_eq!(external.sync_strategy, SyncStrategy::Manual);
+}

@@ -3,7 +3,9 @@
 //! Comes in: resolved values by name. Goes out: [`Settings`]. Never here: layers or JSON documents.
 
 use super::category::{Category, CustomField};
+use super::external::External;
 use super::layers::{Origin, Warning};
+use super::notes::Notes;
 use crate::kind::{Kind, ShelfName};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,6 +29,10 @@ pub struct Settings {
     pub delete: Delete,
     /// How the gate looks at text.
     pub gate: Gate,
+    /// Whether lessons live outside the project.
+    pub memory_configuration: External,
+    /// How assistant messages become notes.
+    pub notes: Notes,
 }
 
 /// What happens at a prompt.
@@ -212,13 +218,20 @@ impl Settings {
                 rules: v.list("gate.rules"),
                 allow: v.list("gate.allow"),
             },
+            memory_configuration: External::new(
+                v.on("memory_configuration.external_memory_enabled"),
+                v.text("memory_configuration.memory_path"),
+                &v.text("memory_configuration.memory_type"),
+                &v.text("memory_configuration.sync_strategy"),
+            ),
+            notes: Notes::from_values(&v),
             categories,
         }
     }
 }
 
 /// Reads resolved values; the table guarantees their types.
-struct Reader<'a>(&'a Values);
+pub(super) struct Reader<'a>(&'a Values);
 
 impl Reader<'_> {
     fn get(&self, name: &str) -> Option<&Value> {
@@ -229,7 +242,7 @@ impl Reader<'_> {
         self.0.get(name).map_or(Origin::Default, |(_, origin)| *origin)
     }
 
-    fn on(&self, name: &str) -> bool {
+    pub(super) fn on(&self, name: &str) -> bool {
         self.get(name).and_then(Value::as_bool).unwrap_or_default()
     }
 
@@ -237,7 +250,7 @@ impl Reader<'_> {
         self.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    fn count(&self, name: &str) -> Option<u32> {
+    pub(super) fn count(&self, name: &str) -> Option<u32> {
         self.get(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok())
     }
 

@@ -4,10 +4,12 @@
 //! stored (the gate) or how it ranks (recall).
 
 mod clean;
+mod keywords;
 mod words;
 
 pub use clean::{
     clean_snippet, clean_tag, clean_title, cut, escape, is_invisible, one_line, shown_title, strip_control,
     strip_invisible,
 };
+pub use keywords::{KEYWORD_STOP_WORDS, KeywordRules, any_words, keywords, subject};
 pub use words::{STOP_WORDS, difference_ratio, slug, tokens, words};

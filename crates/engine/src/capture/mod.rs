@@ -1,6 +1,12 @@
-//! Capture: deciding what of a conversation is worth keeping.
+//! Capture: what is worth keeping of a conversation.
 //!
-//! Comes in: what a host wrote about a session. Goes out: suggestions and drafts. Never here: storing anything; whatever
-//! is suggested still has to pass the gate.
+//! Comes in: a transcript. Goes out: suggestions, and drafts handed to their shelf through the gate. Never here: a rule of a shelf, or a
+//! model's private reasoning, which no reader of this module ever hands out.
 
+mod notes;
+mod scope;
+pub mod transcript;
 pub mod triage;
+
+pub use notes::{Captured, Proposals, capture_notes, keep_all, keep_at_stop};
+pub use scope::scope_of;

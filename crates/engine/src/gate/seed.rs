@@ -48,3 +48,13 @@ pub(super) fn look<D: Draft>(draft: &mut D, check: Check, entry: Entry) -> Resul
     });
     refused.map_or(Ok(false), Err)
 }
+
+/// The pattern for which that row's own format would refuse a text.
+pub(super) fn refuses(row: Row, text: &str) -> Option<&'static str> {
+    match row {
+        Row::Topics => words::blocked(text).first().copied(),
+        Row::Vault => guard::violations(text).first().map(|violation| violation.kind()),
+        Row::Fact => levels::looks_like_credential(text).then_some("credential-like"),
+        Row::Records | Row::Notes | Row::Episode => None,
+    }
+}

@@ -3,11 +3,16 @@
 //! Comes in: [`crate::gate::Passed`] drafts, through each shelf's own calls. Goes out: [`Memory`] values, the same shape from
 //! every shelf. Never here: deciding what may be stored (the gate), ranking (recall), or printing.
 
+pub mod notes;
+pub mod provenance;
 pub mod records;
+pub mod topics;
 
 use crate::gate::Entry;
+use crate::project::Project;
 use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, ShelfName, Status, fault::Result};
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Which memories of a shelf are wanted.
 #[derive(Debug, Clone, PartialEq)]
@@ -170,4 +175,10 @@ fn not_here(id: &MemoryId, what: &str) -> Fault {
 /// The fault for an id nobody knows.
 pub fn unknown(id: &str) -> Fault {
     Fault::new(Code::NotFound, format!("there is no memory `{id}`")).fact("id", id)
+}
+
+/// Which of these files git still holds in some commit, from the project folder. Nothing of the repository is run for it.
+pub fn in_git(project: &Project, paths: &[PathBuf]) -> Vec<String> {
+    let holds = |path: &PathBuf| crate::git::has_history(project.folder(), path);
+    paths.iter().filter(|path| holds(path)).map(|path| project.shown(path)).collect()
 }

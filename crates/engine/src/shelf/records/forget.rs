@@ -8,8 +8,7 @@ use super::store::Records;
 use crate::engine::Written;
 use crate::files;
 use crate::gate::{Entry, trust};
-use crate::provenance;
-use crate::shelf::{Forgotten, unknown};
+use crate::shelf::{Forgotten, in_git, provenance, unknown};
 use heirloom_core::{MemoryId, ShelfName, fault::Result};
 use std::path::{Path, PathBuf};
 
@@ -30,11 +29,7 @@ impl Records<'_> {
         if files_of_it.is_empty() && waiting == 0 {
             return Err(unknown(asked.as_str()));
         }
-        let in_git: Vec<String> = files_of_it
-            .iter()
-            .filter(|path| self.in_git(path))
-            .map(|path| self.engine.project().shown(path))
-            .collect();
+        let in_git = in_git(self.engine.project(), &files_of_it);
         let owed = self.index_is_owed()?;
         self.index_owes()?;
         let mut places = Vec::new();
@@ -54,7 +49,7 @@ impl Records<'_> {
             files::sweep_temporary(folder);
         }
         trust::forget(&trust::path(self.engine.project().data()?), id.as_str())?;
-        provenance::mark_forgotten(self.root(), &lock, &id, self.engine.project().world().now)?;
+        provenance::forget(self.engine.project().root(), &lock, id.as_str(), &self.now())?;
         self.engine.noted(
             &lock,
             entry,
@@ -97,9 +92,5 @@ impl Records<'_> {
         let mut copies: Vec<PathBuf> = in_folder(&archive, &numbered).into_iter().filter(own_id).collect();
         copies.extend(in_folder(folder, &|n: &str| n.starts_with(&quarantined)));
         copies
-    }
-
-    fn in_git(&self, path: &Path) -> bool {
-        crate::git::has_history(self.engine.project().folder(), path)
     }
 }

@@ -8,8 +8,7 @@ use super::schema::{self, Stage};
 use super::store::Records;
 use crate::files;
 use crate::gate::policy::Row;
-use crate::provenance;
-use crate::shelf::Problem;
+use crate::shelf::{Problem, provenance};
 use heirloom_core::{Code, MemoryId, fault::Result};
 use serde_json::Value;
 use std::path::Path;
@@ -127,7 +126,7 @@ impl Records<'_> {
     }
 
     fn verify_forgotten(&self, found: &[Found], problems: &mut Vec<Problem>) -> Result<()> {
-        let forgotten = provenance::forgotten(self.root())?;
+        let forgotten = provenance::forgotten(self.engine.project().root())?;
         for one in found {
             let kind =
                 heirloom_core::Kind::named(one.document.text("category").unwrap_or(&one.folder_category));

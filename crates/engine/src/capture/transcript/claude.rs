@@ -1,0 +1,69 @@
+//! Transcript lines of Claude Code and of everything that writes like it.
+//!
+//! Comes in: a JSON object. Goes out: what it adds to the conversation, if anything. The real files have `type` `user` or
+//! `assistant` and blocks in `message.content`; older descriptions say `human` and put `content` or `tool_use` at the top. Both
+//! are read. Never here: `thinking` blocks, tool results, meta lines, sidechains.
+
+use super::{Part, Role, touch};
+use serde_json::Value;
+
+/// Keys of a tool's input that name a file.
+const FILE_KEYS: [&str; 3] = ["file_path", "notebook_path", "path"];
+
+/// The session a line belongs to.
+pub(super) fn session(line: &Value) -> Option<String> {
+    let name = line.get("sessionId").or_else(|| line.get("session_id"))?.as_str()?;
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// What a line adds.
+pub(super) fn part(line: &Value) -> Option<Part> {
+    let flag = |name: &str| line.get(name) == Some(&Value::Bool(true));
+    if flag("isMeta") || flag("isSidechain") {
+        return None;
+    }
+    let role = match line.get("type")?.as_str()? {
+        "user" | "human" => Role::User,
+        "assistant" | "tool_use" => Role::Assistant,
+        _ => return None,
+    };
+    let message = line.get("message");
+    let content = message.and_then(|m| m.get("content")).or_else(|| line.get("content"));
+    let mut part = Part {
+        role,
+        message: message.and_then(|m| m.get("id")).and_then(Value::as_str).map(str::to_owned),
+        text: String::new(),
+        files: Vec::new(),
+    };
+    match content {
+        Some(Value::String(text)) => part.text.clone_from(text),
+        Some(Value::Array(blocks)) => blocks.iter().for_each(|block| add(&mut part, block)),
+        _ => {}
+    }
+    add_files(&mut part, line);
+    (!part.text.is_empty() || !part.files.is_empty()).then_some(part)
+}
+
+/// Adds a block: text is joined with line breaks, a tool call names files, everything else says nothing.
+fn add(part: &mut Part, block: &Value) {
+    match block.get("type").and_then(Value::as_str) {
+        Some("text") => {
+            let text = block.get("text").and_then(Value::as_str).unwrap_or_default();
+            if !part.text.is_empty() {
+                part.text.push('\n');
+            }
+            part.text.push_str(text);
+        }
+        Some("tool_use") => add_files(part, block),
+        _ => {}
+    }
+}
+
+fn add_files(part: &mut Part, call: &Value) {
+    let Some(input) = call.get("input").or_else(|| call.get("tool_input")) else { return };
+    for key in FILE_KEYS {
+        if let Some(file) = input.get(key).and_then(Value::as_str) {
+            touch(&mut part.files, file);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Transcripts: what coding agents write down of a conversation.
+//!
+//! Comes in: the lines of a transcript, however long, read one at a time. Goes out: [`Turn`] values in order. A line that is
+//! broken, unknown, too long or half-written costs only itself. Never here: reasoning blocks, tool output, injected context, and
+//! the parts of a conversation a sub-agent had with itself.
+//!
+//! Each line says by its shape whose it is, so a reader need not be told which agent wrote the file.
+
+mod claude;
+mod codex;
+mod lines;
+
+pub use lines::Limits;
+
+use heirloom_core::{Code, Fault, fault::Result, time};
+use jiff::Timestamp;
+use lines::Lines;
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek as _, SeekFrom};
+use std::path::Path;
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// Who speaks.
+    pub role: Role,
+    /// What was said; empty if the turn only touched files.
+    pub text: String,
+    /// When, if the transcript says so.
+    pub at: Option<Timestamp>,
+    /// The session, if the transcript says so.
+    pub session: Option<String>,
+    /// Files the turn read or wrote, as they were named.
+    pub files: Vec<String>,
+}
+
+/// What a line contributes.
+struct Part {
+    role: Role,
+    /// Parts with the same mark in a row are one message.
+    message: Option<String>,
+    text: String,
+    files: Vec<String>,
+}
+
+/// The turns of a transcript.
+#[derive(Debug)]
+pub struct Turns<R> {
+    lines: Lines<R>,
+    pending: Option<(Option<String>, Turn)>,
+    session: Option<String>,
+    last_at: Option<Timestamp>,
+}
+
+impl<R: BufRead> Turns<R> {
+    /// Reads turns from a transcript.
+    pub fn new(reader: R, limits: Limits) -> Turns<R> {
+        Turns { lines: Lines::new(reader, limits), pending: None, session: None, last_at: None }
+    }
+
+    /// Lines that were left out because they were broken or too long.
+    pub fn left_out(&self) -> usize {
+        self.lines.left_out()
+    }
+
+    /// Whether reading ended before the transcript did, at the limit of bytes.
+    pub fn cut_short(&self) -> bool {
+        self.lines.cut_short()
+    }
+
+    /// Takes a line in; returns the turn before it, if the line begins a new one.
+    fn take(&mut self, line: &Value) -> Option<Turn> {
+        let at = line.get("timestamp").and_then(Value::as_str).and_then(time::parse);
+        self.last_at = at.or(self.last_at);
+        if let Some(session) = claude::session(line).or_else(|| codex::session(line)) {
+            self.session = Some(session);
+        }
+        let part = if codex::is_line(line) { codex::part(line) } else { claude::part(line) }?;
+        if let Some((message, turn)) = &mut self.pending
+            && part.message.is_some()
+            && *message == part.message
+            && turn.role == part.role
+        {
+            join(turn, part);
+            return None;
+        }
+        let turn = Turn {
+            role: part.role,
+            text: part.text,
+            at: self.last_at,
+            session: self.session.clone(),
+            files: part.files,
+        };
+        self.pending.replace((part.message, turn)).map(|(_, turn)| turn)
+    }
+}
+
+/// Another part of the same message: some agents write one line per block.
+fn join(turn: &mut Turn, part: Part) {
+    // A block that is there already was written twice, not said twice.
+    if !part.text.is_empty() && part.text != turn.text {
+        if !turn.text.is_empty() {
+            turn.text.push('\n');
+        }
+        turn.text.push_str(&part.text);
+    }
+    part.files.iter().for_each(|file| touch(&mut turn.files, file));
+}
+
+/// Adds a file that a turn touched, once, and no more than anybody could work on in one turn.
+fn touch(files: &mut Vec<String>, file: &str) {
+    const MOST: usize = 200;
+    if !file.is_empty() && files.len() < MOST && !files.iter().any(|known| known == file) {
+        files.push(file.to_owned());
+    }
+}
+
+impl<R: BufRead> Iterator for Turns<R> {
+    type Item = Turn;
+
+    fn next(&mut self) -> Option<Turn> {
+        loop {
+            match self.lines.next() {
+                Some(line) => {
+                    if let Some(turn) = self.take(&line) {
+                        return Some(turn);
+                    }
+                }
+                None => return self.pending.take().map(|(_, turn)| turn),
+            }
+        }
+    }
+}
+
+/// Opens a transcript file. Compressed ones are named as such, not misread.
+pub fn open(path: &Path, limits: Limits) -> Result<Turns<BufReader<File>>> {
+    open_tail(path, u64::MAX, limits)
+}
+
+/// Opens the last `bytes` of a transcript file, for callers who want only what was said last. The line in which those bytes begin
+/// is broken and costs only itself.
+pub fn open_tail(path: &Path, bytes: u64, limits: Limits) -> Result<Turns<BufReader<File>>> {
+    const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+    let cannot = |e: &std::io::Error| Fault::io(path, "read", e);
+    let meta = std::fs::metadata(path).map_err(|e| cannot(&e))?;
+    if !meta.is_file() {
+        return Err(Fault::new(Code::Input, format!("`{}` is no transcript file", path.display()))
+            .fact("path", path.display().to_string())
+            .hint("name a `.jsonl` file"));
+    }
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(|e| cannot(&e))?);
+    if reader.fill_buf().map_err(|e| cannot(&e))?.starts_with(&ZSTD) {
+        return Err(Fault::new(Code::Input, format!("`{}` is compressed", path.display()))
+            .fact("path", path.display().to_string())
+            .hint("unpack it with `zstd -d` and name the result"));
+    }
+    if meta.len() > bytes {
+        reader.seek(SeekFrom::Start(meta.len() - bytes)).map_err(|e| cannot(&e))?;
+    }
+    Ok(Turns::new(reader, limits))
+}
+
+#[cfg(test)]
+#[path = "transcript_tests.rs"]
+mod tests;

@@ -1,0 +1,172 @@
+//! A note's life after it is stored: what every shelf can do.
+//!
+//! Comes in: ids. Goes out: memories, and what was done. Retiring moves the file aside and restoring moves it back; the bytes stay
+//! as they are. Never here: an edit. A note is what was said.
+
+use super::read::Stored;
+use super::{NoteId, Notes, note};
+use crate::engine::Written;
+use crate::files::{self, Lock, Mode};
+use crate::gate::{Entry, audit, trust};
+use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, in_git, provenance, unknown};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, time};
+use serde_json::{Value, json};
+
+impl Shelf for Notes<'_> {
+    fn name(&self) -> ShelfName {
+        ShelfName::Notes
+    }
+
+    fn list(&self, wanted: &Listing) -> Result<Vec<Memory>> {
+        let all = self.memories(self.all(wanted.status)?)?;
+        Ok(all.into_iter().filter(|memory| wanted.wants(memory)).collect())
+    }
+
+    fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
+        let Some(id) = NoteId::parse(id.name()) else { return Ok(None) };
+        self.find(&id)?.map(|stored| self.memory(stored)).transpose()
+    }
+
+    fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
+        let stored = self.need(id)?;
+        let id = stored.note.id.memory_id();
+        let mut changes = Vec::new();
+        if self.engine.project().has_local() {
+            let path = self.engine.project().local()?.path("audit.jsonl");
+            changes.extend(audit::entries(&path)?.iter().filter_map(|entry| stored_line(entry, id.as_str())));
+        }
+        let lines = provenance::about(self.engine.project().root(), id.as_str())?;
+        changes.extend(lines.iter().map(|line| {
+            let why = line.text("reason").or_else(|| line.text("from")).filter(|why| !why.is_empty());
+            let rules = line.more.get("rules").map(Value::to_string);
+            let why = why.map(str::to_owned).or(rules);
+            Change {
+                at: line.at.clone(),
+                summary: why.map_or_else(|| line.did.clone(), |why| format!("{}: {why}", line.did)),
+                field: (line.did == "redacted").then(|| "content".to_owned()),
+                old: None,
+                new: None,
+            }
+        }));
+        changes.sort_by(|a, b| a.at.cmp(&b.at));
+        let said = plain(stored.note.occurred_at.stored(), "said".to_owned());
+        changes.insert(0, said);
+        if !note::is_hash_of(&stored.note.content_hash, &stored.note.content) {
+            let now = time::format(self.engine.project().world().now);
+            changes.push(plain(now, "the text was changed since it was stored".to_owned()));
+        }
+        Ok(changes)
+    }
+
+    fn retire(&self, id: &MemoryId, reason: &str, entry: Entry) -> Result<Done> {
+        self.change(id, Status::Retired, reason, entry)
+    }
+
+    fn restore(&self, id: &MemoryId, entry: Entry) -> Result<Done> {
+        self.change(id, Status::Active, "", entry)
+    }
+
+    fn forget(&self, id: &MemoryId, entry: Entry) -> Result<Forgotten> {
+        let wanted = NoteId::parse(id.name()).ok_or_else(|| unknown(id.as_str()))?;
+        let lock = self.engine.project().lock()?;
+        let id = wanted.memory_id();
+        let project = self.engine.project();
+        let mut paths = Vec::new();
+        for status in [Status::Active, Status::Retired] {
+            files::sweep_temporary(&self.folder(status)?);
+            for path in self.files(status)? {
+                let named = path.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case(wanted.as_str()));
+                if named || self.load(&path, status).is_ok_and(|stored| stored.note.id.same(&wanted)) {
+                    paths.push(path);
+                }
+            }
+        }
+        let waiting = self.engine.inbox()?.sweep(project.world().now, Some(id.as_str()))?;
+        if paths.is_empty() && waiting == 0 {
+            return Err(unknown(id.as_str()));
+        }
+        // The marker first: whatever stops this half-way, the note is out of recall and nothing captures it again.
+        provenance::forget(project.root(), &lock, id.as_str(), &time::format(project.world().now))?;
+        let mut places: Vec<String> = paths.iter().map(|path| project.shown(path)).collect();
+        if waiting > 0 {
+            places.push("review inbox".to_owned());
+        }
+        paths.iter().try_for_each(|path| files::remove(path))?;
+        trust::forget(&trust::path(project.data()?), id.as_str())?;
+        self.noted(&lock, entry, "memory_forget", &id, paths.len())?;
+        Ok(Forgotten { id, in_git: in_git(project, &paths), places })
+    }
+
+    fn verify(&self) -> Result<Vec<Problem>> {
+        self.problems()
+    }
+}
+
+impl Notes<'_> {
+    fn need(&self, id: &MemoryId) -> Result<Stored> {
+        let found = NoteId::parse(id.name()).map(|id| self.find(&id)).transpose()?.flatten();
+        found.ok_or_else(|| unknown(id.as_str()))
+    }
+
+    /// Moves a note to the folder of another status.
+    fn change(&self, id: &MemoryId, to: Status, reason: &str, entry: Entry) -> Result<Done> {
+        let lock = self.engine.project().lock()?;
+        let stored = self.need(id)?;
+        let id = stored.note.id.memory_id();
+        let (did, already, action) = match to {
+            Status::Active => ("restored", "already_active", "memory_restore"),
+            _ => ("retired", "already_retired", "memory_retire"),
+        };
+        let project = self.engine.project();
+        if stored.status == to {
+            let path = Some(project.shown(&stored.path));
+            return Ok(Done { status: already, id, path, notes: Vec::new() });
+        }
+        let folder = self.folder(to)?;
+        let target = folder.join(stored.note.id.file_name());
+        if std::fs::symlink_metadata(&target).is_ok() {
+            return Err(Fault::new(
+                Code::Create,
+                format!("there is a file at `{}` already", project.shown(&target)),
+            )
+            .fact("id", id.as_str())
+            .hint("`heirloom verify` says what is in it; nothing was moved"));
+        }
+        files::make_folder(&folder, Mode::Shared)?;
+        files::rename(&stored.path, &target)?;
+        let reason = self.engine.screen().redacted(reason);
+        let line = self.line(id.as_str(), &stored.hash, did, [("reason", json!(reason))]);
+        provenance::append(project.root(), &lock, &[line])?;
+        self.noted(&lock, entry, action, &id, 1)?;
+        Ok(Done { status: did, id, path: Some(project.shown(&target)), notes: Vec::new() })
+    }
+
+    /// The audit line of a change that leaves the stored bytes, and therefore their trust, as they were.
+    fn noted(
+        &self,
+        lock: &Lock,
+        entry: Entry,
+        action: &'static str,
+        id: &MemoryId,
+        size: usize,
+    ) -> Result<()> {
+        let what = Written { action, shelf: ShelfName::Notes, id: id.as_str(), hash: "", before: None, size };
+        self.engine.noted(lock, entry, &[], what)
+    }
+}
+
+fn plain(at: String, summary: String) -> Change {
+    Change { at, summary, field: None, old: None, new: None }
+}
+
+/// The audit's line about storing a note; other changes are in the provenance file, with their reasons.
+fn stored_line(entry: &Value, id: &str) -> Option<Change> {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str);
+    let is_write = text("id") == Some(id)
+        && text("action") == Some("memory_write")
+        && matches!(text("verdict"), Some("keep" | "redact"));
+    let channel = text("channel").unwrap_or_default();
+    is_write.then(|| {
+        plain(text("at").unwrap_or_default().to_owned(), format!("stored through channel {channel}"))
+    })
+}

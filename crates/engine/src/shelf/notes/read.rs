@@ -1,0 +1,147 @@
+//! Reading the shelf: which files there are and what is in them.
+//!
+//! Comes in: the two folders. Goes out: [`Stored`] notes, and for files that are none, why. Never here: writing, or a file that
+//! a link leads to.
+
+use super::{Note, NoteId, Notes, file};
+use crate::files;
+use heirloom_core::{Code, Fault, Kind, Memory, Scope, Status, fault::Result, hash};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// The largest note that is read.
+pub(super) const MAX_NOTE: u64 = 8 << 20;
+
+/// A note on the shelf.
+#[derive(Debug, Clone)]
+pub(super) struct Stored {
+    pub(super) note: Note,
+    pub(super) status: Status,
+    pub(super) path: PathBuf,
+    /// SHA-256 of the file's bytes.
+    pub(super) hash: String,
+}
+
+impl Notes<'_> {
+    /// The folder of a status, as it really is; a link that leads outside the memory folder is refused.
+    pub(super) fn folder(&self, status: Status) -> Result<PathBuf> {
+        let root = self.engine.project().root();
+        let parts: &[&str] = if status == Status::Active { &["notes"] } else { &["notes", "retired"] };
+        root.resolve(&root.join(parts))
+    }
+
+    /// The Markdown files of a status, by name.
+    pub(super) fn files(&self, status: Status) -> Result<Vec<PathBuf>> {
+        let folder = self.folder(status)?;
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(Fault::io(&folder, "list", &e)),
+        };
+        let mut paths: Vec<PathBuf> = entries
+            .flatten()
+            .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|ext| ext == "md"))
+            .collect();
+        paths.sort();
+        Ok(paths)
+    }
+
+    /// The note in a file.
+    pub(super) fn load(&self, path: &Path, status: Status) -> Result<Stored> {
+        let text = files::read_text(path, MAX_NOTE)?
+            .ok_or_else(|| Fault::new(Code::NotFound, format!("there is no file `{}`", path.display())))?;
+        Ok(Stored {
+            note: file::read(&text)?,
+            status,
+            path: path.to_owned(),
+            hash: hash::sha256(text.as_bytes()),
+        })
+    }
+
+    /// Every note that can be read and was not forgotten, newest first; `None` is every status.
+    pub(super) fn all(&self, status: Option<Status>) -> Result<Vec<Stored>> {
+        let forgotten = self.forgotten()?;
+        let mut found = Vec::new();
+        for place in [Status::Active, Status::Retired] {
+            if status.is_none_or(|wanted| wanted == place) {
+                let readable = self.files(place)?.into_iter().filter_map(|path| self.load(&path, place).ok());
+                found.extend(
+                    readable.filter(|stored| !forgotten.contains(stored.note.id.memory_id().as_str())),
+                );
+            }
+        }
+        found.sort_by(|a, b| {
+            let newest = b.note.occurred_at.at().cmp(&a.note.occurred_at.at());
+            newest.then_with(|| a.note.id.cmp(&b.note.id))
+        });
+        Ok(found)
+    }
+
+    /// One note, in whatever status: by its file's name, or under another name by its own id.
+    pub(super) fn find(&self, id: &NoteId) -> Result<Option<Stored>> {
+        if self.forgotten()?.contains(id.memory_id().as_str()) {
+            return Ok(None);
+        }
+        match self.named(id)? {
+            Some(stored) => Ok(Some(stored)),
+            None => Ok(self.all(None)?.into_iter().find(|stored| stored.note.id.same(id))),
+        }
+    }
+
+    /// The note in the file that bears its name.
+    pub(super) fn named(&self, id: &NoteId) -> Result<Option<Stored>> {
+        for status in [Status::Active, Status::Retired] {
+            let path = self.folder(status)?.join(id.file_name());
+            if let Ok(stored) = self.load(&path, status)
+                && stored.note.id.same(id)
+            {
+                return Ok(Some(stored));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The ids that may not come back.
+    pub(super) fn forgotten(&self) -> Result<HashSet<String>> {
+        crate::shelf::provenance::forgotten(self.engine.project().root())
+    }
+
+    /// A note as every shelf shows its memories.
+    pub(super) fn memory(&self, stored: Stored) -> Result<Memory> {
+        let Stored { note, status, path, hash } = stored;
+        let id = note.id.memory_id();
+        let standing = self.engine.standing(id.as_str(), &hash)?;
+        let applies_to = match &note.applies_to {
+            Scope::File(file) => vec![file.clone()],
+            _ => Vec::new(),
+        };
+        Ok(Memory {
+            id,
+            kind: Kind::Note,
+            title: note.subject,
+            body: note.content,
+            tags: note.keywords,
+            applies_to,
+            scope: note.applies_to,
+            owner: None,
+            source: standing.source(),
+            trust: standing.trust(),
+            status,
+            version: hash.clone(),
+            occurred_at: Some(note.occurred_at.stored()),
+            created_at: None,
+            updated_at: None,
+            expires_at: None,
+            content_hash: hash,
+            confidence: None,
+            path: Some(self.engine.project().shown(&path)),
+        })
+    }
+
+    /// Several of them.
+    pub(super) fn memories(&self, stored: impl IntoIterator<Item = Stored>) -> Result<Vec<Memory>> {
+        stored.into_iter().map(|one| self.memory(one)).collect()
+    }
+}

@@ -1,0 +1,106 @@
+//! What is wrong with the shelf's files.
+//!
+//! Comes in: the files as they are. Goes out: a [`Problem`] for each thing a person should look at, with what to do. Never here: a
+//! repair, or a note's text in a message.
+
+use super::{Notes, note};
+use crate::gate::scan::{Class, Level};
+use crate::shelf::Problem;
+use heirloom_core::{Code, Fault, Status, fault::Result};
+use std::collections::HashMap;
+
+impl Notes<'_> {
+    pub(super) fn problems(&self) -> Result<Vec<Problem>> {
+        let forgotten = self.forgotten()?;
+        let mut problems = Vec::new();
+        let mut ids: HashMap<String, String> = HashMap::new();
+        let mut twins: HashMap<(jiff::Timestamp, String), String> = HashMap::new();
+        for status in [Status::Active, Status::Retired] {
+            for path in self.files(status)? {
+                let shown = self.engine.project().shown(&path);
+                let mut say = |code: Code, message: String, fix: &str| {
+                    problems.push(Problem {
+                        file: shown.clone(),
+                        line: None,
+                        code: code.name(),
+                        message,
+                        fix: fix.to_owned(),
+                    });
+                };
+                let stored = match self.load(&path, status) {
+                    Ok(stored) => stored,
+                    Err(fault) => {
+                        problems.push(unreadable(shown, &fault));
+                        continue;
+                    }
+                };
+                let note = &stored.note;
+                let id = note.id.memory_id().to_string();
+                if forgotten.contains(&id) {
+                    say(
+                        Code::AntiResurrection,
+                        format!("`{id}` was forgotten and came back; it is not recalled"),
+                        "`heirloom forget` it again, and see where it came from (a merge, a pull)",
+                    );
+                }
+                if path.file_name().is_none_or(|name| *name != *note.id.file_name()) {
+                    say(
+                        Code::Path,
+                        format!("the file is not named after its id `{}`", note.id),
+                        "rename the file to `<id>.md`",
+                    );
+                }
+                if let Some(other) = ids.insert(id.to_lowercase(), shown.clone()) {
+                    say(Code::Ambiguous, format!("`{id}` is also in `{other}`"), "keep one of the two files");
+                }
+                let key = (note.occurred_at.at(), note.content_hash.clone());
+                if let Some(other) = twins.insert(key, shown.clone()) {
+                    say(
+                        Code::Create,
+                        format!("the same message is also in `{other}`"),
+                        "retire or forget one of the two",
+                    );
+                }
+                if !note::is_hash_of(&note.content_hash, &note.content) {
+                    say(
+                        Code::Damaged,
+                        "`content_hash` is not that of the text; somebody changed one of them".to_owned(),
+                        &format!(
+                            "restore the text, or write `content_hash: \"{}\"`",
+                            note::content_hash(&note.content)
+                        ),
+                    );
+                }
+                if let Err(fault) = note::content(&note.content) {
+                    say(fault.code, fault.message.clone(), fault.next_step());
+                }
+                for finding in self.engine.screen().scan(&note.content) {
+                    if matches!(finding.class, Class::Secret | Class::Identity)
+                        && finding.level > Level::Possible
+                    {
+                        say(
+                            Code::GateRefused,
+                            format!(
+                                "the text holds {} ({}) that the gate would have cut out",
+                                finding.class.name(),
+                                finding.rule
+                            ),
+                            "take it out of the file, and out of use where it is valid",
+                        );
+                    }
+                }
+            }
+        }
+        Ok(problems)
+    }
+}
+
+fn unreadable(file: String, fault: &Fault) -> Problem {
+    Problem {
+        file,
+        line: fault.get("line").and_then(|line| line.parse().ok()),
+        code: fault.code.name(),
+        message: fault.message.clone(),
+        fix: fault.next_step().to_owned(),
+    }
+}

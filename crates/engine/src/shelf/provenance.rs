@@ -1,0 +1,154 @@
+//! `<root>/provenance.jsonl`: what the shelves' own formats have no field for, a line each, committed with them.
+//!
+//! Comes in: an id and something to say about it (retired and why, redacted, imported from, forgotten). Goes out: the lines about
+//! an id, oldest first. The file merges by union, so lines may repeat and come in any order; readers sort by time. Never here:
+//! a memory's text. Whoever writes a reason has it redacted first.
+
+use crate::files::{self, Lock, Mode, Root};
+use heirloom_core::{fault::Result, json};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+const LIMIT: u64 = 64 << 20;
+
+/// What was done to a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// The memory.
+    pub id: String,
+    /// SHA-256 of the stored bytes it is about; empty if none are left.
+    pub hash: String,
+    /// When, as stored.
+    pub at: String,
+    /// `retired`, `restored`, `redacted`, `imported`, `forgotten`, …
+    pub did: String,
+    /// Everything else there is to say.
+    pub more: Map<String, Value>,
+}
+
+impl Line {
+    /// A text among the further facts.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.more.get(key).and_then(Value::as_str)
+    }
+
+    fn to_json(&self) -> String {
+        let mut line = json!({ "id": self.id, "at": self.at, "did": self.did });
+        if let Value::Object(fields) = &mut line {
+            if !self.hash.is_empty() {
+                fields.insert("hash".into(), json!(self.hash));
+            }
+            fields.extend(self.more.clone());
+        }
+        line.to_string()
+    }
+
+    fn from_json(bytes: &[u8]) -> Option<Line> {
+        let Ok(Value::Object(mut fields)) = json::parse(bytes) else { return None };
+        let mut take = |key: &str| match fields.shift_remove(key) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        };
+        let (id, at, did) = (take("id")?, take("at")?, take("did")?);
+        Some(Line { id, at, did, hash: take("hash").unwrap_or_default(), more: fields })
+    }
+}
+
+fn path(root: &Root) -> PathBuf {
+    root.join(&["provenance.jsonl"])
+}
+
+/// Adds lines.
+pub fn append(root: &Root, _lock: &Lock, lines: &[Line]) -> Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let text: Vec<String> = lines.iter().map(Line::to_json).collect();
+    files::append_lines(&path(root), text.iter().map(String::as_str), Mode::Shared)
+}
+
+/// All lines that can be read, oldest first, each once.
+pub fn read(root: &Root) -> Result<Vec<Line>> {
+    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let mut seen = HashSet::new();
+    let mut lines: Vec<Line> = bytes
+        .split(|b| *b == b'\n')
+        .filter(|line| !line.is_empty() && seen.insert(*line))
+        .filter_map(Line::from_json)
+        .collect();
+    lines.sort_by(|a, b| a.at.cmp(&b.at));
+    Ok(lines)
+}
+
+/// The lines about an id, oldest first.
+pub fn about(root: &Root, id: &str) -> Result<Vec<Line>> {
+    Ok(read(root)?.into_iter().filter(|line| line.id == id).collect())
+}
+
+/// The ids that somebody had forgotten: text that comes back under them is not recalled.
+pub fn forgotten(root: &Root) -> Result<HashSet<String>> {
+    Ok(read(root)?.into_iter().filter(|line| line.did == "forgotten").map(|line| line.id).collect())
+}
+
+/// Takes every line about an id out and leaves one that says only that it was forgotten.
+pub fn forget(root: &Root, _lock: &Lock, id: &str, at: &str) -> Result<()> {
+    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let about =
+        |line: &[u8]| json::parse(line).is_ok_and(|v| v.get("id").and_then(Value::as_str) == Some(id));
+    let marker = Line {
+        id: id.to_owned(),
+        hash: String::new(),
+        at: at.to_owned(),
+        did: "forgotten".to_owned(),
+        more: Map::new(),
+    };
+    let mut text: Vec<u8> = Vec::with_capacity(bytes.len() + 128);
+    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty() && !about(line)) {
+        text.extend_from_slice(line);
+        text.push(b'\n');
+    }
+    text.extend_from_slice(marker.to_json().as_bytes());
+    text.push(b'\n');
+    files::write(&path(root), &text, Mode::Shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::LOCK_LIMIT;
+
+    fn line(id: &str, at: &str, did: &str) -> Line {
+        let more = Map::from_iter([("reason".to_owned(), json!("because"))]);
+        Line { id: id.into(), hash: "h".into(), at: at.into(), did: did.into(), more }
+    }
+
+    #[test]
+    fn lines_of_a_merge_are_read_once_and_in_order_and_broken_ones_cost_themselves() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let lock = Lock::acquire(&folder.path().join("lock"), LOCK_LIMIT).unwrap();
+        let (late, early) =
+            (line("note:a", "2026-02-01T00:00:00Z", "retired"), line("note:b", "2026-01-01T00:00:00Z", "x"));
+        append(&root, &lock, &[late.clone(), early.clone(), late.clone()]).unwrap();
+        files::append_line(&path(&root), "{broken", Mode::Shared).unwrap();
+        assert_eq!(read(&root).unwrap(), [early, late.clone()]);
+        assert_eq!(about(&root, "note:a").unwrap().len(), 1);
+        assert_eq!(late.text("reason"), Some("because"));
+    }
+
+    #[test]
+    fn forgetting_leaves_only_that_it_was_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let lock = Lock::acquire(&folder.path().join("lock"), LOCK_LIMIT).unwrap();
+        let other = line("note:b", "2026-01-01T00:00:00Z", "retired");
+        append(&root, &lock, &[line("note:a", "2026-01-01T00:00:00Z", "retired"), other.clone()]).unwrap();
+        forget(&root, &lock, "note:a", "2026-03-01T00:00:00Z").unwrap();
+        forget(&root, &lock, "note:a", "2026-03-02T00:00:00Z").unwrap();
+        let lines = read(&root).unwrap();
+        assert_eq!(lines.len(), 2);
+        assert_eq!((lines[0].clone(), lines[1].more.len()), (other, 0));
+        assert_eq!(forgotten(&root).unwrap(), HashSet::from(["note:a".to_owned()]));
+    }
+}

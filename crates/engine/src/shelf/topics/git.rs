@@ -1,0 +1,329 @@
+//! Git, held at arm's length: every call that touches an external repository.
+//!
+//! Comes in: a folder and arguments of ours. Goes out: what git printed. The repository is treated as a stranger's: its hooks, file
+//! system monitors, filters, drivers, credential helpers and included settings never run; only the protocols https, ssh and file are
+//! spoken; git never asks a question. The user's own settings (name, credentials) count. Never here: an argument from outside that
+//! git could take for an option.
+
+use super::url;
+use heirloom_core::{Code, Fault, fault::Result};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Settings that cannot be left to a repository. They stand on every command line, and the last word counts.
+const TAMED: [&str; 16] = [
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.askPass=",
+    "core.pager=cat",
+    "core.editor=true",
+    "sequence.editor=true",
+    "protocol.ext.allow=never",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "commit.gpgSign=false",
+    "push.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "rerere.enabled=false",
+];
+
+/// Settings of a repository that are harmless, or that a value above or the environment overrides. Anything else that is set there
+/// could run a program or send data elsewhere, so the repository is not used.
+const HARMLESS: [&str; 22] = [
+    "core.",
+    "user.",
+    "author.",
+    "committer.",
+    "branch.",
+    "init.",
+    "pull.",
+    "push.",
+    "fetch.",
+    "gc.",
+    "maintenance.",
+    "merge.conflictstyle",
+    "rebase.",
+    "commit.",
+    "status.",
+    "color.",
+    "advice.",
+    "index.",
+    "pack.",
+    "gui.",
+    "alias.",
+    "extensions.objectformat",
+];
+
+/// Settings inside the groups above that do run programs or lead elsewhere and that nothing overrides.
+const HARMFUL: [&str; 4] =
+    ["core.gitproxy", "core.worktree", "core.alternaterefscommand", "push.recursesubmodules"];
+
+/// Variables that would aim git at another repository or another program.
+const UNSET: [&str; 22] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_NAMESPACE",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_EXEC_PATH",
+    "GIT_TEMPLATE_DIR",
+    "GIT_PROXY_COMMAND",
+    "GIT_SSH",
+    "GIT_ASKPASS",
+    "SSH_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_PAGER",
+    "GIT_TRACE",
+    "GIT_REPLACE_REF_BASE",
+];
+
+/// The tree without files, by object format: attributes are read from it, so none of the repository's count.
+const EMPTY_TREE: [&str; 2] = [
+    "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+];
+
+/// The other end of a repository on this machine is a program here too, which does not see the settings above.
+pub(super) const UPLOAD_PACK: &str =
+    "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand= upload-pack";
+/// The same for pushes, where the other end has hooks.
+pub(super) const RECEIVE_PACK: &str = "git -c core.hooksPath=/dev/null -c core.alternateRefsCommand= -c core.fsmonitor=false -c receive.autogc=false receive-pack";
+
+/// A repository with a work tree.
+#[derive(Debug, Clone)]
+pub(super) struct Git {
+    folder: PathBuf,
+    sha256: bool,
+}
+
+/// What a git command said.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) ok: bool,
+    pub(super) out: String,
+    pub(super) err: String,
+}
+
+impl Git {
+    /// The repository whose work tree is this folder. Its settings are looked at before anything is run in it.
+    pub(super) fn open(folder: &Path) -> Result<Git> {
+        if std::fs::symlink_metadata(folder.join(".git")).is_err() {
+            return Err(not_a_repository(folder));
+        }
+        let mut git = Git { folder: folder.to_owned(), sha256: false };
+        let listed = command(Some(folder), &["config", "--list", "--show-scope", "--includes", "-z"])?;
+        if !listed.ok {
+            return Err(not_a_repository(folder).fact("git", short(&listed.err)));
+        }
+        // With -z: scope NUL key LF value NUL.
+        let mut parts = listed.out.split('\0');
+        while let (Some(scope), Some(setting)) = (parts.next(), parts.next()) {
+            if matches!(scope, "local" | "worktree") {
+                let (key, value) = setting.split_once('\n').unwrap_or((setting, ""));
+                check_setting(folder, key, value)?;
+                git.sha256 |= key == "extensions.objectformat" && value == "sha256";
+            }
+        }
+        let attributes = command(Some(folder), &["rev-parse", "--git-path", "info/attributes"])?;
+        let attributes = folder.join(attributes.out.trim_end_matches('\n'));
+        if std::fs::metadata(&attributes).is_ok_and(|meta| meta.len() > 0) {
+            return Err(untrusted(folder, ".git/info/attributes"));
+        }
+        Ok(git)
+    }
+
+    /// Whether a folder is a repository without a work tree.
+    pub(super) fn is_bare(folder: &Path) -> bool {
+        folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
+    }
+
+    /// Clones an address that passed the rules into a folder that is not there yet.
+    pub(super) fn clone_into(address: &str, folder: &Path) -> Result<Git> {
+        let target = folder.to_str().ok_or_else(|| not_a_repository(folder))?;
+        // Links in a stranger's tree become small text files, now and in every later checkout.
+        let mut args = vec!["clone", "--quiet", "--no-checkout", "--no-recurse-submodules", "--template="];
+        args.extend(["-c", "core.symlinks=false"]);
+        if url::is_local(address) {
+            args.extend(["--upload-pack", UPLOAD_PACK]);
+        }
+        args.extend(["--", address, target]);
+        let said = network(None, &args)?;
+        if !said.ok {
+            return Err(failed("clone", &said).fact("url", address));
+        }
+        let git = Git::open(folder)?;
+        if git.head()?.is_some() {
+            git.must(&["reset", "--quiet", "--hard", "HEAD"])?;
+        }
+        Ok(git)
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Runs a local command.
+    pub(super) fn run(&self, args: &[&str]) -> Result<Said> {
+        self.say(args, false)
+    }
+
+    /// Runs a local command that must work; returns what it printed.
+    pub(super) fn must(&self, args: &[&str]) -> Result<String> {
+        let said = self.run(args)?;
+        if said.ok { Ok(said.out) } else { Err(failed(args.first().unwrap_or(&""), &said)) }
+    }
+
+    /// Runs a command that speaks to the remote.
+    pub(super) fn remote(&self, args: &[&str]) -> Result<Said> {
+        self.say(args, true)
+    }
+
+    fn say(&self, args: &[&str], online: bool) -> Result<Said> {
+        let mut command = prepared(Some(&self.folder), args);
+        command.env("GIT_ATTR_SOURCE", EMPTY_TREE[usize::from(self.sha256)]);
+        if online {
+            quiet_ssh(&mut command);
+        }
+        finish(command)
+    }
+
+    /// The commit the work tree stands on; `None` before the first one.
+    pub(super) fn head(&self) -> Result<Option<String>> {
+        self.commit_of("HEAD")
+    }
+
+    /// The commit a name stands for.
+    pub(super) fn commit_of(&self, name: &str) -> Result<Option<String>> {
+        let said = self.run(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?;
+        Ok(said.ok.then(|| said.out.trim().to_owned()))
+    }
+}
+
+/// Whether git holds earlier versions of a file.
+pub(super) fn has_history(path: &Path) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return false;
+    };
+    // Asked of the project's own repository as well, which may have its settings: nothing here runs them.
+    if !folder.is_dir() {
+        return false;
+    }
+    let mut command = prepared(None, &["log", "-1", "--format=%h", "--no-show-signature", "--", name]);
+    command.current_dir(folder);
+    finish(command).is_ok_and(|said| said.ok && !said.out.trim().is_empty())
+}
+
+fn check_setting(folder: &Path, key: &str, value: &str) -> Result<()> {
+    let key = key.to_ascii_lowercase();
+    if let Some(rest) = key.strip_prefix("remote.") {
+        return match rest.rsplit_once('.').map_or(rest, |(_, last)| last) {
+            "url" | "pushurl" => url::checked(value).map(|_| ()),
+            "fetch" | "push" | "tagopt" | "prune" | "prunetags" => Ok(()),
+            _ => Err(untrusted(folder, &key)),
+        };
+    }
+    let harmless = key == "core.repositoryformatversion"
+        || (HARMLESS
+            .iter()
+            .any(|known| if known.ends_with('.') { key.starts_with(known) } else { key == *known })
+            && !HARMFUL.contains(&key.as_str()));
+    if harmless { Ok(()) } else { Err(untrusted(folder, &key)) }
+}
+
+fn untrusted(folder: &Path, key: &str) -> Fault {
+    Fault::new(
+        Code::Security,
+        format!("the repository's own settings have `{key}`, which could run a program or lead elsewhere"),
+    )
+    .fact("path", folder.display().to_string())
+    .fact("setting", key)
+    .hint("take it out of the repository; what you need for yourself belongs in your own git settings")
+}
+
+fn not_a_repository(folder: &Path) -> Fault {
+    Fault::new(Code::Config, format!("`{}` is not a git repository", folder.display()))
+        .fact("path", folder.display().to_string())
+        .hint("name a folder that holds a `.git`, or the address of a repository")
+}
+
+/// The fault for a command that did not work.
+pub(super) fn failed(doing: &str, said: &Said) -> Fault {
+    Fault::new(Code::Io, format!("git {doing} did not work: {}", short(&said.err)))
+        .hint("nothing was lost; run `heirloom sync` again once the cause is gone")
+}
+
+fn short(text: &str) -> String {
+    let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
+    heirloom_core::text::one_line(line).chars().take(300).collect()
+}
+
+fn prepared(folder: Option<&Path>, args: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    if let Some(folder) = folder {
+        command.arg("-C").arg(folder);
+        if let Some(above) = folder.parent() {
+            // A folder that lost its `.git` must not make git find another repository above it.
+            command.env("GIT_CEILING_DIRECTORIES", above);
+        }
+    }
+    for setting in TAMED {
+        command.args(["-c", setting]);
+    }
+    for name in UNSET {
+        command.env_remove(name);
+    }
+    command
+        .args(args)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
+        .env("GIT_ALLOW_PROTOCOL", "file:https:ssh")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null());
+    command
+}
+
+/// The variable overrides what a repository says about ssh; what the user says in their own settings is kept.
+fn quiet_ssh(command: &mut Command) {
+    let own = finish(prepared(None, &["config", "--global", "--get", "core.sshCommand"]));
+    let own = own
+        .ok()
+        .filter(|said| said.ok)
+        .map(|said| said.out.trim().to_owned())
+        .filter(|text| !text.is_empty());
+    command
+        .env("GIT_SSH_COMMAND", own.unwrap_or_else(|| "ssh -oBatchMode=yes -oConnectTimeout=20".to_owned()));
+}
+
+fn command(folder: Option<&Path>, args: &[&str]) -> Result<Said> {
+    finish(prepared(folder, args))
+}
+
+fn network(folder: Option<&Path>, args: &[&str]) -> Result<Said> {
+    let mut command = prepared(folder, args);
+    quiet_ssh(&mut command);
+    finish(command)
+}
+
+fn finish(mut command: Command) -> Result<Said> {
+    let output = command.output().map_err(|e| {
+        Fault::new(Code::Io, format!("cannot start git: {e}"))
+            .hint("install git, or use `memory_type: local_dir`")
+    })?;
+    Ok(Said {
+        ok: output.status.success(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
+}

@@ -1,0 +1,210 @@
+//! The life of a lesson: listed, shown, taken out of use, put back, forgotten.
+//!
+//! Comes in: ids. Goes out: the same answers every shelf gives. Retiring and archiving move an entry to the archive, restoring moves it
+//! back; forgetting takes it out of both, the index, the statistics and the trust book. Never here: the gate, since no new text comes in
+//! (a reason for retiring is screened).
+
+use super::access::Access;
+use super::stock::{Held, Part};
+use super::store::{self, Open};
+use super::{Topics, git, stock, sync_git};
+use crate::engine::Written;
+use crate::gate::{Entry, audit, trust};
+use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, unknown};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, text::one_line, time};
+use serde_json::Value;
+
+impl Shelf for Topics<'_> {
+    fn name(&self) -> ShelfName {
+        ShelfName::Topics
+    }
+
+    fn list(&self, wanted: &Listing) -> Result<Vec<Memory>> {
+        let stock = self.stock();
+        let mut out = Vec::new();
+        for topic in stock.topics() {
+            for held in stock.entries(&topic, Part::default()) {
+                if wanted.status.is_none_or(|status| status == held.status) {
+                    out.push(self.memory(&held)?);
+                }
+            }
+        }
+        out.retain(|memory| wanted.wants(memory));
+        Ok(out)
+    }
+
+    fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
+        self.stock().find(id).map(|held| self.memory(&held)).transpose()
+    }
+
+    fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
+        let held = self.stock().find(id).ok_or_else(|| unknown(id.as_str()))?;
+        let change = |at: String, summary: String| Change { at, summary, field: None, old: None, new: None };
+        let mut out = vec![change(held.lesson.date.to_string(), "dated".to_owned())];
+        if self.engine.project().has_local() {
+            for line in audit::entries(&self.engine.project().local()?.path("audit.jsonl"))? {
+                let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+                if text("id") == id.as_str() {
+                    out.push(change(text("at"), format!("{} ({})", text("action"), text("channel"))));
+                }
+            }
+        }
+        match (held.status, &held.retired) {
+            (Status::Archived, _) => out.push(change(String::new(), "in the archive".to_owned())),
+            (_, Some(why)) => out.push(change(why.chars().take(10).collect(), format!("retired: {why}"))),
+            _ => {}
+        }
+        Ok(out)
+    }
+
+    fn retire(&self, id: &MemoryId, reason: &str, entry: Entry) -> Result<Done> {
+        let open = self.open()?;
+        let held = open.stock.find(id).ok_or_else(|| unknown(id.as_str()))?;
+        if held.status == Status::Retired {
+            return Ok(self.done("already_retired", id.clone(), &open, &held.path));
+        }
+        let reason = one_line(&self.engine.screen().redacted(reason));
+        let why = format!("{} {reason}", time::format_date(self.engine.project().world().now));
+        let why = why.trim_end().to_owned();
+        if held.status == Status::Archived {
+            // Said anew where it lies: out and in again in one write would need two.
+            let page =
+                stock::read_page(&held.path, stock::MAX_ARCHIVE)?.ok_or_else(|| unknown(id.as_str()))?;
+            let tagged = super::archive::tagged(&held.plain, &held.subtopic, Some(&why));
+            crate::files::write(
+                &held.path,
+                page.replaced(held.at, &tagged).text().as_bytes(),
+                crate::files::Mode::Shared,
+            )?;
+        } else {
+            self.move_out(&open, &held, Some(why))?;
+        }
+        self.finish(&open, &held, "memory_retire", entry, "retired")
+    }
+
+    fn restore(&self, id: &MemoryId, entry: Entry) -> Result<Done> {
+        self.move_back(id, Status::Retired, entry, "memory_restore", "restored")
+    }
+
+    fn archive(&self, id: &MemoryId, _reason: &str, entry: Entry) -> Result<Done> {
+        let open = self.open()?;
+        let held = open.stock.find(id).ok_or_else(|| unknown(id.as_str()))?;
+        if held.status != Status::Active {
+            return Err(Fault::new(Code::Archive, format!("`{id}` is {} already", held.status.name()))
+                .fact("id", id.as_str()));
+        }
+        self.move_out(&open, &held, None)?;
+        self.finish(&open, &held, "memory_archive", entry, "archived")
+    }
+
+    fn unarchive(&self, id: &MemoryId, entry: Entry) -> Result<Done> {
+        self.move_back(id, Status::Archived, entry, "memory_unarchive", "unarchived")
+    }
+
+    fn forget(&self, id: &MemoryId, entry: Entry) -> Result<Forgotten> {
+        let open = self.open()?;
+        let held = open.stock.find(id).ok_or_else(|| unknown(id.as_str()))?;
+        let year = held.lesson.date.year();
+        let live = open.stock.live_path(&held.topic, &held.subtopic)?;
+        let archived = open.stock.archive_path(&held.topic, year)?;
+        let index = open.stock.index_path();
+        let files = [&live, &archived, &index];
+        let in_git =
+            files.iter().filter(|path| git::has_history(path)).map(|path| self.engine.project().shown(path));
+        let in_git: Vec<String> = in_git.collect();
+        let before = files.map(|path| std::fs::read(path).ok());
+        if held.status == Status::Active {
+            let (_, page) = store::live_page(&open.stock, &held.topic, &held.subtopic)?;
+            store::write_live(&open.stock, &held.topic, &held.subtopic, &live, &page.without(&[held.at]))?;
+        }
+        // Also the copy that an interrupted move may have left.
+        store::out_of_archive(&open.stock, &held.topic, year, |tag, plain| {
+            stock::subtopic_of(tag) == held.subtopic && plain == held.plain
+        })?;
+        store::update_index(&open.stock, &held.topic, &held.subtopic, Some(&held.lesson.title))?;
+        let mut places: Vec<String> = files
+            .iter()
+            .zip(before)
+            .filter(|(path, before)| std::fs::read(path).ok() != *before)
+            .map(|(path, _)| self.engine.project().shown(path))
+            .collect();
+        if Access::new(self.engine.project().local()?.folder()).forget(id.as_str())? {
+            places.push("access statistics".to_owned());
+        }
+        trust::forget(&trust::path(self.engine.project().data()?), id.as_str())?;
+        self.engine.inbox()?.sweep(self.engine.project().world().now, Some(id.as_str()))?;
+        let what = Written {
+            action: "memory_forget",
+            shelf: ShelfName::Topics,
+            id: id.as_str(),
+            hash: "",
+            before: None,
+            size: places.len(),
+        };
+        self.engine.noted(&open.lock, entry, &[], what)?;
+        // A failed commit is said by the next `sync`; the text is gone from the files.
+        let _ = sync_git::after_write(self.engine, &open.place, id);
+        Ok(Forgotten { id: id.clone(), places, in_git })
+    }
+
+    fn verify(&self) -> Result<Vec<Problem>> {
+        self.problems()
+    }
+}
+
+impl Topics<'_> {
+    fn move_out(&self, open: &Open, held: &Held, retired: Option<String>) -> Result<()> {
+        let (path, page) = store::live_page(&open.stock, &held.topic, &held.subtopic)?;
+        // A leftover copy would be taken for the entry itself and keep its old line.
+        store::clear_leftovers(&open.stock, &held.topic, &held.subtopic, &page)?;
+        store::to_archive(&open.stock, &held.topic, &[store::leaving(held, retired)])?;
+        store::write_live(&open.stock, &held.topic, &held.subtopic, &path, &page.without(&[held.at]))?;
+        store::update_index(&open.stock, &held.topic, &held.subtopic, Some(&held.lesson.title))
+    }
+
+    fn move_back(
+        &self,
+        id: &MemoryId,
+        from: Status,
+        entry: Entry,
+        action: &'static str,
+        status: &'static str,
+    ) -> Result<Done> {
+        let open = self.open()?;
+        let held = open.stock.find(id).ok_or_else(|| unknown(id.as_str()))?;
+        if held.status != from {
+            let code = if from == Status::Retired { Code::Restore } else { Code::Unarchive };
+            return Err(Fault::new(code, format!("`{id}` is {}, not {}", held.status.name(), from.name()))
+                .fact("id", id.as_str()));
+        }
+        let (path, mut page) = store::live_page(&open.stock, &held.topic, &held.subtopic)?;
+        page.insert(held.lesson.date, &held.plain);
+        store::write_live(&open.stock, &held.topic, &held.subtopic, &path, &page)?;
+        store::clear_leftovers(&open.stock, &held.topic, &held.subtopic, &page)?;
+        store::update_index(&open.stock, &held.topic, &held.subtopic, None)?;
+        self.finish(&open, &held, action, entry, status)
+    }
+
+    fn finish(
+        &self,
+        open: &Open,
+        held: &Held,
+        action: &'static str,
+        entry: Entry,
+        status: &'static str,
+    ) -> Result<Done> {
+        let what = Written {
+            action,
+            shelf: ShelfName::Topics,
+            id: held.id.as_str(),
+            hash: &held.hash,
+            before: Some(&held.hash),
+            size: held.plain.len(),
+        };
+        self.engine.noted(&open.lock, entry, &[], what)?;
+        let path = open.stock.find(&held.id).map_or_else(|| held.path.clone(), |held| held.path);
+        let mut done = self.done(status, held.id.clone(), open, &path);
+        done.notes.extend(sync_git::after_write(self.engine, &open.place, &held.id));
+        Ok(done)
+    }
+}

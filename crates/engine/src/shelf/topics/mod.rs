@@ -1,0 +1,151 @@
+//! The topics shelf: lessons by topic, newest first, in Markdown that people read and edit.
+//!
+//! ```text
+//! <base>/index.md                       topics and subtopics
+//! <base>/<topic>/<subtopic>.md          dated entries, at most 10 and 5 KB
+//! <base>/archive/<topic>/<year>.md      what was pruned or retired
+//! ```
+//!
+//! Comes in: lessons that passed the gate; questions. Goes out: [`Memory`] values, search hits, a brief. The base is the project's
+//! `topics` folder, or an external folder or git repository of the user's choice. Never here: a byte changed outside the entry that
+//! is changed; an entry that is in neither place while it moves: it is written where it goes before it is taken from where it was.
+
+mod access;
+mod archive;
+mod brief;
+mod draft;
+mod git;
+mod index;
+mod lesson;
+mod lifecycle;
+mod marks;
+mod merge;
+mod names;
+mod page;
+mod path_rules;
+mod place;
+mod prune;
+mod repair;
+mod search;
+mod stock;
+mod store;
+mod sync;
+mod sync_git;
+mod url;
+mod verify;
+
+pub use access::Uses;
+pub use brief::{BRIEF_LESSONS, BRIEF_TOKENS, Brief};
+pub use draft::{LessonDraft, MAX_LESSON};
+pub use lesson::Lesson;
+pub use merge::{merge_index, merge_topic};
+pub use prune::{MAX_BYTES, MAX_ENTRIES};
+pub use search::{Hit, Why};
+pub use sync::{Plan, Synced};
+pub use sync_git::Changed;
+
+use crate::engine::Engine;
+use access::Access;
+use heirloom_core::{Fault, Kind, Memory, Scope, Status, fault::Result};
+use place::{Need, Place};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use stock::{Held, Part, Stock};
+
+/// The shelf.
+#[derive(Debug)]
+pub struct Topics<'e> {
+    engine: &'e Engine,
+    /// The place found last; a write may find another one, by cloning it.
+    found: RefCell<Option<Place>>,
+}
+
+impl<'e> Topics<'e> {
+    /// The topics of a project. Nothing is touched until something is asked.
+    pub fn new(engine: &'e Engine) -> Topics<'e> {
+        Topics { engine, found: RefCell::new(None) }
+    }
+
+    /// The place to read from.
+    fn place(&self) -> Place {
+        self.found.borrow_mut().get_or_insert_with(|| Place::find(self.engine, Need::Read)).clone()
+    }
+
+    fn stock(&self) -> Stock {
+        Stock::new(&self.place().base)
+    }
+
+    /// The memory base in use.
+    pub fn base(&self) -> std::path::PathBuf {
+        self.place().base
+    }
+
+    /// Why the external memory that is configured is not used, if it is not.
+    pub fn fallback(&self) -> Option<Fault> {
+        self.place().fault
+    }
+
+    /// Reads a topic, or one subtopic of it, and counts that.
+    pub fn load(&self, topic: &str, subtopic: Option<&str>) -> Result<Vec<Memory>> {
+        let held: Vec<Held> = self
+            .stock()
+            .entries(topic, Part { subtopic, year: None })
+            .into_iter()
+            .filter(|held| held.status == Status::Active)
+            .collect();
+        self.count(&held);
+        held.iter().map(|held| self.memory(held)).collect()
+    }
+
+    /// Notes that lessons were read. Statistics that cannot be written cost nobody a lesson.
+    fn count(&self, held: &[Held]) {
+        let ids: Vec<&str> = held.iter().map(|held| held.id.as_str()).collect();
+        if let Ok(local) = self.engine.project().local() {
+            let _ = Access::new(local.folder()).note(&ids, self.engine.project().world().now);
+        }
+    }
+
+    /// How often each lesson was loaded on this machine, by id.
+    pub fn uses(&self) -> Result<BTreeMap<String, Uses>> {
+        if !self.engine.project().has_local() {
+            return Ok(BTreeMap::new());
+        }
+        Access::new(self.engine.project().local()?.folder()).read()
+    }
+
+    /// The rule that holds a text back, if the gate would refuse it today: it may have reached the file without the gate.
+    fn held_back(&self, held: &Held) -> Option<String> {
+        self.engine.screen().would_refuse(&held.plain, crate::gate::policy::Row::Topics)
+    }
+
+    /// An entry as everybody sees it.
+    fn memory(&self, held: &Held) -> Result<Memory> {
+        let standing = self.engine.standing(held.id.as_str(), &held.hash)?;
+        let day = heirloom_core::time::parse(&held.lesson.date.to_string()).map(heirloom_core::time::format);
+        Ok(Memory {
+            id: held.id.clone(),
+            kind: Kind::Lesson,
+            title: held.lesson.title.clone(),
+            body: held.lesson.body(),
+            tags: vec![held.topic.clone(), held.subtopic.clone()],
+            applies_to: Vec::new(),
+            scope: Scope::Global,
+            owner: None,
+            source: standing.source(),
+            trust: standing.trust(),
+            status: held.status,
+            version: held.hash.clone(),
+            occurred_at: day.clone(),
+            created_at: day.clone(),
+            updated_at: day,
+            expires_at: None,
+            content_hash: held.hash.clone(),
+            confidence: None,
+            path: Some(self.engine.project().shown(&held.path)),
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/mod.rs"]
+mod tests;

@@ -1,0 +1,160 @@
+//! The place: which folder is the memory base of the lessons.
+//!
+//! Comes in: settings, project, home. Goes out: the base folder, and if the configured one cannot be used, the project's own with the
+//! reason. Never here: a clone while somebody only reads; the network is for writes and `sync`.
+
+use super::git::Git;
+use super::{path_rules, url};
+use crate::engine::Engine;
+use crate::files::{self, LOCK_LIMIT, Lock, Mode};
+use heirloom_core::settings::{External, MemoryType};
+use heirloom_core::{Code, Fault, fault::Result, hash, time};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// What a call is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Look only: nothing is made, nobody is called.
+    Read,
+    /// Write: the folder is made, a repository that is not here yet is cloned.
+    Write,
+}
+
+/// Where lessons live.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// The memory base.
+    pub(super) base: PathBuf,
+    /// Its repository, if it is an external one.
+    pub(super) git: Option<Git>,
+    /// Whether it lies outside the project's own memory.
+    pub(super) external: bool,
+    /// Why the configured place is not used.
+    pub(super) fault: Option<Fault>,
+}
+
+impl Place {
+    /// Finds the place. A configured place that cannot be used is reported and the project's own counts.
+    pub(super) fn find(engine: &Engine, need: Need) -> Place {
+        let own = |fault| Place {
+            base: engine.project().root().join(&["topics"]),
+            git: None,
+            external: false,
+            fault,
+        };
+        let settings = &engine.settings().memory_configuration;
+        if !settings.enabled {
+            return own(None);
+        }
+        match external(engine, settings, need) {
+            Ok(Some(place)) => place,
+            Ok(None) => own(None),
+            Err(fault) => {
+                // The log is for `doctor`; a log that cannot be written must not cost the memory itself.
+                let _ = log(engine, &fault);
+                own(Some(fault))
+            }
+        }
+    }
+
+    /// Waits for the lock of an external place, which other projects may share. The project's own is held already.
+    pub(super) fn lock(&self) -> Result<Option<Lock>> {
+        let path = match (&self.git, self.external) {
+            (_, false) => return Ok(None),
+            (Some(git), true) => git
+                .folder()
+                .join(git.must(&["rev-parse", "--git-path", "heirloom-lock"])?.trim_end_matches('\n')),
+            (None, true) => self.base.join(".heirloom-lock"),
+        };
+        Lock::acquire(&path, LOCK_LIMIT).map(Some)
+    }
+}
+
+fn external(engine: &Engine, settings: &External, need: Need) -> Result<Option<Place>> {
+    let configured = settings.path.as_deref().ok_or_else(|| path_rules::no_access(""))?;
+    let (home, project) = (engine.home(), engine.project().folder());
+    let there = |base: PathBuf, git| Ok(Some(Place { base, git, external: true, fault: None }));
+    match settings.memory_type {
+        MemoryType::LocalDir if need == Need::Read => {
+            there(path_rules::reachable(configured, home, project)?, None)
+        }
+        MemoryType::LocalDir => there(path_rules::checked(configured, home, project)?, None),
+        MemoryType::GitRepo => {
+            let Some(folder) = repository(engine, configured, home, project, need)? else { return Ok(None) };
+            let git = Git::open(&folder)?;
+            there(folder, Some(git))
+        }
+    }
+}
+
+/// The work tree of a configured repository; `None` if it is still to be cloned and only a look was wanted.
+fn repository(
+    engine: &Engine,
+    configured: &str,
+    home: Option<&Path>,
+    project: &Path,
+    need: Need,
+) -> Result<Option<PathBuf>> {
+    let address = if url::is_address(configured) {
+        let address = url::checked(configured)?;
+        if let Some(folder) = url::local_folder(address) {
+            path_rules::placed(&folder.to_string_lossy(), home, project)?;
+        }
+        address.to_owned()
+    } else {
+        let folder = path_rules::placed(configured, home, project)?;
+        if !Git::is_bare(&folder) {
+            // A repository is never made here: an empty one would hide a mistyped path.
+            return if folder.is_dir() {
+                path_rules::checked(configured, home, project).map(Some)
+            } else {
+                Err(path_rules::no_access(configured))
+            };
+        }
+        folder.to_string_lossy().into_owned()
+    };
+    let clones = engine.project().world().data.join("repositories");
+    let folder = clones.join(&hash::sha256(address.as_bytes())[..24]);
+    if folder.join(".git").exists() {
+        return Ok(Some(folder));
+    }
+    if need == Need::Read {
+        return Ok(None);
+    }
+    files::make_folder(&clones, Mode::Private)?;
+    // Into a folder of this process's own first: a clone that breaks off leaves nothing that looks whole.
+    let fresh = clones.join(format!(".clone-{}", engine.project().world().nonce));
+    let _ = std::fs::remove_dir_all(&fresh);
+    let cloned = Git::clone_into(&address, &fresh).and_then(|_| match std::fs::rename(&fresh, &folder) {
+        // Another process was faster: its clone is as good.
+        Err(_) if folder.join(".git").exists() => Ok(()),
+        other => other.map_err(|e| Fault::io(&folder, "make", &e)),
+    });
+    let _ = std::fs::remove_dir_all(&fresh);
+    cloned.map(|()| Some(folder))
+}
+
+/// Notes once a day why a configured place is not used.
+fn log(engine: &Engine, fault: &Fault) -> Result<()> {
+    let now = time::format(engine.project().world().now);
+    let path = engine.project().local()?.path("health");
+    let line = json!({ "at": now, "what": "external_memory", "code": fault.code.name(), "message": fault.message,
+        "next": fault.next_step() });
+    let tail = files::read_tail(&path, 64 << 10)?.unwrap_or_default();
+    let known = String::from_utf8_lossy(&tail).lines().any(|old| {
+        let old = heirloom_core::json::parse(old.as_bytes()).unwrap_or_default();
+        let at = old.get("at").and_then(|at| at.as_str()).unwrap_or_default();
+        old.get("message") == line.get("message") && at.get(..10) == now.get(..10)
+    });
+    if known { Ok(()) } else { files::append_line(&path, &line.to_string(), Mode::Private) }
+}
+
+/// The fault for a call that needs an external repository where there is none.
+pub(super) fn no_repository(place: &Place) -> Fault {
+    place.fault.clone().unwrap_or_else(|| {
+        Fault::new(Code::Config, "lessons do not live in an external git repository, so there is nothing to sync").hint(
+            "set `memory_configuration.external_memory_enabled`, `memory_path` and `memory_type: git_repo` in your settings",
+        )
+    })
+}
