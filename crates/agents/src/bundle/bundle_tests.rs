@@ -55,3 +55,12 @@ fn commands_offer_every_option_and_every_category() {
         assert!(file.text.starts_with("---\nname: "), "{}", file.path);
     }
 }
+
+#[test]
+fn the_bundle_in_the_repository_is_what_the_tables_say() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude-code");
+    for file in files() {
+        let stored = std::fs::read_to_string(folder.join(&file.path)).unwrap_or_default();
+        assert!(stored == file.text, "{} is out of date: run `cargo xtask generate`", file.path);
+    }
+}

@@ -144,7 +144,8 @@ fn config() -> String {
     );
     for key in KEYS {
         let default = if key.default.is_empty() { "–" } else { key.default };
-        let _ = writeln!(out, "| `{}` | `{default}` | {} |", key.name, key.help);
+        let help = key.help.replace('|', "\\|");
+        let _ = writeln!(out, "| `{}` | `{default}` | {help} |", key.name);
     }
     out
 }

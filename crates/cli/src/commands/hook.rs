@@ -18,7 +18,7 @@ use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{judge, stop, validate};
 use heirloom_engine::inject::records_block;
 use heirloom_engine::recall::title_tags;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
@@ -140,11 +140,12 @@ impl Running<'_> {
                     active: *active,
                     goes_on: reply::goes_on(self.agent, suggest),
                 };
-                self.stop(wired, arrival, suggest)
+                Ok(self.with_notes(self.stop(wired, arrival, suggest)?, wired, call))
             }
-            Event::SessionStart { .. } | Event::PreCompact | Event::SessionEnd => {
-                Ok(Did::nothing("", "nothing to do at this moment"))
+            Event::PreCompact | Event::SessionEnd => {
+                Ok(self.with_notes(Did::nothing("", "a last look at the conversation"), wired, call))
             }
+            Event::SessionStart { .. } => Ok(Did::nothing("", "nothing to do at this moment")),
         }
     }
 
@@ -215,10 +216,24 @@ impl Running<'_> {
         })
     }
 
+    /// Keeps notes too, if the settings want that. Failing at it is told, but costs nothing else.
+    fn with_notes(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
+        let home = environment::home();
+        let folders = folders(home.as_deref());
+        match stop::keep_notes(&wired.engine, folders, call.transcript.as_deref()) {
+            Ok(0) => {}
+            Ok(kept) => {
+                did.because.push(format!("{kept} notes kept"));
+                did.ended = Ended::Captured;
+            }
+            Err(fault) => did.because.push(format!("no notes kept: {}", fault.message)),
+        }
+        did
+    }
+
     fn stop(&self, wired: &wiring::Wired, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {
         let home = environment::home();
-        let folders = stop::Folders { temp: &PathBuf::from("/tmp"), home: home.as_deref() };
-        match stop::stop(&wired.engine, folders, arrival)? {
+        match stop::stop(&wired.engine, folders(home.as_deref()), arrival)? {
             stop::Outcome::Through(why) => Ok(Did::nothing("a stop", why)),
             stop::Outcome::Held { text, kinds } => Ok(Did {
                 answer: if suggest { Answer::Suggest(text) } else { Answer::Hold(text) },
@@ -228,6 +243,11 @@ impl Running<'_> {
             }),
         }
     }
+}
+
+/// Transcripts are read from, and files for drafting models are put into, the folder all agents agree on.
+fn folders(home: Option<&Path>) -> stop::Folders<'_> {
+    stop::Folders { temp: Path::new("/tmp"), home }
 }
 
 fn attempt(target: &Target) -> Attempt<'_> {
