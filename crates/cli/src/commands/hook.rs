@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
         return Ok(0);
     };
     let mut hook = Running { args, agent, moment, out, started };
-    let output = hook.answer();
+    // The last line of defence: some agents take any crash of a guard for a refusal.
+    let output = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook.answer())).unwrap_or_default();
     if !output.stdout.is_empty() {
         out.raw(output.stdout.as_bytes());
     }

@@ -69,7 +69,8 @@ fn windows(matched: &[usize], lines: usize) -> Vec<Range<usize>> {
 }
 
 fn cut(mut text: String) -> String {
-    text.truncate(text.floor_char_boundary(CONTEXT_MAX));
+    let end = (0..=CONTEXT_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    text.truncate(end);
     text.push('\n');
     text.push_str(CLOSE);
     text.push('\n');

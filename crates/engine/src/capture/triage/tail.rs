@@ -2,7 +2,7 @@
 //!
 //! Comes in: a JSONL file of any size and shape. Goes out: its last N JSON objects as turns, oldest first. Lines that are no
 //! JSON object are passed over and do not count. Never here: reading the front of a long file, a line longer than
-//! [`LINE_MAX`] in memory, more than [`TEXT_MAX`] of text.
+//! `LINE_MAX` in memory, more than `TEXT_MAX` of text.
 
 use super::turn::Turn;
 use heirloom_core::{Fault, fault::Result, json};

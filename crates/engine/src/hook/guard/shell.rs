@@ -174,12 +174,12 @@ impl Reader<'_> {
                 let end = self.rest.find('\n').unwrap_or(self.rest.len());
                 self.take(end);
             }
-            '>' => self.into_file(),
-            '<' => self.from_file(),
+            '>' => self.redirect_out(),
+            '<' => self.redirect_in(),
             '&' if self.rest.starts_with("&>") => {
                 self.take(1);
                 self.end_word();
-                self.into_file();
+                self.redirect_out();
             }
             ';' | '|' | '&' | '(' | ')' | '`' => {
                 self.take(1);
@@ -231,7 +231,7 @@ impl Reader<'_> {
         self.rest = "";
     }
 
-    fn into_file(&mut self) {
+    fn redirect_out(&mut self) {
         // The number before it names a stream, not a file.
         if self.word.as_ref().is_some_and(|word| word.bytes().all(|b| b.is_ascii_digit())) {
             self.word = None;
@@ -250,7 +250,7 @@ impl Reader<'_> {
         self.mark(Token::Into);
     }
 
-    fn from_file(&mut self) {
+    fn redirect_in(&mut self) {
         if self.rest.starts_with("<<<") {
             self.take(3);
             self.mark(Token::From);
