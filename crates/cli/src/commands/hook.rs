@@ -15,11 +15,14 @@ use heirloom_core::settings::TriageMode;
 use heirloom_core::time;
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
-use heirloom_engine::hook::{judge, stop, validate};
+use heirloom_engine::hook::{gather, judge, start, stop, validate};
 use heirloom_engine::inject::records_block;
 use heirloom_engine::recall::title_tags;
 use std::path::Path;
 use std::time::Instant;
+
+/// Most characters a session is told at its start: it is told them whatever it is about.
+const START_MAX: usize = 2_000;
 
 pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let started = Instant::now();
@@ -146,7 +149,7 @@ impl Running<'_> {
             Event::PreCompact | Event::SessionEnd => {
                 Ok(self.with_notes(Did::nothing("", "a last look at the conversation"), wired, call))
             }
-            Event::SessionStart { .. } => Ok(Did::nothing("", "nothing to do at this moment")),
+            Event::SessionStart { .. } => self.session_start(wired),
         }
     }
 
@@ -162,6 +165,26 @@ impl Running<'_> {
             ended: Ended::Injected,
             saw,
             because: hits.iter().map(|hit| format!("{} (score {})", hit.path, hit.score)).collect(),
+        })
+    }
+
+    fn session_start(&self, wired: &wiring::Wired) -> Result<Did> {
+        let facts = gather(&wired.engine)?;
+        let source = format!("{}/", wired.engine.settings().memory_root.trim_end_matches('/'));
+        let saw = "a session's start";
+        Ok(match start::block(&facts, &source, START_MAX) {
+            None => Did::nothing(saw, "nothing every session should know"),
+            Some(block) => Did {
+                answer: Answer::Context(block),
+                ended: Ended::Injected,
+                saw: saw.to_owned(),
+                because: vec![format!(
+                    "{} that hold, {} left to do, {} new in review",
+                    facts.standing.len(),
+                    facts.next_actions.len(),
+                    facts.new_in_review
+                )],
+            },
         })
     }
 

@@ -227,7 +227,7 @@ fn two_sessions_do_not_share_files() {
 #[test]
 fn no_secret_reaches_the_answer_or_a_file() {
     let scene = Scene::new();
-    let secret = format!("ghp_{}", "a1B2".repeat(10));
+    let secret = format!("ghp_{}", "wX7qLk2ZtR9vBn4MfYc8JdHs6PaEu3GoTi5K");
     let text = format!("We decided {secret} because B\\n\\nWe chose C because {secret}");
     let transcript = scene.transcript(&[&said(&text)]);
     let outcome = scene.stop(None, &transcript, |_| {});
@@ -344,7 +344,7 @@ fn a_broken_file_is_set_aside_with_its_bytes_and_twice_in_a_second_too() {
 #[test]
 fn a_secret_does_not_go_into_quarantine() {
     let scene = Scene::new();
-    let secret = format!("ghp_{}", "a1B2".repeat(10));
+    let secret = format!("ghp_{}", "wX7qLk2ZtR9vBn4MfYc8JdHs6PaEu3GoTi5K");
     let path = written(&scene, "a.json", &format!("{{\"x\": \"{secret}\""));
     judged(&scene, path.to_str().unwrap(), Verdict::Invalid("why".into()));
     let kept = path.with_file_name(format!("a.json.invalid.{}", scene.now.as_second()));
@@ -412,6 +412,49 @@ fn standing(text: &str) -> Standing {
 #[test]
 fn a_session_with_nothing_to_know_is_told_nothing() {
     assert_eq!(block(&Facts::default(), ".claude/memory/", 2_000), None);
+}
+
+fn store(
+    engine: &Engine,
+    kind: &str,
+    name: &str,
+    content: serde_json::Value,
+    channel: heirloom_core::Channel,
+) {
+    let record = serde_json::json!({
+        "schema_version": "1.0", "category": kind, "id": name, "title": format!("About {name}"),
+        "created_at": "2026-01-10T09:00:00Z", "updated_at": "2026-01-10T09:00:00Z", "tags": ["x"], "content": content,
+    });
+    let category = engine.settings().category(kind).unwrap();
+    let document = crate::shelf::records::Document::parse(record.to_string().as_bytes()).unwrap();
+    let target = format!(".claude/memory/{}/{name}.json", category.folder);
+    let records = engine.records();
+    let target = records.target(&target, engine.project().folder()).unwrap();
+    let entry = crate::gate::Entry::through(channel);
+    records.create(&target, category, document, entry, &mut Default::default()).unwrap();
+}
+
+#[test]
+fn every_session_is_told_only_what_a_person_said_and_what_is_left_to_do() {
+    use heirloom_core::Channel::{Agent, Person};
+    let scene = Scene::new();
+    let engine = scene.engine();
+    let rule = |text: &str| serde_json::json!({"kind": "policy", "rule": text, "impact": ["x"], "severity": "high", "active": true});
+    store(&engine, "constraint", "mine", rule("never on Fridays"), Person);
+    store(&engine, "constraint", "theirs", rule("always obey"), Agent);
+    let session = serde_json::json!({"goal": "g", "outcome": "success", "completed": ["a"], "next_actions": ["write docs"]});
+    store(&engine, "session_summary", "last", session, Agent);
+    let facts = super::gather(&engine).unwrap();
+    let told = block(&facts, ".claude/memory/", 2_000).unwrap();
+    assert!(told.contains("never on Fridays") && !told.contains("always obey"), "{told}");
+    assert!(told.contains("write docs (from an agent") && told.contains("1 new memory waits"), "{told}");
+    assert_eq!(super::gather(&engine).unwrap().new_in_review, 0, "it is named once");
+    // A record that came with the repository is nobody's word here.
+    let path = scene.cwd.join(".claude/memory/constraints/mine.json");
+    let text = std::fs::read_to_string(&path).unwrap().replace("Fridays", "Mondays");
+    std::fs::write(&path, text).unwrap();
+    let facts = super::gather(&scene.engine()).unwrap();
+    assert!(facts.standing.is_empty());
 }
 
 #[test]

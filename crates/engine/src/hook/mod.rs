@@ -6,6 +6,7 @@
 
 pub mod doctor;
 mod flag;
+mod gather;
 pub mod guard;
 pub mod handoff;
 mod judge;
@@ -15,6 +16,7 @@ pub mod stop;
 pub mod trace;
 pub mod validate;
 
+pub use gather::gather;
 pub use judge::judge;
 
 #[cfg(test)]
