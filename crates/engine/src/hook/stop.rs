@@ -74,13 +74,11 @@ pub fn stop(engine: &Engine, folders: Folders<'_>, arrival: Arrival<'_>) -> Resu
     let transcript = arrival.transcript.and_then(|path| allowed(path, folders));
     let size = transcript.as_deref().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |m| m.len());
     let key = Key { size, message: arrival.last_message.map(message_hash).unwrap_or_default() };
-    let mut session = match arrival.session {
-        Some(name) => {
-            let transcript = transcript.as_deref().unwrap_or(Path::new(""));
-            Some(Session::open(engine.project().data()?, name, transcript, now)?)
-        }
-        None => None,
-    };
+    // Without a place to remember the session in, the flag alone keeps a stop from being held up twice.
+    let mut session = arrival.session.and_then(|name| {
+        let transcript = transcript.as_deref().unwrap_or(Path::new(""));
+        Session::open(engine.project().data().ok()?, name, transcript, now).ok()
+    });
     if let Some(same) = session.as_ref().and_then(|session| session.same(&key)) {
         return Ok(match same {
             Some(text) => Outcome::Held { text, kinds: Vec::new() },

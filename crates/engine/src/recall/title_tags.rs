@@ -162,6 +162,9 @@ fn rank(engine: &Engine, words: &BTreeSet<String>, index: &str, max: usize) -> V
         })
         .collect();
     sort(&mut hits);
+    // A file that the index names twice is shown once, by its better line.
+    let mut seen = BTreeSet::new();
+    hits.retain(|hit| seen.insert(hit.path.clone()));
     let mut place = 0;
     hits.retain_mut(|hit| {
         place += 1;
