@@ -10,6 +10,7 @@ mod demo;
 mod demo_shelves;
 mod edit;
 mod export;
+mod hook;
 mod import;
 mod init;
 mod input;
@@ -81,6 +82,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Lesson(call) => lesson::run(args, call, out),
         Command::Note(call) => note::run(args, call, out),
         Command::Vault(call) => vault::run(args, call, out),
+        Command::Hook(call) => hook::run(args, call, out),
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),

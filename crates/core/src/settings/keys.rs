@@ -231,7 +231,12 @@ pub const KEYS: &[Key] = &[
         "messages longer than this are not captured",
     ),
     key("notes.max_keywords", Type::Whole { min: 1, max: 20 }, "5", "most keywords derived from a message"),
-    key("vault.enabled", Type::Switch, "true", "off: nothing new in the vault, nothing of it shown; the file stays"),
+    key(
+        "vault.enabled",
+        Type::Switch,
+        "true",
+        "off: nothing new in the vault, nothing of it shown; the file stays",
+    ),
     key(
         "vault.scopes",
         Type::Names,

@@ -6,8 +6,8 @@ use super::category::{Category, CustomField};
 use super::external::External;
 use super::layers::{Origin, Warning};
 use super::notes::Notes;
-use crate::kind::{Kind, ShelfName};
 use super::vault::Vault;
+use crate::kind::{Kind, ShelfName};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

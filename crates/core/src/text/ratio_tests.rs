@@ -3,9 +3,7 @@ use proptest::prelude::*;
 
 /// The definition, as plainly as it can be written, to hold the fast one to.
 fn plain(a: &[char], b: &[char]) -> usize {
-    let junk = |c: char| {
-        b.len() >= 200 && b.iter().filter(|x| **x == c).count() > b.len() / 100 + 1
-    };
+    let junk = |c: char| b.len() >= 200 && b.iter().filter(|x| **x == c).count() > b.len() / 100 + 1;
     fn longest(
         a: &[char],
         b: &[char],

@@ -115,7 +115,9 @@ impl<'d> VaultDraft<'d> {
     /// What is done, for the audit and for the one who asked.
     pub(super) fn deed(&self) -> Deed {
         match (&self.write, self.base) {
-            (Write::Add(_) | Write::Import { .. }, None) => Deed { action: "memory_write", status: "created" },
+            (Write::Add(_) | Write::Import { .. }, None) => {
+                Deed { action: "memory_write", status: "created" }
+            }
             (Write::Promote(_), _) => Deed { action: "memory_write", status: "promoted" },
             (Write::Retire { .. }, _) => Deed { action: "memory_retire", status: "retired" },
             (Write::Restore { .. }, _) => Deed { action: "memory_restore", status: "restored" },
@@ -201,7 +203,9 @@ impl<'d> VaultDraft<'d> {
                 return Err(refusal(Code::Validation, "too_long", message, "shorten it or split it"));
             }
         }
-        if (is_new || matches!(self.write, Write::Import { .. })) && !self.rules.scopes.contains(&next.scope.to_string()) {
+        if (is_new || matches!(self.write, Write::Import { .. }))
+            && !self.rules.scopes.contains(&next.scope.to_string())
+        {
             let message = format!("there is no scope `{}`", text::one_line(&next.scope));
             let hint = format!(
                 "scopes: {}; an agent's own is set in your settings as `agents.<name>.scope`",
@@ -441,11 +445,6 @@ fn not_found(id: &str) -> Fault {
     .fact("id", id)
 }
 
-fn refusal(
-    code: Code,
-    rule: &'static str,
-    message: impl Into<String>,
-    hint: impl Into<String>,
-) -> Fault {
+fn refusal(code: Code, rule: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Fault {
     Fault::new(code, message).fact("rule", rule).hint(hint)
 }

@@ -11,9 +11,9 @@ use super::store::Vault;
 use crate::engine::Written;
 use crate::files::{self, Mode};
 use crate::gate::{Entry, trust};
-use crate::shelf::{Forgotten, unknown};
 use crate::git;
 use crate::shelf::provenance;
+use crate::shelf::{Forgotten, unknown};
 use heirloom_core::{Kind, MemoryId, ShelfName, fault::Result, time};
 use serde::Serialize;
 
@@ -108,7 +108,12 @@ impl Vault<'_> {
         for id in &ids {
             trust::forget(&trust::path(project.data()?), id.as_str())?;
         }
-        provenance::forget(project.root(), &lock, id.as_str(), &time::format(project.world().now))?;
+        provenance::forget(
+            project.root(),
+            &lock,
+            id.as_str(),
+            &heirloom_core::time::format(project.world().now),
+        )?;
         let written = Written {
             action: "memory_forget",
             shelf: ShelfName::Vault,

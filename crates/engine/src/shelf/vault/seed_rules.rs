@@ -153,7 +153,10 @@ mod tests {
         assert_eq!(kinds("4111 1111 1111 1"), ["card_number"]);
         assert_eq!(kinds("41111111111111111111"), Vec::<&str>::new());
         assert_eq!(kinds("4111 1111 1111 1111 1111"), ["card_number"]);
-        assert_eq!(kinds("\u{662}\u{661}\u{669}-\u{660}\u{669}-\u{669}\u{669}\u{669}\u{669}"), ["ssn_dashed"]);
+        assert_eq!(
+            kinds("\u{662}\u{661}\u{669}-\u{660}\u{669}-\u{669}\u{669}\u{669}\u{669}"),
+            ["ssn_dashed"]
+        );
     }
 
     #[test]
