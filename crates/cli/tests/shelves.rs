@@ -37,7 +37,10 @@ pub(crate) fn four(env: &TestEnv) -> Four {
     Four {
         decision: saved(env, &["decision", "Use PostgreSQL because we need jsonb", "--tag", "database"]),
         lesson: saved(env, &["lesson", "Rebase lost commits, fixed by git reflog", "--topic", "git/rebase"]),
-        note: saved(env, &["note", "The importer reads lines\none by one", "--scope", "area:import", "--tag", "importer"]),
+        note: saved(
+            env,
+            &["note", "The importer reads lines\none by one", "--scope", "area:import", "--tag", "importer"],
+        ),
         canon: saved(env, &["canon", "Deploys happen on Tuesdays only"]),
         register: saved(env, &["register", "Moving the importer to streams", "--topic", "current-task"]),
     }
@@ -88,7 +91,8 @@ fn search_groups_by_kind_and_scores_as_each_shelf_does() {
     assert!(hit("importer", "note")[0].get("score").is_none());
     assert_eq!(hit("tuesdays", "canon")[0]["memory"]["id"], four.canon.as_str());
     let everywhere = asked(&env, &["search", "importer"]);
-    let kinds: Vec<&str> = everywhere.as_array().unwrap().iter().map(|g| g["kind"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> =
+        everywhere.as_array().unwrap().iter().map(|g| g["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["register", "note"]);
     assert!(env.run(&["search", "importer", "--explain"]).ok().stdout.contains("+"));
     env.run(&["search", "  "]).fails_with("USAGE", 2);
@@ -184,7 +188,8 @@ fn an_agents_canon_waits_for_a_person_and_keeps_its_id() {
     waits.fails_with("NEEDS_CONFIRMATION", 4);
     assert!(asked(&env, &["list"]).as_array().unwrap().is_empty());
     let waiting = asked(&env, &["review"]);
-    let (key, id) = (waiting["drafts"][0]["key"].as_str().unwrap(), waiting["drafts"][0]["id"].as_str().unwrap());
+    let (key, id) =
+        (waiting["drafts"][0]["key"].as_str().unwrap(), waiting["drafts"][0]["id"].as_str().unwrap());
     // The same once more waits once.
     env.run(&["add", "canon", "Deploys happen on Tuesdays only"]).fails_with("NEEDS_CONFIRMATION", 4);
     assert_eq!(asked(&env, &["review"])["drafts"].as_array().unwrap().len(), 1);
@@ -280,7 +285,8 @@ fn the_vault_has_tools_of_its_own() {
     let canon = register.replace("register:", "canon:");
     assert_eq!(asked(&env, &["show", &canon])["kind"], "canon");
     assert_eq!(asked(&env, &["show", &register])["id"], canon.as_str(), "the old id still finds it");
-    let deleted = env.at_terminal(&["--json", "vault", "bulk-delete", &canon, "feedfacecafe"], "").ok().json();
+    let deleted =
+        env.at_terminal(&["--json", "vault", "bulk-delete", &canon, "feedfacecafe"], "").ok().json();
     assert_eq!(deleted["not_found"][0], "feedfacecafe");
     assert_eq!(asked(&env, &["compact", "--dry-run"])["would_go"], 3);
     let done = asked(&env, &["compact"]);
@@ -294,7 +300,9 @@ fn the_vault_has_tools_of_its_own() {
 fn review_shows_what_could_be_tidied_up_and_what_contradicts_itself() {
     let env = TestEnv::ready();
     let line = |id: &str, version: u8, tier: &str, text: &str| {
-        format!(r#"{{"id": "{id}", "version": {version}, "created_at": "2026-01-01T00:00:00Z", "updated_at": null, "tier": "{tier}", "source": "manual", "scope": "shared", "category": "other", "tags": [], "deleted_at": null, "text": "{text}"}}"#)
+        format!(
+            r#"{{"id": "{id}", "version": {version}, "created_at": "2026-01-01T00:00:00Z", "updated_at": null, "tier": "{tier}", "source": "manual", "scope": "shared", "category": "other", "tags": [], "deleted_at": null, "text": "{text}"}}"#
+        )
     };
     let lines = [
         line("aaaaaaaaaaaa", 1, "canon", "the quick brown fox jumps over the lazy dog"),
@@ -308,12 +316,18 @@ fn review_shows_what_could_be_tidied_up_and_what_contradicts_itself() {
     let seen = asked(&env, &["review"]);
     assert_eq!(seen["near_duplicates"][0]["a"], "canon:aaaaaaaaaaaa");
     assert_eq!(seen["proposed_deletions"][0]["id"], "register:cccccccccccc");
-    let sorts: Vec<&str> = seen["doubts"].as_array().unwrap().iter().map(|d| d["sort"].as_str().unwrap()).collect();
+    let sorts: Vec<&str> =
+        seen["doubts"].as_array().unwrap().iter().map(|d| d["sort"].as_str().unwrap()).collect();
     assert!(sorts.contains(&"twin") && sorts.contains(&"held_back"), "{sorts:?}");
-    assert!(!seen["saved_by_agents"].as_array().unwrap().is_empty(), "canon from the repository is nobody's yet");
+    assert!(
+        !seen["saved_by_agents"].as_array().unwrap().is_empty(),
+        "canon from the repository is nobody's yet"
+    );
     let human = env.run(&["review"]).ok();
     assert!(human.stdout.contains("Near-duplicates") && human.stdout.contains("twin"));
-    assert!(!human.stdout.contains(&secret()) && !env.run(&["search", "token"]).ok().stdout.contains(&secret()));
+    assert!(
+        !human.stdout.contains(&secret()) && !env.run(&["search", "token"]).ok().stdout.contains(&secret())
+    );
     assert!(env.run(&["snapshot"]).ok().stdout.is_empty(), "nothing of it was accepted");
 }
 
@@ -321,7 +335,9 @@ fn review_shows_what_could_be_tidied_up_and_what_contradicts_itself() {
 fn stored_text_cannot_speak_to_the_terminal() {
     let env = TestEnv::ready();
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2Jboo\u{202e}";
-    let page = format!("# git: rebase\n\n## 2026-01-15: Title {evil}\n**Context:** c\n**Problem:** {evil}\n**Solution:** s\n---\n");
+    let page = format!(
+        "# git: rebase\n\n## 2026-01-15: Title {evil}\n**Context:** c\n**Problem:** {evil}\n**Solution:** s\n---\n"
+    );
     env.write(".claude/memory/topics/git/rebase.md", page);
     let vault = format!(
         "{{\"id\": \"aaaaaaaaaaaa\", \"version\": 1, \"tier\": \"canon\", \"scope\": \"shared\", \"text\": {}}}\n",
@@ -330,14 +346,29 @@ fn stored_text_cannot_speak_to_the_terminal() {
     env.write(".claude/memory/vault.jsonl", vault);
     let id = ids(&asked(&env, &["list", "--kind", "lesson"])).remove(0);
     for args in [
-        &["list"][..], &["show", &id], &["show", "canon:aaaaaaaaaaaa"], &["history", "canon:aaaaaaaaaaaa"],
-        &["search", "boo canon title"], &["lesson", "load", "git"], &["lesson", "topics"], &["review"], &["status"],
-        &["vault", "consolidate", "--floor", "0"], &["vault", "propose"], &["vault", "recall"], &["vault", "context", "canon"],
-        &["brief", "title boo"], &["verify"], &["snapshot"],
+        &["list"][..],
+        &["show", &id],
+        &["show", "canon:aaaaaaaaaaaa"],
+        &["history", "canon:aaaaaaaaaaaa"],
+        &["search", "boo canon title"],
+        &["lesson", "load", "git"],
+        &["lesson", "topics"],
+        &["review"],
+        &["status"],
+        &["vault", "consolidate", "--floor", "0"],
+        &["vault", "propose"],
+        &["vault", "recall"],
+        &["vault", "context", "canon"],
+        &["brief", "title boo"],
+        &["verify"],
+        &["snapshot"],
     ] {
         let ran = env.run(args);
         let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(!said.contains('\u{1b}') && !said.contains('\u{7}') && !said.contains('\u{202e}'), "{args:?}: {said:?}");
+        assert!(
+            !said.contains('\u{1b}') && !said.contains('\u{7}') && !said.contains('\u{202e}'),
+            "{args:?}: {said:?}"
+        );
     }
 }
 
@@ -345,7 +376,14 @@ fn stored_text_cannot_speak_to_the_terminal() {
 fn the_demo_shows_every_shelf() {
     let env = TestEnv::new();
     let demo: Ran = env.run(&["demo"]).ok();
-    for word in ["lesson:git/rebase", "note:", "waits:", "accepted canon:", "Deploys happen on Tuesdays only", "chain whole"] {
+    for word in [
+        "lesson:git/rebase",
+        "note:",
+        "waits:",
+        "accepted canon:",
+        "Deploys happen on Tuesdays only",
+        "chain whole",
+    ] {
         assert!(demo.stdout.contains(word), "{word}: {}", demo.stdout);
     }
     assert!(env.files_below(&env.project()).is_empty());

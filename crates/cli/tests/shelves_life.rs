@@ -13,7 +13,11 @@ fn a_lesson_changes_by_fields_and_a_stale_version_is_refused() {
     let env = TestEnv::ready();
     let id = four(&env).lesson;
     let old = version(&env, &id);
-    env.at_terminal(&["edit", &id, "--field", "solution=git reflog, then cherry-pick", "--version", &old], "").ok();
+    env.at_terminal(
+        &["edit", &id, "--field", "solution=git reflog, then cherry-pick", "--version", &old],
+        "",
+    )
+    .ok();
     let shown = asked(&env, &["show", &id]);
     assert_eq!(shown["body"], "**Problem:** Rebase lost commits\n**Solution:** git reflog, then cherry-pick");
     env.at_terminal(&["edit", &id, "--title", "x", "--version", &old], "").fails_with("OCC_CONFLICT", 1);
@@ -25,7 +29,8 @@ fn a_lesson_and_a_canon_change_in_an_editor() {
     let mut env = TestEnv::ready();
     let four = four(&env);
     let script = env.scratch().join("editor");
-    std::fs::write(&script, "#!/bin/sh\nsed -i 's/git reflog/the reflog/; s/Tuesdays/Mondays/' \"$1\"\n").unwrap();
+    std::fs::write(&script, "#!/bin/sh\nsed -i 's/git reflog/the reflog/; s/Tuesdays/Mondays/' \"$1\"\n")
+        .unwrap();
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     env.set("EDITOR", script.to_str().unwrap());
@@ -44,7 +49,10 @@ fn a_canon_changes_by_flags_and_a_stale_version_is_refused() {
     let old = version(&env, &id);
     env.at_terminal(&["edit", &id, "--text", "Deploys happen on Mondays", "--tag", "deploy"], "").ok();
     let shown = asked(&env, &["show", &id]);
-    assert_eq!((shown["body"].as_str(), &shown["tags"][0]), (Some("Deploys happen on Mondays"), &Value::from("deploy")));
+    assert_eq!(
+        (shown["body"].as_str(), &shown["tags"][0]),
+        (Some("Deploys happen on Mondays"), &Value::from("deploy"))
+    );
     env.at_terminal(&["edit", &id, "--text", "x", "--version", &old], "").fails_with("OCC_CONFLICT", 1);
     env.run(&["edit", &id, "--text", "An agent's idea of it"]).fails_with("NEEDS_CONFIRMATION", 4);
     env.run(&["edit", &id, "--title", "x"]).fails_with("USAGE", 2);
@@ -64,7 +72,10 @@ fn a_converted_memory_keeps_the_link_to_its_source() {
     assert!(asked(&env, &["history", &decision]).to_string().contains("distilled from"));
 
     let words = "The importer is slow, fixed by reading in blocks";
-    let done = env.at_terminal(&["--json", "convert", &four.note, "lesson", words, "--topic", "import/speed", "--retire"], "");
+    let done = env.at_terminal(
+        &["--json", "convert", &four.note, "lesson", words, "--topic", "import/speed", "--retire"],
+        "",
+    );
     let lesson = done.ok().json()["id"].as_str().unwrap().to_owned();
     assert!(asked(&env, &["show", &lesson])["body"].as_str().unwrap().contains("reading in blocks"));
     assert_eq!(asked(&env, &["show", &four.note])["status"], "retired");
@@ -74,7 +85,12 @@ fn a_converted_memory_keeps_the_link_to_its_source() {
     let canon = four.register.replace("register:", "canon:");
     assert_eq!(asked(&env, &["show", &canon])["links"]["distilled_from"][0]["id"], four.register.as_str());
 
-    for (id, kind) in [(&four.decision, "note"), (&four.decision, "decision"), (&four.canon, "register"), (&four.decision, "fact")] {
+    for (id, kind) in [
+        (&four.decision, "note"),
+        (&four.decision, "decision"),
+        (&four.canon, "register"),
+        (&four.decision, "fact"),
+    ] {
         env.run(&["convert", id, kind]).fails_with("USAGE", 2);
     }
     env.run(&["convert", "decision:none", "lesson"]).fails_with("NOT_FOUND", 3);
@@ -83,10 +99,12 @@ fn a_converted_memory_keeps_the_link_to_its_source() {
 #[test]
 fn converting_raises_no_trust_unless_a_person_saw_the_text() {
     let env = TestEnv::ready();
-    let note = asked(&env, &["add", "note", "An agent says this\nin two lines"])["id"].as_str().unwrap().to_owned();
+    let note =
+        asked(&env, &["add", "note", "An agent says this\nin two lines"])["id"].as_str().unwrap().to_owned();
     let no = env.at_terminal(&["convert", &note, "lesson", "--topic", "a/b"], "n\n");
     assert!(no.code == Some(1) && no.stdout.contains("An agent says this"));
-    let by_agent = asked(&env, &["convert", &note, "lesson", "--topic", "a/b"])["id"].as_str().unwrap().to_owned();
+    let by_agent =
+        asked(&env, &["convert", &note, "lesson", "--topic", "a/b"])["id"].as_str().unwrap().to_owned();
     assert_eq!(asked(&env, &["show", &by_agent])["trust"], "low");
     let seen = env.at_terminal(&["convert", &note, "decision", "--title", "Seen"], "y\n").ok();
     assert!(seen.stdout.contains("saved decision:seen"));
@@ -96,7 +114,8 @@ fn converting_raises_no_trust_unless_a_person_saw_the_text() {
 #[test]
 fn a_conversion_that_waits_is_linked_once_it_is_accepted() {
     let env = TestEnv::ready();
-    let note = asked(&env, &["add", "note", "Deploys happen\non Tuesdays"])["id"].as_str().unwrap().to_owned();
+    let note =
+        asked(&env, &["add", "note", "Deploys happen\non Tuesdays"])["id"].as_str().unwrap().to_owned();
     env.run(&["convert", &note, "canon", "Deploys happen on Tuesdays"]).fails_with("NEEDS_CONFIRMATION", 4);
     env.at_terminal(&["review", "accept", "--all"], "y\n").ok();
     let canon = asked(&env, &["list", "--kind", "canon"])[0]["id"].as_str().unwrap().to_owned();
@@ -137,7 +156,10 @@ fn status_covers_every_shelf_and_says_why_external_memory_is_not_used() {
         .map(|s| (s["shelf"].as_str().unwrap(), s["active"].as_u64().unwrap()))
         .collect();
     assert_eq!(counts, [("records", 1), ("topics", 1), ("notes", 1), ("vault", 2)]);
-    assert_eq!((&state["vault"]["active_count"], &state["external_memory"]["enabled"]), (&Value::from(2), &Value::from(false)));
+    assert_eq!(
+        (&state["vault"]["active_count"], &state["external_memory"]["enabled"]),
+        (&Value::from(2), &Value::from(false))
+    );
     configure(&env, "/proc/lessons", "local_dir");
     let state = asked(&env, &["status"]);
     assert_eq!(state["external_memory"]["in_use"], false);
@@ -166,7 +188,10 @@ fn sync_shows_what_will_move_before_it_moves() {
     env.git(&["init", "--quiet", elsewhere.to_str().unwrap()]);
     configure(&env, "~/lessons", "git_repo");
     let plan = asked(&env, &["sync"]);
-    assert!(plan["plan"]["bring"].to_string().contains("topics/a/b.md") && plan["done"].as_array().unwrap().is_empty());
+    assert!(
+        plan["plan"]["bring"].to_string().contains("topics/a/b.md")
+            && plan["done"].as_array().unwrap().is_empty()
+    );
     assert!(env.memory("topics/a/b.md").exists() && !elsewhere.join("a/b.md").exists());
     assert!(env.run(&["sync"]).ok().stderr.contains("--apply"));
     let done = env.run(&["sync", "--apply"]).ok();

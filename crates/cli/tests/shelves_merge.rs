@@ -6,8 +6,16 @@ use crate::shelves::{asked, saved};
 fn save(env: &TestEnv, branch: &str) {
     let say = |words: &str| format!("{words} on {branch}");
     saved(env, &["lesson", &format!("{}, fixed by patience", say("Rebase broke")), "--topic", "git/rebase"]);
-    saved(env, &["lesson", &format!("{}, fixed by hope", say("Own topic")), "--topic", &format!("{branch}/own")]);
-    saved(env, &["canon", &format!("The {branch} team owns its own unique part number {}", branch.len())]);
+    saved(
+        env,
+        &["lesson", &format!("{}, fixed by hope", say("Own topic")), "--topic", &format!("{branch}/own")],
+    );
+    let canon = match branch {
+        "start" => "Deploys happen on Tuesdays",
+        "left" => "Reviews need two people",
+        _ => "Logs never hold names",
+    };
+    saved(env, &["canon", canon]);
     saved(env, &["decision", &format!("{} because of reasons", say("Use something"))]);
     saved(env, &["note", &format!("A message kept\n{}", say("here"))]);
 }
@@ -55,7 +63,7 @@ fn without_the_driver_verify_joins_what_git_left_in_conflict() {
     let env = TestEnv::new();
     env.git(&["init", "--quiet", "--initial-branch", "main"]);
     env.run(&["init"]).ok();
-    env.git(&["config", "--unset", "merge.heirloom.driver"]);
+    env.git(&["config", "--remove-section", "merge.heirloom"]);
     saved(&env, &["lesson", "Start, fixed by x", "--topic", "git/rebase"]);
     commit(&env, "start");
     env.git(&["checkout", "--quiet", "-b", "left"]);
@@ -79,9 +87,14 @@ fn init_writes_attributes_once_and_brings_an_older_driver_up_to_date() {
     env.git(&["config", "merge.heirloom.driver", "heirloom merge-driver %O %A %B"]);
     env.write(".claude/memory/.gitattributes", "vault.jsonl merge=union\n*.png binary");
     env.run(&["init"]).ok();
-    assert_eq!(env.git(&["config", "--get", "merge.heirloom.driver"]).trim(), "heirloom merge-driver %O %A %B %P");
+    assert_eq!(
+        env.git(&["config", "--get", "merge.heirloom.driver"]).trim(),
+        "heirloom merge-driver %O %A %B %P"
+    );
     let text = std::fs::read_to_string(env.memory(".gitattributes")).unwrap();
-    for line in ["vault.jsonl merge=union", "topics/**/*.md merge=heirloom", "notes/**/*.md -text", "*.png binary"] {
+    for line in
+        ["vault.jsonl merge=union", "topics/**/*.md merge=heirloom", "notes/**/*.md -text", "*.png binary"]
+    {
         assert_eq!(text.lines().filter(|l| *l == line).count(), 1, "{text}");
     }
     let check = |path: &str| env.git(&["check-attr", "merge", "text", "--", path]);

@@ -23,22 +23,33 @@ fn treasure(env: &TestEnv) -> String {
         document.to_string()
     };
     env.write(at(".claude/memory/decisions/one.json"), decision("One", json!({})));
-    env.write(at(".claude/memory/decisions/two.json"), decision("Two", json!({ "record_status": "archived" })));
-    env.write(at(".claude/memory/decisions/three.json"), decision("Three", json!({ "record_status": "retired" })));
+    env.write(
+        at(".claude/memory/decisions/two.json"),
+        decision("Two", json!({ "record_status": "archived" })),
+    );
+    env.write(
+        at(".claude/memory/decisions/three.json"),
+        decision("Three", json!({ "record_status": "retired" })),
+    );
     env.write(at(".claude/memory/decisions/bad.json"), decision(&format!("Token {}", secret()), json!({})));
     env.write(at(".claude/memory/decisions/odd.json"), decision("Odd", json!({ "category": "poem" })));
     env.write(at(".claude/memory/index.md"), "# Memory Index\n");
     env.write(at(".claude/memory/.local/audit.jsonl"), "{}\n");
     let entries: String = (1..=12)
         .rev()
-        .map(|day| format!("## 2025-03-{day:02}: Day {day}\n**Problem:** p{day}\n**Solution:** s{day}\n---\n\n"))
+        .map(|day| {
+            format!("## 2025-03-{day:02}: Day {day}\n**Problem:** p{day}\n**Solution:** s{day}\n---\n\n")
+        })
         .collect();
     env.write(at("topics/git/rebase.md"), format!("# git\n\nsome words of my own\n\n{entries}"));
     env.write(at("topics/archive/git/2024.md"),
         "# old\n\n## 2024-05-01: Old one\n**Subtopic:** rebase\n**Solution:** s\n---\n\n## 2024-04-01: Gone\n**Subtopic:** rebase\n**Retired:** 2024-06-01 wrong\n**Solution:** s\n---\n");
     env.write(at("notes/550e8400-e29b-41d4-a716-446655440000.md"),
         "---\nid: 550e8400-e29b-41d4-a716-446655440000\nsubject: A note\nkeywords:\n  - note\napplies_to: global\noccurred_at: 2025-01-10T09:00:00Z\n---\n\nA message of\ntwo lines.\n");
-    env.write(at("notes/broken.md"), "---\nid: nonsense\noccurred_at: 2025-01-10T09:00:00Z\n---\n\nbody text here\n");
+    env.write(
+        at("notes/broken.md"),
+        "---\nid: nonsense\noccurred_at: 2025-01-10T09:00:00Z\n---\n\nbody text here\n",
+    );
     env.write(at("vault.jsonl"),
         "{\"id\": \"aaaaaaaaaaaa\", \"version\": 2, \"tier\": \"canon\", \"scope\": \"shared\", \"text\": \"Calm software\"}\nnot json\n");
     let claude = [
@@ -76,11 +87,18 @@ fn an_import_is_previewed_exactly_taken_once_and_says_what_it_refused() {
     }
     assert_eq!(preview["refused"], report["refused"]);
     assert_eq!((new_on(&report, "records"), new_on(&report, "topics"), new_on(&report, "notes")), (2, 13, 3));
-    assert_eq!((&shelf(&report, "records")["left_out"], &shelf(&report, "topics")["left_out"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&shelf(&report, "records")["left_out"], &shelf(&report, "topics")["left_out"]),
+        (&json!(1), &json!(1))
+    );
     assert_eq!(shelf(&report, "vault")["waiting"], 1, "an agent's canon waits");
-    let refused: Vec<&str> = report["refused"].as_array().unwrap().iter().map(|r| r["code"].as_str().unwrap()).collect();
+    let refused: Vec<&str> =
+        report["refused"].as_array().unwrap().iter().map(|r| r["code"].as_str().unwrap()).collect();
     assert_eq!(refused.len(), 3, "{refused:?}");
-    assert!(refused.contains(&"GATE_REFUSED") && refused.iter().filter(|c| **c == "VALIDATION_ERROR").count() == 2);
+    assert!(
+        refused.contains(&"GATE_REFUSED")
+            && refused.iter().filter(|c| **c == "VALIDATION_ERROR").count() == 2
+    );
     assert_eq!(report["not_recognised"], json!(["old/holiday.txt"]));
     assert!(!report.to_string().contains(&secret()) && !report.to_string().contains("private thoughts"));
 
@@ -91,7 +109,10 @@ fn an_import_is_previewed_exactly_taken_once_and_says_what_it_refused() {
     assert_eq!(asked(&env, &["review"])["drafts"].as_array().unwrap().len(), 1);
 
     assert_eq!(asked(&env, &["show", "decision:two"])["status"], "archived");
-    assert_eq!(asked(&env, &["show", "decision:one"])["links"]["imported_from"][0]["id"], "old/.claude/memory/decisions/one.json");
+    assert_eq!(
+        asked(&env, &["show", "decision:one"])["links"]["imported_from"][0]["id"],
+        "old/.claude/memory/decisions/one.json"
+    );
     assert_eq!(asked(&env, &["show", "lesson:git/rebase#2024-05-01-old-one"])["status"], "archived");
     assert_eq!(asked(&env, &["show", "lesson:git/rebase#2025-03-12-day-12"])["status"], "active");
     assert_eq!(asked(&env, &["show", "lesson:git/rebase#2025-03-01-day-1"])["status"], "archived", "pruned");
@@ -121,7 +142,10 @@ fn a_record_that_says_something_else_here_is_not_overwritten() {
     env.run(&["import", &old]);
     env.run(&["edit", "decision:one", "--field", "decision=another one"]).ok();
     let report = env.run(&["--json", "import", &format!("{old}/.claude/memory/decisions/one.json")]);
-    assert_eq!((report.code, report.json()["refused"][0]["code"].as_str().map(str::to_owned)), (Some(1), Some("CREATE_ERROR".to_owned())));
+    assert_eq!(
+        (report.code, report.json()["refused"][0]["code"].as_str().map(str::to_owned)),
+        (Some(1), Some("CREATE_ERROR".to_owned()))
+    );
     assert!(asked(&env, &["show", "decision:one"])["body"].as_str().unwrap().contains("another one"));
     env.run(&["forget", "decision:one", "--yes"]).ok();
     let report = env.run(&["--json", "import", &format!("{old}/.claude/memory/decisions/one.json")]).json();
@@ -143,7 +167,10 @@ fn an_export_imported_elsewhere_is_the_same_memory() {
     other.at_terminal(&["review", "accept", "--all"], "y\n").ok();
     for id in [&four.decision, &four.lesson, &four.note, &four.canon, &four.register] {
         let (mine, theirs) = (asked(&env, &["show", id]), asked(&other, &["show", id]));
-        assert_eq!((&mine["title"], &mine["body"], &mine["tags"]), (&theirs["title"], &theirs["body"], &theirs["tags"]));
+        assert_eq!(
+            (&mine["title"], &mine["body"], &mine["tags"]),
+            (&theirs["title"], &theirs["body"], &theirs["tags"])
+        );
     }
     let note = format!("notes/{}.md", four.note.trim_start_matches("note:"));
     assert_eq!(std::fs::read(env.memory(&note)).unwrap(), std::fs::read(other.memory(&note)).unwrap());
@@ -157,7 +184,10 @@ fn one_shelf_is_exported_in_its_native_format() {
     assert_eq!(printed.as_bytes(), std::fs::read(env.memory("vault.jsonl")).unwrap());
     let to = env.scratch().join("topics");
     env.run(&["export", "--shelf", "topics", "--to", to.to_str().unwrap()]).ok();
-    assert_eq!(std::fs::read(to.join("git/rebase.md")).unwrap(), std::fs::read(env.memory("topics/git/rebase.md")).unwrap());
+    assert_eq!(
+        std::fs::read(to.join("git/rebase.md")).unwrap(),
+        std::fs::read(env.memory("topics/git/rebase.md")).unwrap()
+    );
     assert_eq!(asked(&env, &["export", "--shelf", "notes"]).as_array().unwrap().len(), 1);
     env.run(&["export", "--shelf", "notes"]).fails_with("USAGE", 2);
     env.run(&["export", "--shelf", "attic"]).fails_with("USAGE", 2);

@@ -55,7 +55,13 @@ pub fn convert(engine: &Engine, id: &MemoryId, to: &Kind, wanted: &Conversion, e
         }
     };
     let hash = engine.shelf_of(&done.id)?.get(&done.id)?.map(|memory| memory.content_hash);
-    links::distilled(engine, &engine.project().lock()?, done.id.as_str(), &hash.unwrap_or_default(), &source.id)?;
+    links::distilled(
+        engine,
+        &engine.project().lock()?,
+        done.id.as_str(),
+        &hash.unwrap_or_default(),
+        &source.id,
+    )?;
     if wanted.retire && source.id.name() != done.id.name() {
         let reason = format!("became {}", done.id);
         let retired = engine.shelf_of(&source.id)?.retire(&source.id, &reason, entry)?;
@@ -82,9 +88,10 @@ fn check(engine: &Engine, source: &Memory, to: &Kind) -> Result<()> {
             "a canon does not become a register again".to_owned(),
             "retire it and add a register: `heirloom add register --topic …`",
         ),
-        Kind::Working | Kind::Episode | Kind::Fact => {
-            no(format!("a {} cannot become a {to}", source.kind), "convert to a record, lesson, canon or register")
-        }
+        Kind::Working | Kind::Episode | Kind::Fact => no(
+            format!("a {} cannot become a {to}", source.kind),
+            "convert to a record, lesson, canon or register",
+        ),
         _ => Ok(()),
     }
 }
@@ -105,7 +112,8 @@ fn carried(entry: Entry, source: &Memory) -> Entry {
 
 /// What the source says, as "this because that" where it knows both.
 fn sentence(engine: &Engine, source: &Memory) -> String {
-    let Some(lesson) = (source.kind == Kind::Lesson).then(|| engine.topics().lesson(&source.id)).flatten() else {
+    let Some(lesson) = (source.kind == Kind::Lesson).then(|| engine.topics().lesson(&source.id)).flatten()
+    else {
         return source.body.clone();
     };
     match (lesson.solution.is_empty(), lesson.problem.is_empty()) {
@@ -125,13 +133,7 @@ fn tags(source: &Memory, more: &[String]) -> Vec<String> {
     all
 }
 
-fn to_record(
-    engine: &Engine,
-    source: &Memory,
-    to: &Kind,
-    wanted: &Conversion,
-    entry: Entry,
-) -> Result<Done> {
+fn to_record(engine: &Engine, source: &Memory, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
     let category = engine.settings().category(to.name()).ok_or_else(|| unknown(to.name()))?;
     let title = match (&wanted.title, &wanted.words) {
         (Some(title), _) => Some(title.clone()),
@@ -172,13 +174,7 @@ fn to_lesson(engine: &Engine, source: &Memory, wanted: &Conversion, entry: Entry
     engine.topics().store(&topic, &subtopic, lesson, entry)
 }
 
-fn to_vault(
-    engine: &Engine,
-    source: &Memory,
-    to: &Kind,
-    wanted: &Conversion,
-    entry: Entry,
-) -> Result<Done> {
+fn to_vault(engine: &Engine, source: &Memory, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
     let tags = (!wanted.tags.is_empty()).then(|| tags(source, &wanted.tags));
     let vault = engine.vault();
     let write = if source.kind == Kind::Register {

@@ -17,7 +17,7 @@ use crate::shelf::{Problem, Shelf};
 use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
 use std::borrow::Borrow;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 /// One call's view of a project's memory.
 #[derive(Debug)]
@@ -25,7 +25,8 @@ pub struct Engine {
     project: Project,
     settings: Settings,
     screen: OnceCell<Screen>,
-    book: OnceCell<Book>,
+    /// Read when it is first asked for, and kept up to date with what this engine writes.
+    book: RefCell<Option<Book>>,
     home: Option<std::path::PathBuf>,
 }
 
@@ -49,7 +50,7 @@ pub struct Written<'a> {
 impl Engine {
     /// An engine over a project. Nothing is read until it is needed.
     pub fn new(project: Project, settings: Settings) -> Engine {
-        Engine { project, settings, screen: OnceCell::new(), book: OnceCell::new(), home: None }
+        Engine { project, settings, screen: OnceCell::new(), book: RefCell::new(None), home: None }
     }
 
     /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.
@@ -145,14 +146,31 @@ impl Engine {
 
     /// What is known of a stored text. A project this user's data folder does not know has only strangers.
     pub fn standing(&self, id: &str, hash: &str) -> Result<Standing> {
-        if self.book.get().is_none() {
-            let book = match self.project.known_data()? {
+        let mut slot = self.book.borrow_mut();
+        let book = match slot.take() {
+            Some(book) => book,
+            None => match self.project.known_data()? {
                 Some(data) => Book::read(&trust::path(&data))?,
                 None => Book::default(),
-            };
-            let _ = self.book.set(book);
+            },
+        };
+        let standing = book.standing(id, hash);
+        *slot = Some(book);
+        Ok(standing)
+    }
+
+    /// Notes that a person accepted exactly these bytes.
+    pub fn accept(&self, id: &str, hash: &str) -> Result<()> {
+        let known = self.standing(id, hash)?;
+        trust::accept(&trust::path(self.project.data()?), self.project.world().now, id, hash)?;
+        self.learn(id, hash, Standing { accepted: true, ..known });
+        Ok(())
+    }
+
+    fn learn(&self, id: &str, hash: &str, standing: Standing) {
+        if let Some(book) = self.book.borrow_mut().as_mut() {
+            book.learn(id, hash, standing);
         }
-        Ok(self.book.get().map_or(Standing::STRANGER, |book| book.standing(id, hash)))
     }
 
     /// Sends a draft through the gate. A refusal is audited here; what waits goes to the inbox, and the caller is told.
@@ -239,6 +257,7 @@ impl Engine {
             };
             if standing != Standing::STRANGER {
                 trust::note(&book, now, what.id, what.hash, standing)?;
+                self.learn(what.id, what.hash, standing);
             }
         }
         let verdict =

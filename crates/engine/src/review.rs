@@ -6,7 +6,7 @@
 use crate::engine::Engine;
 use crate::gate::Entry;
 use crate::gate::inbox::Item;
-use crate::gate::trust;
+use crate::gate::policy::Row;
 use crate::shelf::notes::NoteDraft;
 use crate::shelf::records::{Document, Said, Version};
 use crate::shelf::vault::Doubt;
@@ -50,8 +50,13 @@ pub fn pending(engine: &Engine) -> Result<Pending> {
         ..Pending::default()
     };
     for shelf in engine.shelves() {
-        let memories = shelf.list(&Listing::active())?.into_iter();
-        waiting.saved_by_agents.extend(memories.filter(|m| m.trust < Trust::High && steers(m)));
+        // What the gate refuses is listed as such, without its text, and is not there to be accepted.
+        let held_back = |memory: &Memory| {
+            let text = format!("{}\n{}", memory.title, memory.body);
+            engine.screen().would_refuse(&text, row_of(memory)).is_some()
+        };
+        let wanted = |m: &Memory| m.trust < Trust::High && steers(m) && !held_back(m);
+        waiting.saved_by_agents.extend(shelf.list(&Listing::active())?.into_iter().filter(wanted));
         let held = |p: &Problem| {
             p.code == Code::GateRefused.name()
                 || p.code == Code::AntiResurrection.name()
@@ -69,6 +74,10 @@ fn steers(memory: &Memory) -> bool {
         Kind::Register => memory.scope == Scope::Agent(SHARED.to_owned()),
         _ => false,
     }
+}
+
+fn row_of(memory: &Memory) -> Row {
+    if memory.kind.shelf() == ShelfName::Vault { Row::Vault } else { Row::Records }
 }
 
 /// What a person might want to tidy up. Nothing here is done by itself.
@@ -161,8 +170,7 @@ fn alike(mut memories: Vec<Memory>) -> Vec<Alike> {
 
 /// A person accepts a stored memory, exactly as it is.
 pub fn accept(engine: &Engine, memory: &Memory) -> Result<()> {
-    let book = trust::path(engine.project().data()?);
-    trust::accept(&book, engine.project().world().now, memory.id.as_str(), &memory.content_hash)
+    engine.accept(memory.id.as_str(), &memory.content_hash)
 }
 
 /// A person accepts a waiting draft: it goes through the gate again, confirmed. Returns the id it got.

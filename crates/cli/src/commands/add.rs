@@ -67,7 +67,11 @@ fn record(wired: &Wired, call: &Add, out: &Out) -> Result<Option<Done>> {
         let names: Vec<&str> = settings.categories.iter().map(|c| c.name()).chain(shelves).collect();
         return Err(Fault::new(Code::Usage, format!("there is no kind `{}`", call.kind))
             .fact("category", call.kind.as_str())
-            .hint(format!("use one of {}, or `heirloom config category add {}`", names.join(", "), call.kind)));
+            .hint(format!(
+                "use one of {}, or `heirloom config category add {}`",
+                names.join(", "),
+                call.kind
+            )));
     };
     only(call, &["--title", "--field", "--tag", "--file", "--confidence"])?;
     let document = match &call.from {
@@ -125,5 +129,8 @@ fn words(call: &Add) -> Result<String> {
 /// The object of fields that a text is, if it is one.
 fn object(text: &str) -> Option<serde_json::Value> {
     let looks = text.trim_start().starts_with('{');
-    looks.then(|| heirloom_core::json::parse(text.as_bytes()).ok()).flatten().filter(|value| value.is_object())
+    looks
+        .then(|| heirloom_core::json::parse(text.as_bytes()).ok())
+        .flatten()
+        .filter(|value| value.is_object())
 }

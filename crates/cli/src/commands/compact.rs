@@ -13,9 +13,12 @@ pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
     let vault = wired.engine.vault();
     if call.dry_run {
         let stats = vault.stats()?;
-        out.answer(&json!({ "dry_run": true, "lines": stats.raw_lines, "would_go": stats.compactable_lines }), || {
-            out.line(format!("{} of {} lines would go", stats.compactable_lines, stats.raw_lines));
-        });
+        out.answer(
+            &json!({ "dry_run": true, "lines": stats.raw_lines, "would_go": stats.compactable_lines }),
+            || {
+                out.line(format!("{} of {} lines would go", stats.compactable_lines, stats.raw_lines));
+            },
+        );
         return Ok(exit::OK);
     }
     let done = vault.compact(person::entry())?;
@@ -27,10 +30,16 @@ pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
             done.lines_before
         ));
         if done.twins_removed > 0 {
-            out.note(format!("{} lines that contradicted another of the same version are gone", done.twins_removed));
+            out.note(format!(
+                "{} lines that contradicted another of the same version are gone",
+                done.twins_removed
+            ));
         }
         if done.unreadable > 0 {
-            out.note(format!("{} lines cannot be read and stayed; `heirloom verify` names them", done.unreadable));
+            out.note(format!(
+                "{} lines cannot be read and stayed; `heirloom verify` names them",
+                done.unreadable
+            ));
         }
     });
     auto_commit(&wired, out, "memory: compact the vault");

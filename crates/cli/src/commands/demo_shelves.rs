@@ -26,10 +26,16 @@ pub(super) fn story(engine: &Engine, out: &Out) -> Result<()> {
     out.raw(indent(&topics.brief("rebase my branch onto main")?.text).as_bytes());
 
     step("An assistant's message worth keeping is a note, word for word.");
-    let message = "The importer reads src/import.rs line by line.\nIt stops at the first line that is no UTF-8.";
+    let message =
+        "The importer reads src/import.rs line by line.\nIt stops at the first line that is no UTF-8.";
     let draft = NoteDraft::of(message, Moment::of(engine.project().world().now), 8);
     let kept = engine.notes().create(draft, Entry::through(Channel::Agent))?;
-    out.line(format!("  {} {} {}", style.green("saved"), kept.done.id, style.dim(&kept.note.applies_to.to_string())));
+    out.line(format!(
+        "  {} {} {}",
+        style.green("saved"),
+        kept.done.id,
+        style.dim(&kept.note.applies_to.to_string())
+    ));
 
     step("What every session is told needs a person. An agent's canon waits; yours counts at once.");
     let vault = engine.vault();

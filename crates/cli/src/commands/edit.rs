@@ -25,7 +25,9 @@ pub(crate) fn run(args: &Args, call: &Edit, out: &Out) -> Result<u8> {
         ShelfName::Notes => {
             return Err(Fault::new(Code::Usage, "a note is what was said and does not change")
                 .fact("id", id.as_str())
-                .hint(format!("`heirloom convert {id} lesson` distils it, `heirloom retire {id}` takes it out of use")));
+                .hint(format!(
+                    "`heirloom convert {id} lesson` distils it, `heirloom retire {id}` takes it out of use"
+                )));
         }
         ShelfName::Tiers => return Err(unknown(id.as_str())),
     };
@@ -39,7 +41,15 @@ pub(crate) fn run(args: &Args, call: &Edit, out: &Out) -> Result<u8> {
 }
 
 fn record(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Option<Done>> {
-    no_flags(call, id, &[("--text", call.text.is_some()), ("--topic", call.topic.is_some()), ("--category", call.category.is_some())])?;
+    no_flags(
+        call,
+        id,
+        &[
+            ("--text", call.text.is_some()),
+            ("--topic", call.topic.is_some()),
+            ("--category", call.category.is_some()),
+        ],
+    )?;
     let records = wired.engine.records();
     let target = records.locate(id)?;
     let bytes = files::read(&target.path, files::MAX_FILE)?;

@@ -71,7 +71,11 @@ fn print(out: &Out, report: &Imported) {
     if !report.not_recognised.is_empty() {
         let some: Vec<String> = report.not_recognised.iter().take(3).map(|file| shown(file)).collect();
         let end = if report.not_recognised.len() > some.len() { ", …" } else { "" };
-        out.note(format!("{} files are nothing Heirloom knows: {}{end}", report.not_recognised.len(), some.join(", ")));
+        out.note(format!(
+            "{} files are nothing Heirloom knows: {}{end}",
+            report.not_recognised.len(),
+            some.join(", ")
+        ));
     }
     if !report.dry_run && report.shelves.iter().any(|shelf| shelf.waiting > 0) {
         out.say("next: `heirloom review` shows what waits for your yes");

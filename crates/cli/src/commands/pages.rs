@@ -4,7 +4,7 @@ use crate::args::{Args, Completions, Man, MergeDriver};
 use crate::output::Out;
 use clap::CommandFactory as _;
 use heirloom_core::code::exit;
-use heirloom_core::{Fault, fault::Result};
+use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, Mode};
 use heirloom_engine::shelf::merge;
 
@@ -21,7 +21,7 @@ pub(crate) fn man(call: &Man, out: &Out) -> Result<u8> {
             let mut page = Vec::new();
             clap_mangen::Man::new(Args::command())
                 .render(&mut page)
-                .map_err(|e| Fault::new(heirloom_core::Code::Io, format!("cannot render the manual: {e}")))?;
+                .map_err(|e| Fault::new(Code::Io, format!("cannot render the manual: {e}")))?;
             out.raw(&page);
         }
         Some(folder) => {
@@ -37,9 +37,13 @@ pub(crate) fn man(call: &Man, out: &Out) -> Result<u8> {
 /// Git gives the base, ours (which takes the result), theirs and the file's own path.
 pub(crate) fn merge_driver(call: &MergeDriver) -> Result<u8> {
     const MAX: u64 = 64 << 20;
-    let bytes = |path| files::read_if_there(path, MAX).map(Option::unwrap_or_default);
+    // Git names them from the top of the work tree, where it starts us.
+    let here = crate::environment::current_folder()
+        .map_err(|e| Fault::new(Code::Io, format!("the current folder cannot be found: {e}")))?;
+    let bytes =
+        |path: &std::path::Path| files::read_if_there(&here.join(path), MAX).map(Option::unwrap_or_default);
     let (base, ours, theirs) = (bytes(&call.base)?, bytes(&call.ours)?, bytes(&call.theirs)?);
     let merged = merge(call.path.as_deref(), &base, &ours, &theirs)?;
-    files::write(&call.ours, &merged, Mode::Shared)?;
+    files::write(&here.join(&call.ours), &merged, Mode::Shared)?;
     Ok(exit::OK)
 }

@@ -104,7 +104,8 @@ fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Item], out: &Out
         out.say("nothing was accepted");
         return Ok(exit::REFUSED);
     }
-    let said = |word: &str, id: &str| out.line(format!("{} {}", out.style.green(word), visible(&one_line(id))));
+    let said =
+        |word: &str, id: &str| out.line(format!("{} {}", out.style.green(word), visible(&one_line(id))));
     for memory in memories {
         accept(&wired.engine, memory)?;
         said("accepted", memory.id.as_str());

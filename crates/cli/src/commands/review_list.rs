@@ -61,17 +61,13 @@ pub(super) fn print_pending(out: &Out, waiting: &Pending) {
     }
     let mut groups = Groups { out, any: false };
     let drafts = waiting.drafts.iter().map(|item| {
-        vec![
-            item.key.clone(),
-            item.id.clone(),
-            item.channel.row().name.to_owned(),
-            item.reasons.join("; "),
-        ]
+        vec![item.key.clone(), item.id.clone(), item.channel.row().name.to_owned(), item.reasons.join("; ")]
     });
     groups.table("Drafts that need a yes", &["KEY", "ID", "FROM", "WHY"], drafts.collect());
-    let saved = waiting.saved_by_agents.iter().map(|memory| {
-        vec![memory.id.to_string(), memory.trust.name().to_owned(), memory.title.clone()]
-    });
+    let saved = waiting
+        .saved_by_agents
+        .iter()
+        .map(|memory| vec![memory.id.to_string(), memory.trust.name().to_owned(), memory.title.clone()]);
     let title = "Nobody has accepted these yet, so they are not given to every session";
     groups.table(title, &["ID", "TRUST", "TITLE"], saved.collect());
     let problems = waiting.problems.iter().map(|problem| {
@@ -101,9 +97,11 @@ pub(super) fn print_pending(out: &Out, waiting: &Pending) {
 
 pub(super) fn print_suggestions(out: &Out, found: &Suggestions) {
     let mut groups = Groups { out, any: true };
-    let pairs = found.near_duplicates.iter().take(LISTED).map(|pair| {
-        vec![format!("{:.2}", pair.score), pair.a.to_string(), pair.b.to_string()]
-    });
+    let pairs = found
+        .near_duplicates
+        .iter()
+        .take(LISTED)
+        .map(|pair| vec![format!("{:.2}", pair.score), pair.a.to_string(), pair.b.to_string()]);
     groups.table("Near-duplicates", &["ALIKE", "EARLIER", "LATER"], pairs.collect());
     let proposals =
         found.proposed_deletions.iter().take(LISTED).map(|one| vec![one.id.to_string(), one.reason.clone()]);

@@ -41,7 +41,11 @@ fn print(out: &Out, groups: &[Group], call: &Search) {
             more => format!(" of {}, {more} more with --limit", group.total),
         };
         let gap = if at > 0 { "\n" } else { "" };
-        out.line(format!("{gap}{} {}{more}", out.style.bold(group.kind.name()), out.style.dim(&group.hits.len().to_string())));
+        out.line(format!(
+            "{gap}{} {}{more}",
+            out.style.bold(group.kind.name()),
+            out.style.dim(&group.hits.len().to_string())
+        ));
         for hit in &group.hits {
             print_hit(out, hit, call.explain);
         }

@@ -139,8 +139,9 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     if let Some(tag) = &call.tag {
         memories.retain(|memory| memory.tags.iter().any(|t| t == tag));
     }
-    let narrowed = call.kind.is_some() || call.scope.is_some() || call.tag.is_some() || status != Some(Status::Active);
-    out.answer(&memories, || print_list(out, &memories, narrowed));
+    let narrowed =
+        call.kind.is_some() || call.scope.is_some() || call.tag.is_some() || status != Some(Status::Active);
+    out.answer(&memories, || print_list(&wired, &memories, narrowed, out));
     Ok(exit::OK)
 }
 
@@ -158,7 +159,7 @@ pub(crate) fn known_kind(wired: &wiring::Wired, name: &str) -> Result<Kind> {
         .hint(format!("use one of {}", names.join(", "))))
 }
 
-fn print_list(out: &Out, memories: &[Memory], narrowed: bool) {
+fn print_list(wired: &wiring::Wired, memories: &[Memory], narrowed: bool, out: &Out) {
     if memories.is_empty() {
         out.say(if narrowed {
             "nothing of this sort; `heirloom list --all` shows everything"
@@ -176,7 +177,8 @@ fn print_list(out: &Out, memories: &[Memory], narrowed: bool) {
             updated.get(..10).unwrap_or(updated).to_owned(),
             memory.trust.name().to_owned(),
             memory.status.name().to_owned(),
-            memory.title.clone(),
+            // A title may hold what reached its file without the gate.
+            wired.engine.screen().redacted(&memory.title),
         ]);
     }
     table.print(out);

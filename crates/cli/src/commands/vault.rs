@@ -90,6 +90,11 @@ fn by_name(wired: &Wired) -> Result<HashMap<String, Memory>> {
     Ok(active.into_iter().map(|memory| (memory.id.name().to_owned(), memory)).collect())
 }
 
+/// A text as a list shows it: one line, nothing the gate would refuse, nothing a terminal would obey.
+fn excerpt(wired: &Wired, text: &str) -> String {
+    visible(&one_line(&wired.engine.screen().redacted(text)))
+}
+
 fn borrowed(scopes: &Option<Vec<String>>) -> Option<Vec<&str>> {
     scopes.as_ref().map(|scopes| scopes.iter().map(String::as_str).collect())
 }
@@ -105,7 +110,11 @@ fn consolidate(wired: &Wired, floor: f64, scope: &[String], out: &Out) -> Result
         for pair in &pairs {
             out.line(format!("{:.2}", pair.score));
             for memory in [&pair.a, &pair.b].into_iter().filter_map(|id| names.get(id)) {
-                out.line(format!("  {}  {}", out.style.cyan(memory.id.as_str()), visible(&one_line(&memory.body))));
+                out.line(format!(
+                    "  {}  {}",
+                    out.style.cyan(memory.id.as_str()),
+                    excerpt(wired, &memory.body)
+                ));
             }
         }
     });
@@ -125,7 +134,7 @@ fn propose(wired: &Wired, scope: &[String], out: &Out) -> Result<u8> {
         for one in &proposals {
             let (id, text) =
                 names.get(&one.id).map_or((one.id.clone(), ""), |m| (m.id.to_string(), m.body.as_str()));
-            table.row(vec![id, one.reason.clone(), text.to_owned()]);
+            table.row(vec![id, one.reason.clone(), excerpt(wired, text)]);
         }
         table.print(out);
         out.say("nothing was removed; `heirloom retire <id>` takes one out of use");
@@ -195,7 +204,7 @@ fn recall(
                 record.scope.to_string(),
                 record.category.to_string(),
                 day.to_owned(),
-                record.text.to_string(),
+                excerpt(wired, &record.text),
             ]);
         }
         table.print(out);
@@ -221,7 +230,11 @@ fn bulk_add(wired: &Wired, file: &str, out: &Out) -> Result<u8> {
     out.answer(&rows, || {
         for (at, outcome) in outcomes.iter().enumerate() {
             match outcome {
-                Ok(stored) => out.line(format!("{} {}", out.style.green(stored.status), out.style.bold(stored.id.as_str()))),
+                Ok(stored) => out.line(format!(
+                    "{} {}",
+                    out.style.green(stored.status),
+                    out.style.bold(stored.id.as_str())
+                )),
                 Err(fault) => {
                     out.line(format!(
                         "{} item {}: {} [{}]",
@@ -264,10 +277,13 @@ fn additions(bytes: &[u8]) -> Result<Vec<Addition>> {
 }
 
 fn bulk_delete(wired: &Wired, ids: &[String], out: &Out) -> Result<u8> {
-    let names: Vec<&str> = ids.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, name)| name)).collect();
+    let names: Vec<&str> =
+        ids.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, name)| name)).collect();
     let retired = wired.engine.vault().retire_all(&names, person::entry())?;
     out.answer(&retired, || {
-        let group = |word: String, ids: &[String]| ids.iter().for_each(|id| out.line(format!("{word} {}", visible(&one_line(id)))));
+        let group = |word: String, ids: &[String]| {
+            ids.iter().for_each(|id| out.line(format!("{word} {}", visible(&one_line(id)))))
+        };
         group(out.style.green("retired"), &retired.deleted);
         group(out.style.yellow("waits for a person"), &retired.waiting);
         group(out.style.red("not found"), &retired.not_found);

@@ -88,6 +88,13 @@ impl Book {
         Ok(Book { entries })
     }
 
+    /// Takes in what was noted since the book was read.
+    pub fn learn(&mut self, id: &str, hash: &str, standing: Standing) {
+        let known = self.entries.entry((id.to_owned(), hash.to_owned())).or_insert(Standing::STRANGER);
+        known.channel = standing.channel;
+        known.accepted |= standing.accepted;
+    }
+
     /// What is known of a text.
     pub fn standing(&self, id: &str, hash: &str) -> Standing {
         // A stored hash is looked up as it is; cloning two short strings is cheaper than a second map.

@@ -156,5 +156,8 @@ fn vault(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>>
     // A stable sort keeps the file's order among equals.
     hits.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let why = |score: f64| vec![Reason { what: "shared words and likeness".to_owned(), points: score }];
-    Ok(hits.into_iter().map(|(score, memory)| Found { memory, score: Some(score), why: why(score) }).collect())
+    Ok(hits
+        .into_iter()
+        .map(|(score, memory)| Found { memory, score: Some(score), why: why(score) })
+        .collect())
 }

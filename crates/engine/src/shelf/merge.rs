@@ -53,7 +53,12 @@ mod tests {
     #[test]
     fn the_path_says_which_rule_counts() {
         let none: [&[u8]; 3] = [b"", b"", b""];
-        for path in ["m/topics/git/rebase.md", "topics/archive/git/2026.md", "m/topics/index.md", "m/topics/git/index.md"] {
+        for path in [
+            "m/topics/git/rebase.md",
+            "topics/archive/git/2026.md",
+            "m/topics/index.md",
+            "m/topics/git/index.md",
+        ] {
             assert!(is_topic_file(path, none), "{path}");
         }
         for path in ["m/index.md", "index.md", ".claude/memory/index.md"] {

@@ -195,8 +195,9 @@ fn take_record(
     entry: Entry,
     forgotten: &HashSet<String>,
 ) -> Result<Took> {
-    let document = Document::parse(bytes).map_err(|why| {
-        Fault::new(Code::Input, format!("no record: {why}")).hint("give one JSON object with title and content")
+    let mut document = Document::parse(bytes).map_err(|why| {
+        Fault::new(Code::Input, format!("no record: {why}"))
+            .hint("give one JSON object with title and content")
     })?;
     let category = category_of(engine, source, &document)?;
     let stem = source.path.file_stem().map(|s| text::slug(&s.to_string_lossy())).unwrap_or_default();
@@ -209,12 +210,18 @@ fn take_record(
         }
         return Err(Fault::new(Code::Create, format!("`{id}` is here already and says something else"))
             .fact("id", id.as_str())
-            .hint(format!("compare both (`heirloom show {id}`), then change the one here with `heirloom edit {id}`")));
+            .hint(format!(
+                "compare both (`heirloom show {id}`), then change the one here with `heirloom edit {id}`"
+            )));
     }
     if forgotten.contains(id.as_str()) {
-        return Err(Fault::new(Code::AntiResurrection, format!("`{id}` was forgotten and is not stored again"))
-            .hint("rename the file if it should be kept after all"));
+        return Err(Fault::new(
+            Code::AntiResurrection,
+            format!("`{id}` was forgotten and is not stored again"),
+        )
+        .hint("rename the file if it should be kept after all"));
     }
+    document.fill_name();
     let status = document.status();
     if status == Some(Status::Retired) {
         return Ok(Took::LeftOut);
@@ -228,20 +235,21 @@ fn take_record(
     Ok(Took::New(id.to_string()))
 }
 
-/// The category a record names, else that of the folder it lies in.
+/// The category a record names; one that names none has that of the folder it lies in.
 fn category_of<'e>(engine: &'e Engine, source: &Source, document: &Document) -> Result<&'e Category> {
     let settings = engine.settings();
     let folder = source.path.parent().and_then(|folder| folder.file_name()).map(|n| n.to_string_lossy());
     let named = document.text("category");
-    named
-        .and_then(|name| settings.category(name))
-        .or_else(|| settings.category_of_folder(folder.as_deref().unwrap_or_default()))
-        .ok_or_else(|| {
-            let name = text::one_line(named.unwrap_or("nothing"));
-            Fault::new(Code::Validation, format!("its category is `{name}`, which is not known here"))
-                .fact("field", "category")
-                .hint("add it with `heirloom config category add`, then import again")
-        })
+    let category = match named {
+        Some(name) => settings.category(name),
+        None => settings.category_of_folder(folder.as_deref().unwrap_or_default()),
+    };
+    category.ok_or_else(|| {
+        let name = engine.screen().redacted(&text::one_line(named.unwrap_or("nothing")));
+        Fault::new(Code::Validation, format!("its category is `{name}`, which is not known here"))
+            .fact("field", "category")
+            .hint("add it with `heirloom config category add`, then import again")
+    })
 }
 
 /// Whether two documents say the same; dates and statuses aside.
@@ -260,7 +268,8 @@ fn same(a: &Document, b: &Document) -> bool {
 fn plain(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
-            let mut pairs: Vec<(&String, &Value)> = map.iter().filter(|(_, value)| !value.is_null()).collect();
+            let mut pairs: Vec<(&String, &Value)> =
+                map.iter().filter(|(_, value)| !value.is_null()).collect();
             pairs.sort_by_key(|(key, _)| *key);
             Value::Object(pairs.into_iter().map(|(key, value)| (key.clone(), plain(value))).collect())
         }
@@ -290,7 +299,9 @@ fn lessons(
     }
     if taken.foreign_lines > 0 {
         let lines = taken.foreign_lines;
-        report.notes.push(format!("{}: {lines} lines belong to no dated entry and were left out", source.shown));
+        report
+            .notes
+            .push(format!("{}: {lines} lines belong to no dated entry and were left out", source.shown));
     }
     for (title, fault) in taken.refused {
         let title = engine.screen().redacted(&text::one_line(&title));
@@ -328,7 +339,9 @@ fn vault(
         });
     }
     if done.unreadable > 0 {
-        report.notes.push(format!("{}: {} lines cannot be read and were left out", source.shown, done.unreadable));
+        report
+            .notes
+            .push(format!("{}: {} lines cannot be read and were left out", source.shown, done.unreadable));
     }
     Ok(())
 }
@@ -358,10 +371,16 @@ fn talk(
         report.refuse(ShelfName::Notes, source.shown.clone(), fault)?;
     }
     if turns.left_out() > 0 {
-        report.notes.push(format!("{}: {} lines cannot be read and were left out", source.shown, turns.left_out()));
+        report.notes.push(format!(
+            "{}: {} lines cannot be read and were left out",
+            source.shown,
+            turns.left_out()
+        ));
     }
     if turns.cut_short() {
-        report.notes.push(format!("{}: it is very long; what is beyond the limit was left out", source.shown));
+        report
+            .notes
+            .push(format!("{}: it is very long; what is beyond the limit was left out", source.shown));
     }
     Ok(())
 }

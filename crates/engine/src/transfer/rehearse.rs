@@ -37,11 +37,8 @@ pub fn rehearse(engine: &Engine, sources: &[Source], entry: Entry) -> Result<Imp
     }
     let mut settings = engine.settings().clone();
     settings.memory_configuration = External::default();
-    let project = Project::new(
-        &copy.0.join("project"),
-        &root,
-        World { data: copy.0.join("data"), ..world.clone() },
-    );
+    let project =
+        Project::new(&copy.0.join("project"), &root, World { data: copy.0.join("data"), ..world.clone() });
     let mut report = import(&Engine::new(project, settings), sources, entry)?;
     report.dry_run = true;
     Ok(report)

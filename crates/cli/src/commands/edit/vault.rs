@@ -23,8 +23,10 @@ pub(super) fn edit(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Option<D
         let more = call.tag.iter().filter(|tag| !memory.tags.contains(*tag)).cloned();
         change.tags = Some(memory.tags.iter().cloned().chain(more).collect());
     }
-    let by_flags =
-        change.text.is_some() || change.category.is_some() || change.topic_id.is_some() || change.tags.is_some();
+    let by_flags = change.text.is_some()
+        || change.category.is_some()
+        || change.topic_id.is_some()
+        || change.tags.is_some();
     if !by_flags {
         let before = format!("{}\n", memory.body);
         let Some(after) = in_editor(wired, "txt", before.as_bytes())? else { return Ok(None) };

@@ -227,11 +227,7 @@ impl Topics<'_> {
         self.ranked_among(question, |held| held.status == Status::Active)
     }
 
-    fn ranked_among(
-        &self,
-        question: &str,
-        counts: impl Fn(&Held) -> bool,
-    ) -> Result<Vec<(Held, f64, Why)>> {
+    fn ranked_among(&self, question: &str, counts: impl Fn(&Held) -> bool) -> Result<Vec<(Held, f64, Why)>> {
         let question = Question::read(question);
         if question.is_empty() {
             return Ok(Vec::new());

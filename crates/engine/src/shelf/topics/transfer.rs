@@ -109,8 +109,11 @@ impl Topics<'_> {
             let title = lesson.title.clone();
             let id = names::id(&file.topic, &subtopic, heading.date, &slug);
             let outcome = if forgotten.contains(id.as_str()) {
-                Err(Fault::new(Code::AntiResurrection, format!("`{id}` was forgotten and is not stored again"))
-                    .hint("a lesson that should be kept after all can be added anew"))
+                Err(Fault::new(
+                    Code::AntiResurrection,
+                    format!("`{id}` was forgotten and is not stored again"),
+                )
+                .hint("a lesson that should be kept after all can be added anew"))
             } else {
                 self.store(&file.topic, &subtopic, lesson, entry)
             };
