@@ -125,7 +125,8 @@ fn memory_root(folder: &Path, settings: &Settings) -> PathBuf {
 
 /// A repository may hold a link where the memory folder should be; only the user decides that memory lives elsewhere.
 fn stays_inside(wired: &Wired) -> Result<()> {
-    let origin = wired.loaded.values.iter().find(|value| value.name == "memory_root").map(|value| value.origin);
+    let origin =
+        wired.loaded.values.iter().find(|value| value.name == "memory_root").map(|value| value.origin);
     let of_the_user = matches!(origin, Some(Origin::Flag | Origin::Environment | Origin::User));
     let root = wired.engine.project().root();
     let real = root.real();
@@ -136,7 +137,10 @@ fn stays_inside(wired: &Wired) -> Result<()> {
     let root = root.folder();
     Err(Fault::new(Code::Path, format!("`{}` is a link that leads out of the project", root.display()))
         .fact("target", root.display().to_string())
-        .hint(format!("if you want that, say so yourself: heirloom config set --user memory_root {}", real.display())))
+        .hint(format!(
+            "if you want that, say so yourself: heirloom config set --user memory_root {}",
+            real.display()
+        )))
 }
 
 /// The settings, nearest layer first.

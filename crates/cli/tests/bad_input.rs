@@ -45,7 +45,16 @@ impl Store {
 
     fn create_at(&self, place: &str, input: &str) -> Ran {
         self.env.run(&[
-            "record", "write", "--action", "create", "--category", "decision", "--target", place, "--input", input,
+            "record",
+            "write",
+            "--action",
+            "create",
+            "--category",
+            "decision",
+            "--target",
+            place,
+            "--input",
+            input,
         ])
     }
 }
@@ -61,8 +70,18 @@ fn text_that_is_no_json_object_is_an_input_error() {
     let store = Store::new();
     let deep = "[".repeat(200_000);
     for bytes in [
-        &b""[..], b"{", b"not json", b"[1, 2]", b"\"text\"", b"null", b"3", b"{\"title\": }", b"\xff\xfe{}", b"{}{}",
-        b"\0\0\0\0", deep.as_bytes(),
+        &b""[..],
+        b"{",
+        b"not json",
+        b"[1, 2]",
+        b"\"text\"",
+        b"null",
+        b"3",
+        b"{\"title\": }",
+        b"\xff\xfe{}",
+        b"{}{}",
+        b"\0\0\0\0",
+        deep.as_bytes(),
     ] {
         let ran = store.create_from(bytes);
         store.refuses(&ran, "INPUT_ERROR", 1);
@@ -188,9 +207,14 @@ fn a_target_that_climbs_out_or_is_absolute_elsewhere_is_a_path_error() {
 #[test]
 fn a_record_is_created_only_where_its_id_leads() {
     let store = Store::new();
-    for place in
-        ["runbooks/x.json", "x.json", "misc/x.json", "decisions/deeper/x.json", "topics/x.json", "archive/decisions/x.json"]
-    {
+    for place in [
+        "runbooks/x.json",
+        "x.json",
+        "misc/x.json",
+        "decisions/deeper/x.json",
+        "topics/x.json",
+        "archive/decisions/x.json",
+    ] {
         let ran = store.create_at(&format!("{ROOT}/{place}"), &store.env.input(&decision("A fresh choice")));
         store.refuses(&ran, "PATH_ERROR", 1);
     }
@@ -268,7 +292,9 @@ fn input_outside_the_temporary_folders_is_a_security_error() {
     let link = store.env.scratch().join("link.json");
     let climbing = format!("{}/../../../etc/hostname", store.env.scratch().display());
     let store = store.settled();
-    for input in ["/etc/hostname", "/proc/self/environ", link.to_str().unwrap(), climbing.as_str(), "../x.json"] {
+    for input in
+        ["/etc/hostname", "/proc/self/environ", link.to_str().unwrap(), climbing.as_str(), "../x.json"]
+    {
         let ran = store.create_at(&target("fresh"), input);
         store.refuses(&ran, "SECURITY_ERROR", 1);
     }
@@ -316,7 +342,8 @@ fn a_secret_in_any_field_is_refused_and_never_printed() {
     // Put together here so that no scanner takes this file for a leak.
     let secret = format!("gh{}_{}", "p", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6");
     // Tags are lower-cased before the gate sees them, so a rule that needs capitals has nothing to find there.
-    let places: [(&str, fn(&mut Value, Value)); 4] = [
+    type Put = fn(&mut Value, Value);
+    let places: [(&str, Put); 4] = [
         ("title", |d, v| d["title"] = v),
         ("content.context", |d, v| d["content"]["context"] = v),
         ("content.rationale", |d, v| d["content"]["rationale"] = json!(["ok", v])),
@@ -335,7 +362,9 @@ fn a_secret_in_any_field_is_refused_and_never_printed() {
     let everything = store.env.files_below(&store.env.base());
     let leaks: Vec<&String> = everything
         .iter()
-        .filter(|(name, bytes)| !name.starts_with("scratch/") && String::from_utf8_lossy(bytes).contains(&secret[6..]))
+        .filter(|(name, bytes)| {
+            !name.starts_with("scratch/") && String::from_utf8_lossy(bytes).contains(&secret[6..])
+        })
         .map(|(name, _)| name)
         .collect();
     assert!(leaks.is_empty(), "{leaks:?}");
@@ -352,7 +381,16 @@ fn wrong_arguments_are_a_usage_error_and_nothing_is_made() {
         &["record", "index"],
         &["record", "index", "--rebuild", "--gc"],
         &["record", "candidate", "--category", "gossip", "--new-info", "x"],
-        &["record", "candidate", "--category", "decision", "--new-info", "x", "--lifecycle-event", "vanished"],
+        &[
+            "record",
+            "candidate",
+            "--category",
+            "decision",
+            "--new-info",
+            "x",
+            "--lifecycle-event",
+            "vanished",
+        ],
         &["list", "--retired", "--archived"],
         &["add", "gossip", "something"],
     ];

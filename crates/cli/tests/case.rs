@@ -61,7 +61,13 @@ impl Case {
         let start = jiff::Timestamp::now();
         let ran = sandbox.run(&self.value);
         let end = jiff::Timestamp::now();
-        Outcome { before, after: sandbox.files(), ran, span: (start - 3.seconds(), end + 3.seconds()), sandbox }
+        Outcome {
+            before,
+            after: sandbox.files(),
+            ran,
+            span: (start - 3.seconds(), end + 3.seconds()),
+            sandbox,
+        }
     }
 }
 
@@ -131,8 +137,10 @@ impl Outcome {
         for (value, name) in self.sandbox.given.borrow().iter() {
             text = text.replace(value, name);
         }
-        let during = |at: &str| at.parse::<Timestamp>().is_ok_and(|at| self.span.0 <= at && at <= self.span.1);
-        let time = |found: &Captures<'_>| if during(&found[0]) { "{NOW}".into() } else { found[0].to_owned() };
+        let during =
+            |at: &str| at.parse::<Timestamp>().is_ok_and(|at| self.span.0 <= at && at <= self.span.1);
+        let time =
+            |found: &Captures<'_>| if during(&found[0]) { "{NOW}".into() } else { found[0].to_owned() };
         ISO.replace_all(&text, time).into_owned()
     }
 }
@@ -281,7 +289,8 @@ impl Sandbox {
             "naive" => remember(plain(at)),
             "date" => at.strftime("%Y-%m-%d").to_string(),
             offset => {
-                let minutes: i64 = offset[1..3].parse::<i64>().unwrap() * 60 + offset[4..6].parse::<i64>().unwrap();
+                let minutes: i64 =
+                    offset[1..3].parse::<i64>().unwrap() * 60 + offset[4..6].parse::<i64>().unwrap();
                 let shift = if offset.starts_with('-') { -minutes } else { minutes };
                 remember(plain(at + shift.minutes()) + offset)
             }
@@ -296,7 +305,10 @@ fn collect(top: &Path, folder: &Path, label: &str, found: &mut Files) {
         if kind.is_dir() {
             collect(top, &path, label, found);
         } else if kind.is_symlink() {
-            found.insert(name, format!("link to {}", std::fs::read_link(&path).unwrap().display()).into_bytes());
+            found.insert(
+                name,
+                format!("link to {}", std::fs::read_link(&path).unwrap().display()).into_bytes(),
+            );
         } else {
             found.insert(name, std::fs::read(&path).unwrap());
         }

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 fn with_records() -> TestEnv {
     let env = TestEnv::ready();
-    env.run(&["add", "decision", "Use PostgreSQL for orders because we need jsonb", "--tag", "database"]).ok();
-    env.run(&["add", "runbook", "Restart the queue worker because it leaks connections", "--tag", "queue"]).ok();
+    env.run(&["add", "decision", "Use PostgreSQL for orders because we need jsonb", "--tag", "database"])
+        .ok();
+    env.run(&["add", "runbook", "Restart the queue worker because it leaks connections", "--tag", "queue"])
+        .ok();
     env
 }
 
@@ -80,14 +82,34 @@ fn add_takes_fields_tags_files_and_confidence() {
     let env = TestEnv::ready();
     env.write("src/db.rs", "");
     env.run(&[
-        "add", "decision", "--title", "Use PostgreSQL", "--field", "decision=Use it", "-f", "rationale=row locks", "-f",
-        "rationale=jsonb", "-f", "alternatives=MySQL: no jsonb", "-f", "context=Orders", "-t", "Database", "--file",
-        "src/db.rs", "--confidence", "0.8",
+        "add",
+        "decision",
+        "--title",
+        "Use PostgreSQL",
+        "--field",
+        "decision=Use it",
+        "-f",
+        "rationale=row locks",
+        "-f",
+        "rationale=jsonb",
+        "-f",
+        "alternatives=MySQL: no jsonb",
+        "-f",
+        "context=Orders",
+        "-t",
+        "Database",
+        "--file",
+        "src/db.rs",
+        "--confidence",
+        "0.8",
     ])
     .ok();
     let record = env.decision("use-postgresql");
     assert_eq!(record["content"]["rationale"], json!(["row locks", "jsonb"]));
-    assert_eq!(record["content"]["alternatives"], json!([{"option": "MySQL", "rejected_reason": "no jsonb"}]));
+    assert_eq!(
+        record["content"]["alternatives"],
+        json!([{"option": "MySQL", "rejected_reason": "no jsonb"}])
+    );
     assert_eq!((&record["tags"], &record["confidence"]), (&json!(["database"]), &json!(0.8)));
     assert_eq!(record["related_files"], json!(["src/db.rs"]));
 }
@@ -95,11 +117,17 @@ fn add_takes_fields_tags_files_and_confidence() {
 #[test]
 fn add_reads_a_whole_record_from_a_file_or_standard_input() {
     let env = TestEnv::ready();
-    let document = json!({ "title": "Queue every mail", "tags": ["mail"], "content": decision("x")["content"] });
-    let added = env.run_with(&["add", "decision", "--from", "-", "--json"], document.to_string().as_bytes()).ok();
+    let document =
+        json!({ "title": "Queue every mail", "tags": ["mail"], "content": decision("x")["content"] });
+    let added =
+        env.run_with(&["add", "decision", "--from", "-", "--json"], document.to_string().as_bytes()).ok();
     assert_eq!(added.json()["id"], "decision:queue-every-mail");
-    let file = env.input(&json!({ "id": "Own Name", "title": "T", "tags": ["x"], "content": document["content"] }));
-    assert_eq!(env.run(&["add", "decision", "--from", &file, "--json"]).ok().json()["id"], "decision:own-name");
+    let file =
+        env.input(&json!({ "id": "Own Name", "title": "T", "tags": ["x"], "content": document["content"] }));
+    assert_eq!(
+        env.run(&["add", "decision", "--from", &file, "--json"]).ok().json()["id"],
+        "decision:own-name"
+    );
     env.run(&["add", "decision", "--from", "/nonexistent"]).fails_with("INPUT_ERROR", 1);
     env.run_with(&["add", "decision", "--from", "-", "--json"], b"[]").fails_with("INPUT_ERROR", 1);
 }
@@ -107,7 +135,8 @@ fn add_reads_a_whole_record_from_a_file_or_standard_input() {
 #[test]
 fn a_dry_run_of_add_shows_the_record_and_stores_nothing() {
     let env = TestEnv::ready();
-    let shown = env.run(&["add", "decision", "Use PostgreSQL because we need jsonb", "--dry-run"]).ok().json();
+    let shown =
+        env.run(&["add", "decision", "Use PostgreSQL because we need jsonb", "--dry-run"]).ok().json();
     assert_eq!(shown["title"], "Use PostgreSQL");
     assert_eq!(ids(&env, &[]), [""; 0]);
 }
@@ -131,14 +160,31 @@ fn show_finds_a_memory_by_id_name_or_part_of_it() {
     for name in ["decision:use-postgresql-for-orders", "use-postgresql-for-orders", "postgresql"] {
         let shown = env.run(&["show", name, "--json"]).ok().json();
         assert_eq!(shown["id"], "decision:use-postgresql-for-orders");
-        for key in ["kind", "title", "body", "tags", "scope", "source", "trust", "status", "version", "content_hash", "path"] {
+        for key in [
+            "kind",
+            "title",
+            "body",
+            "tags",
+            "scope",
+            "source",
+            "trust",
+            "status",
+            "version",
+            "content_hash",
+            "path",
+        ] {
             assert!(!shown[key].is_null(), "{key}");
         }
     }
     let people = env.run(&["show", "postgresql"]).ok().stdout;
-    assert!(people.starts_with("Use PostgreSQL for orders\n") && people.contains("rationale:\n- we need jsonb"));
+    assert!(
+        people.starts_with("Use PostgreSQL for orders\n") && people.contains("rationale:\n- we need jsonb")
+    );
     let raw = env.run(&["show", "postgresql", "--raw"]).ok().stdout;
-    assert_eq!(raw.as_bytes(), std::fs::read(env.memory("decisions/use-postgresql-for-orders.json")).unwrap());
+    assert_eq!(
+        raw.as_bytes(),
+        std::fs::read(env.memory("decisions/use-postgresql-for-orders.json")).unwrap()
+    );
     env.run(&["show", "nothing"]).fails_with("NOT_FOUND", 3);
     env.run(&["show", "decision:nothing", "--json"]).fails_with("NOT_FOUND", 3);
     env.run(&["show", "decision:../../etc"]).fails_with("NOT_FOUND", 3);
@@ -179,18 +225,33 @@ fn an_empty_project_says_what_to_do_next() {
 fn edit_changes_by_flags_and_history_tells() {
     let env = with_records();
     let edited = env
-        .run(&["edit", "postgresql", "-f", "status=superseded", "-t", "legacy", "-m", "We moved on", "--json"])
+        .run(&[
+            "edit",
+            "postgresql",
+            "-f",
+            "status=superseded",
+            "-t",
+            "legacy",
+            "-m",
+            "We moved on",
+            "--json",
+        ])
         .ok()
         .json();
-    assert_eq!((&edited["status"], &edited["id"]), (&json!("updated"), &json!("decision:use-postgresql-for-orders")));
+    assert_eq!(
+        (&edited["status"], &edited["id"]),
+        (&json!("updated"), &json!("decision:use-postgresql-for-orders"))
+    );
     let record = env.decision("use-postgresql-for-orders");
     assert_eq!((&record["times_updated"], &record["content"]["status"]), (&json!(1), &json!("superseded")));
     assert_eq!(record["tags"], json!(["database", "legacy"]));
     let history = env.run(&["history", "postgresql", "--json"]).ok().json();
-    let told: Vec<&str> = history.as_array().unwrap().iter().filter_map(|change| change["summary"].as_str()).collect();
+    let told: Vec<&str> =
+        history.as_array().unwrap().iter().filter_map(|change| change["summary"].as_str()).collect();
     assert_eq!(told[0], "Created");
     assert!(told.contains(&"We moved on"));
-    let change = history.as_array().unwrap().iter().find(|change| change["field"] == "content.status").unwrap();
+    let change =
+        history.as_array().unwrap().iter().find(|change| change["field"] == "content.status").unwrap();
     assert_eq!((&change["old"], &change["new"]), (&json!("accepted"), &json!("superseded")));
     assert!(env.run(&["history", "postgresql"]).ok().stdout.contains("\"accepted\" → \"superseded\""));
     env.run(&["history", "decision:nothing"]).fails_with("NOT_FOUND", 3);
@@ -243,7 +304,8 @@ fn a_retired_memory_is_never_injected() {
     let env = with_records();
     env.run(&["retire", "postgresql"]).ok();
     // Even if the index still lists it.
-    let line = format!("- [DECISION] Use PostgreSQL -> {} #tags:database\n", target("use-postgresql-for-orders"));
+    let line =
+        format!("- [DECISION] Use PostgreSQL -> {} #tags:database\n", target("use-postgresql-for-orders"));
     env.write(format!("{ROOT}/index.md"), format!("# Memory Index\n\n{line}"));
     assert_eq!(env.run(&["recall", "which database holds the orders?"]).ok().stdout, "");
 }
@@ -272,18 +334,24 @@ fn verify_names_what_people_and_git_did_and_fix_makes_the_index_anew() {
     wrong["related_files"] = json!(["gone.rs"]);
     env.write(format!("{ROOT}/decisions/wrong.json"), serde_json::to_string_pretty(&wrong).unwrap());
     env.write(format!("{ROOT}/runbooks/stray.json"), decision("Stray").to_string());
-    env.write(format!("{ROOT}/decisions/merge.json"), "{\n<<<<<<< HEAD\n  \"title\": \"a\"\n=======\n>>>>>>> x\n}\n");
+    env.write(
+        format!("{ROOT}/decisions/merge.json"),
+        "{\n<<<<<<< HEAD\n  \"title\": \"a\"\n=======\n>>>>>>> x\n}\n",
+    );
     let found = env.run(&["verify", "--json"]);
     assert_eq!((found.code, &found.json()["ok"]), (Some(1), &json!(false)));
     let problems = found.json()["problems"].clone();
     let has = |file: &str, line: Value, part: &str| {
         let mut list = problems.as_array().unwrap().iter();
         let found = list.any(|p| {
-            p["file"].as_str().unwrap().ends_with(file) && p["line"] == line && p["message"].as_str().unwrap().contains(part)
+            p["file"].as_str().unwrap().ends_with(file)
+                && p["line"] == line
+                && p["message"].as_str().unwrap().contains(part)
         });
         assert!(found, "{file}:{line} {part}: {problems:#}");
     };
-    let line_of_status = serde_json::to_string_pretty(&wrong).unwrap().lines().position(|l| l.contains("\"status\""));
+    let line_of_status =
+        serde_json::to_string_pretty(&wrong).unwrap().lines().position(|l| l.contains("\"status\""));
     has("wrong.json", json!(line_of_status.unwrap() + 1), "content.status");
     has("wrong.json", Value::Null, "gone.rs");
     has("wrong.json", json!(4), "id is not the file name");
@@ -291,7 +359,9 @@ fn verify_names_what_people_and_git_did_and_fix_makes_the_index_anew() {
     has("merge.json", json!(2), "conflict markers");
     has("index.md", Value::Null, "no line for");
     for problem in problems.as_array().unwrap() {
-        assert!(!problem["fix"].as_str().unwrap().is_empty() && !problem["code"].as_str().unwrap().is_empty());
+        assert!(
+            !problem["fix"].as_str().unwrap().is_empty() && !problem["code"].as_str().unwrap().is_empty()
+        );
     }
     for file in ["decisions/wrong.json", "runbooks/stray.json", "decisions/merge.json"] {
         std::fs::remove_file(env.memory(file)).unwrap();
@@ -322,7 +392,8 @@ fn the_audit_lists_what_was_done_and_notices_what_was_altered() {
     let env = with_records();
     env.run(&["retire", "postgresql"]).ok();
     let entries = env.run(&["audit", "--json"]).ok().json();
-    let actions: Vec<&str> = entries.as_array().unwrap().iter().filter_map(|e| e["action"].as_str()).collect();
+    let actions: Vec<&str> =
+        entries.as_array().unwrap().iter().filter_map(|e| e["action"].as_str()).collect();
     assert_eq!(actions, ["memory_write", "memory_write", "memory_retire"]);
     let about = env.run(&["audit", "--json", "--id", "decision:use-postgresql-for-orders"]).ok().json();
     assert_eq!(about.as_array().unwrap().len(), 2);

@@ -148,9 +148,8 @@ fn everything_fits(env: &TestEnv, acknowledged: usize) {
 #[test]
 fn a_held_lock_makes_a_writer_wait_and_then_refuse_without_a_trace() {
     let env = TestEnv::ready();
-    let lock = std::fs::File::open(env.memory(".local/lock")).or_else(|_| {
-        std::fs::File::create(env.memory(".local/lock"))
-    });
+    let lock = std::fs::File::open(env.memory(".local/lock"))
+        .or_else(|_| std::fs::File::create(env.memory(".local/lock")));
     let lock = lock.unwrap();
     lock.lock().unwrap();
     let before = env.files_below(&env.project());

@@ -82,11 +82,28 @@ fn an_unknown_key_costs_only_itself_and_is_named() {
 fn a_category_of_ones_own_gets_the_same_treatment() {
     let env = TestEnv::ready();
     env.run(&[
-        "config", "category", "add", "meeting_note", "--field", "attendees:list:required", "--field", "text",
-        "--description", "what was said in meetings",
+        "config",
+        "category",
+        "add",
+        "meeting_note",
+        "--field",
+        "attendees:list:required",
+        "--field",
+        "text",
+        "--description",
+        "what was said in meetings",
     ])
     .ok();
-    let added = env.run(&["add", "meeting_note", "Release moved", "-f", "attendees=Ann", "-f", "text=To May", "--json"]);
+    let added = env.run(&[
+        "add",
+        "meeting_note",
+        "Release moved",
+        "-f",
+        "attendees=Ann",
+        "-f",
+        "text=To May",
+        "--json",
+    ]);
     assert_eq!(added.ok().json()["path"], ".claude/memory/meeting-note/release-moved.json");
     env.run(&["add", "meeting_note", "Other", "-f", "colour=red"]).fails_with("VALIDATION_ERROR", 1);
     env.run(&["verify"]).ok();
@@ -121,9 +138,12 @@ fn memory_root_moves_the_shelves_and_record_follows_it() {
     env.run(&["record", "write", "--action", "delete", "--target", place]).ok();
     env.run(&["record", "write", "--action", "restore", "--target", place]).ok();
     env.run(&["record", "index", "--validate"]).ok();
-    let found = env.run(&["record", "candidate", "--category", "decision", "--new-info", "PostgreSQL and jsonb"]);
+    let found =
+        env.run(&["record", "candidate", "--category", "decision", "--new-info", "PostgreSQL and jsonb"]);
     assert_eq!(found.ok().json()["candidate"]["path"], place);
-    assert!(env.run(&["recall", "why PostgreSQL and jsonb?"]).ok().stdout.contains("source=\"docs/memory/\""));
+    assert!(
+        env.run(&["recall", "why PostgreSQL and jsonb?"]).ok().stdout.contains("source=\"docs/memory/\"")
+    );
     assert!(!env.memory("index.md").exists());
 }
 
@@ -145,7 +165,10 @@ fn max_memories_per_category_refuses_the_next_one_and_says_what_to_do() {
     env.create("two", &decision("The second choice")).ok();
     let full = env.create("three", &decision("The third choice"));
     assert_eq!((full.kind(), full.code), ("CAPACITY_ERROR", Some(1)), "{full:?}");
-    assert!(full.stdout.contains("max_memories_per_category: 2") && full.stdout.contains("fix: retire or archive one"));
+    assert!(
+        full.stdout.contains("max_memories_per_category: 2")
+            && full.stdout.contains("fix: retire or archive one")
+    );
     assert!(!env.memory("decisions/three.json").exists());
     env.run(&["add", "runbook", "Restart it because it leaks"]).ok();
     env.run(&["retire", "one"]).ok();
@@ -158,7 +181,16 @@ fn max_memories_per_category_refuses_the_next_one_and_says_what_to_do() {
 fn max_retained_keeps_the_newest_and_names_what_was_still_open() {
     let env = TestEnv::ready();
     for n in 1..=6 {
-        env.run(&["add", "session_summary", &format!("Session {n}"), "-f", "next_actions=go on", "-f", "goal=g"]).ok();
+        env.run(&[
+            "add",
+            "session_summary",
+            &format!("Session {n}"),
+            "-f",
+            "next_actions=go on",
+            "-f",
+            "goal=g",
+        ])
+        .ok();
     }
     let active = env.run(&["list", "--json", "--kind", "session_summary"]).ok().json();
     assert_eq!(active.as_array().unwrap().len(), 5);
@@ -221,17 +253,26 @@ fn auto_commit_makes_one_commit_per_change_of_memory_paths_only() {
     env.create("subject", &decision("Use PostgreSQL for orders")).ok();
     env.run(&["retire", "subject"]).ok();
     let log = env.git(&["log", "--format=%s"]);
-    assert_eq!(log.lines().collect::<Vec<_>>(), ["memory: retire subject", &format!("memory: create {}", target("subject"))]);
+    assert_eq!(
+        log.lines().collect::<Vec<_>>(),
+        ["memory: retire subject", &format!("memory: create {}", target("subject"))]
+    );
     let files = env.git(&["ls-tree", "-r", "--name-only", "HEAD"]);
     assert!(files.lines().all(|file| file.starts_with(ROOT)), "{files}");
     assert!(!files.contains(".local"), "{files}");
-    assert_eq!(env.git(&["diff", "--cached", "--name-only"]), "src/main.rs\n", "what the owner staged stays staged");
+    assert_eq!(
+        env.git(&["diff", "--cached", "--name-only"]),
+        "src/main.rs\n",
+        "what the owner staged stays staged"
+    );
 }
 
 #[test]
 fn a_failing_commit_never_fails_a_save() {
     let env = TestEnv::ready();
-    let saved = env.run(&["add", "decision", "Use PostgreSQL because we need jsonb", "--set", "auto_commit=true"]).ok();
+    let saved = env
+        .run(&["add", "decision", "Use PostgreSQL because we need jsonb", "--set", "auto_commit=true"])
+        .ok();
     assert!(saved.stderr.contains("saved, but not committed"), "{saved:?}");
     assert!(env.project().join(target("use-postgresql")).exists());
 }
@@ -242,7 +283,9 @@ fn retrieval_settings_bound_what_is_recalled() {
     for n in 1..=7 {
         env.create(&format!("n{n}"), &decision(&format!("Orders choice {n}"))).ok();
     }
-    let lines = |set: &str| env.run(&["recall", "what about the orders choice", "--set", set]).ok().stdout.lines().count();
+    let lines = |set: &str| {
+        env.run(&["recall", "what about the orders choice", "--set", set]).ok().stdout.lines().count()
+    };
     assert_eq!(lines("retrieval.max_inject=5"), 5 + 2);
     assert_eq!(lines("retrieval.max_inject=2"), 2 + 2);
     assert_eq!(lines("retrieval.max_inject=0"), 0);

@@ -12,7 +12,8 @@ static PAIR: LazyLock<Regex> = LazyLock::new(|| Regex::new("^([a-z_]+): ?(.*)$")
 
 #[test]
 fn every_recorded_case_that_is_to_be_copied_gives_the_recorded_answer() {
-    let mut files: Vec<_> = std::fs::read_dir(Case::folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(Case::folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let cases: Vec<Case> = files.iter().map(|path| Case::read(path)).filter(|case| !case.differs()).collect();
     assert!(cases.len() > 300, "only {} cases", cases.len());
@@ -96,7 +97,13 @@ fn file(how: &Value, wanted: &Value, text: &str) -> Vec<String> {
         "record" => match serde_json::from_str(text) {
             Ok(got) => {
                 let mut problems = Vec::new();
-                differences(&record(&wanted["json"], how), &record(&got, how), &Value::Null, "$", &mut problems);
+                differences(
+                    &record(&wanted["json"], how),
+                    &record(&got, how),
+                    &Value::Null,
+                    "$",
+                    &mut problems,
+                );
                 problems
             }
             Err(e) => vec![format!("no JSON: {e}")],
@@ -127,7 +134,8 @@ fn contains(how: &Value, text: &str) -> Vec<String> {
     };
     let list = |key: &str| how[key].as_array().map(Vec::as_slice).unwrap_or_default();
     let missing = list("all").iter().filter(|item| !has(item)).map(|item| format!("lacks {item}: {text}"));
-    let unwanted = list("none").iter().filter(|item| has(item)).map(|item| format!("must not hold {item}: {text}"));
+    let unwanted =
+        list("none").iter().filter(|item| has(item)).map(|item| format!("must not hold {item}: {text}"));
     missing.chain(unwanted).collect()
 }
 
@@ -203,7 +211,8 @@ fn block(how: &Value, text: &str) -> Vec<String> {
     }
     if let Some(wanted) = how["field_set"].as_array() {
         let mut wanted: Vec<&str> = wanted.iter().filter_map(Value::as_str).collect();
-        let mut got: Vec<&str> = pairs.iter().filter(|(k, _)| k == "field").map(|(_, v)| v.as_str()).collect();
+        let mut got: Vec<&str> =
+            pairs.iter().filter(|(k, _)| k == "field").map(|(_, v)| v.as_str()).collect();
         for list in [&mut wanted, &mut got] {
             list.sort_unstable();
             list.dedup();
@@ -219,7 +228,9 @@ fn block(how: &Value, text: &str) -> Vec<String> {
 fn record(value: &Value, how: &Value) -> Value {
     let mut value = without_nulls(value);
     let Some(map) = value.as_object_mut() else { return value };
-    for (key, assumed) in [("times_updated", json!(0)), ("changes", json!([])), ("record_status", json!("active"))] {
+    for (key, assumed) in
+        [("times_updated", json!(0)), ("changes", json!([])), ("record_status", json!("active"))]
+    {
         if map.get(key) == Some(&assumed) {
             map.remove(key);
         }
@@ -240,7 +251,10 @@ fn record(value: &Value, how: &Value) -> Value {
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(
-            map.iter().filter(|(_, v)| !v.is_null()).map(|(key, v)| (key.clone(), without_nulls(v))).collect(),
+            map.iter()
+                .filter(|(_, v)| !v.is_null())
+                .map(|(key, v)| (key.clone(), without_nulls(v)))
+                .collect(),
         ),
         Value::Array(items) => items.iter().map(without_nulls).collect(),
         other => other.clone(),

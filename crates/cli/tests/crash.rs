@@ -44,7 +44,18 @@ const STORIES: [Story; 5] = [
         name: "create",
         arguments: |env| {
             let (place, input) = (target("fresh"), env.input(&decision("A fresh choice")));
-            text(&["record", "write", "--action", "create", "--category", "decision", "--target", &place, "--input", &input])
+            text(&[
+                "record",
+                "write",
+                "--action",
+                "create",
+                "--category",
+                "decision",
+                "--target",
+                &place,
+                "--input",
+                &input,
+            ])
         },
         old: |env| state(env, "fresh").is_none(),
         new: |env| field(env, "fresh", "title") == "A fresh choice",

@@ -84,7 +84,8 @@ fn a_long_reason_is_cut_so_that_the_change_entry_stays_valid() {
     let outcome = run("write-delete-long-reason");
     answered(&outcome, "retired");
     let record = outcome.document(RECORD);
-    let summary = record["changes"].as_array().unwrap().last().unwrap()["summary"].as_str().unwrap().to_owned();
+    let summary =
+        record["changes"].as_array().unwrap().last().unwrap()["summary"].as_str().unwrap().to_owned();
     assert!(summary.starts_with("Retired: rrr") && summary.chars().count() <= 300);
     assert!(record["retired_reason"].as_str().unwrap().chars().count() <= 300);
 }

@@ -106,7 +106,11 @@ fn a_read_only_disk_is_read_and_every_write_says_why_not() {
     assert_eq!(ran.stdout, "create 6\nupdate 6\nretire 6\nforget 6\n");
     let said = |name: &str| std::fs::read_to_string(env.base().join("out").join(name)).unwrap();
     for name in ["create", "update", "retire", "forget"] {
-        assert!(said(name).contains("IO_ERROR") && said(name).contains("read-only"), "{name}: {}", said(name));
+        assert!(
+            said(name).contains("IO_ERROR") && said(name).contains("read-only"),
+            "{name}: {}",
+            said(name)
+        );
     }
     for name in ["list", "show", "recall", "candidate"] {
         assert!(said(name).contains("PostgreSQL"), "{name}: {}", said(name));

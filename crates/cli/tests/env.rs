@@ -57,7 +57,9 @@ impl Ran {
         if self.stdout.starts_with('{') {
             let error = self.json()["error"].clone();
             assert_eq!(error["code"], code, "{self:?}");
-            assert!(!error["hint"].as_str().unwrap().is_empty() && !error["message"].as_str().unwrap().is_empty());
+            assert!(
+                !error["hint"].as_str().unwrap().is_empty() && !error["message"].as_str().unwrap().is_empty()
+            );
             assert!(error["facts"].is_array());
         } else {
             assert!(self.stderr.contains(&format!("[{code}]")), "{self:?}");
@@ -212,14 +214,25 @@ impl TestEnv {
     pub(crate) fn create(&self, name: &str, document: &Value) -> Ran {
         let (target, input) = (target(name), self.input(document));
         self.run(&[
-            "record", "write", "--action", "create", "--category", "decision", "--target", &target, "--input", &input,
+            "record",
+            "write",
+            "--action",
+            "create",
+            "--category",
+            "decision",
+            "--target",
+            &target,
+            "--input",
+            &input,
         ])
     }
 
     /// `record write --action update`, with the version token of what is there.
     pub(crate) fn update(&self, name: &str, document: &Value) -> Ran {
         let (target, input, hash) = (target(name), self.input(document), self.token(name));
-        self.run(&["record", "write", "--action", "update", "--target", &target, "--input", &input, "--hash", &hash])
+        self.run(&[
+            "record", "write", "--action", "update", "--target", &target, "--input", &input, "--hash", &hash,
+        ])
     }
 
     /// The version token of a stored decision.
@@ -230,7 +243,8 @@ impl TestEnv {
     /// A stored decision.
     #[track_caller]
     pub(crate) fn decision(&self, name: &str) -> Value {
-        let bytes = std::fs::read(self.project().join(target(name))).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let bytes =
+            std::fs::read(self.project().join(target(name))).unwrap_or_else(|e| panic!("{name}: {e}"));
         serde_json::from_slice(&bytes).unwrap_or_else(|e| panic!("{name} is not whole: {e}"))
     }
 

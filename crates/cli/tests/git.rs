@@ -22,7 +22,8 @@ fn commit(env: &TestEnv, message: &str) {
 }
 
 fn change(env: &TestEnv, name: &str, context: &str) {
-    env.run(&["edit", &format!("decision:{name}"), "-f", &format!("context={context}"), "-m", "Changed"]).ok();
+    env.run(&["edit", &format!("decision:{name}"), "-f", &format!("context={context}"), "-m", "Changed"])
+        .ok();
 }
 
 #[test]
@@ -45,9 +46,12 @@ fn branches_that_each_added_changed_renamed_and_retired_records_merge_without_a_
     env.git(&["merge", "-q", "--no-edit", "left"]);
     env.run(&["record", "index", "--validate"]).ok();
     env.run(&["verify"]).ok();
-    let paths: Vec<String> = env.index().iter().map(|line| line.split(" -> ").nth(1).unwrap().to_owned()).collect();
+    let paths: Vec<String> =
+        env.index().iter().map(|line| line.split(" -> ").nth(1).unwrap().to_owned()).collect();
     let listed = |name: &str| paths.iter().any(|path| path.starts_with(&target(name)));
-    for name in ["left", "right", "alpha", "charlie", "moved-far-away-by-the-left", "brought-elsewhere-by-the-right"] {
+    for name in
+        ["left", "right", "alpha", "charlie", "moved-far-away-by-the-left", "brought-elsewhere-by-the-right"]
+    {
         assert!(listed(name), "{name}: {paths:?}");
     }
     for name in ["bravo", "delta", "echo", "foxtrot"] {
@@ -56,7 +60,8 @@ fn branches_that_each_added_changed_renamed_and_retired_records_merge_without_a_
     let mut sorted = env.index();
     sorted.sort_by_key(|line| line.to_lowercase());
     assert_eq!(env.index(), sorted);
-    for (old, new) in [("echo", "moved-far-away-by-the-left"), ("foxtrot", "brought-elsewhere-by-the-right")] {
+    for (old, new) in [("echo", "moved-far-away-by-the-left"), ("foxtrot", "brought-elsewhere-by-the-right")]
+    {
         let shown = env.run(&["show", &format!("decision:{old}"), "--json"]).ok().json();
         assert_eq!(shown["id"], format!("decision:{new}"), "aliases of both sides survive");
     }
@@ -76,7 +81,8 @@ fn a_record_that_both_sides_changed_is_gits_conflict_and_the_index_is_none() {
     assert_eq!(env.git(&["diff", "--name-only", "--diff-filter=U"]), format!("{}\n", target("alpha")));
     let found = env.run(&["verify", "--json"]);
     assert_eq!(found.code, Some(1));
-    let problem = found.json()["problems"].as_array().unwrap().iter().find(|p| p["file"] == target("alpha")).cloned();
+    let problem =
+        found.json()["problems"].as_array().unwrap().iter().find(|p| p["file"] == target("alpha")).cloned();
     let problem = problem.unwrap();
     assert!(problem["message"].as_str().unwrap().contains("conflict markers"));
     assert!(problem["line"].as_u64().unwrap() > 1);

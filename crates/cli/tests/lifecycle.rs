@@ -75,7 +75,9 @@ fn restoring_warns_after_a_week_and_is_refused_after_the_grace_period() {
     retired(&env, "week", 8);
     retired(&env, "fresh", 7);
     retired(&env, "month", 30);
-    assert!(env.run(&["restore", "week"]).ok().stderr.contains("retired 8 days ago; check that it still holds"));
+    assert!(
+        env.run(&["restore", "week"]).ok().stderr.contains("retired 8 days ago; check that it still holds")
+    );
     assert!(!env.run(&["restore", "fresh"]).ok().stderr.contains("check that it still holds"));
     let late = env.run(&["restore", "month"]);
     late.fails_with("RESTORE_ERROR", 1);
@@ -97,7 +99,9 @@ fn gc_collects_what_is_past_its_grace_period_and_says_first_what_it_would_do() {
     assert_eq!(planned["deleted"], json!([target("old")]));
     assert_eq!(env.files_below(&env.project()), before);
     let report = env.run(&["gc"]).ok().stdout;
-    assert!(report.contains("Grace period: 30 days") && report.contains(&format!("DELETED: {}", target("old"))));
+    assert!(
+        report.contains("Grace period: 30 days") && report.contains(&format!("DELETED: {}", target("old")))
+    );
     assert!(report.contains("SKIP") && report.contains("dateless.json"));
     assert!(!env.memory("decisions/old.json").exists() && env.memory("decisions/young.json").exists());
 }

@@ -62,7 +62,11 @@ fn review_lists_what_agents_saved_to_steer_and_a_person_accepts_it() {
     env.run(&["add", "preference", "Write tests first because it saves time"]).ok();
     env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
     let waiting = env.run(&["review", "--json"]).ok().json();
-    assert_eq!(waiting["saved_by_agents"].as_array().unwrap().len(), 1, "decisions do not steer every session");
+    assert_eq!(
+        waiting["saved_by_agents"].as_array().unwrap().len(),
+        1,
+        "decisions do not steer every session"
+    );
     assert_eq!(waiting["saved_by_agents"][0]["id"], "preference:write-tests-first");
     env.run(&["review", "accept", "--all"]).fails_with("NEEDS_PERSON", 1);
     let shown = env.at_terminal(&["review", "accept", "--all"], "y\n").ok();
@@ -89,7 +93,9 @@ fn forgetting_asks_and_does_nothing_without_an_answer() {
     env.run(&["forget", "subject"]).fails_with("NEEDS_PERSON", 1);
     let no = env.at_terminal(&["forget", "subject"], "\n");
     assert_eq!(no.code, Some(1));
-    assert!(no.stderr.contains("Remove every trace of `decision:subject` (Use PostgreSQL for orders)? [y/N]"));
+    assert!(
+        no.stderr.contains("Remove every trace of `decision:subject` (Use PostgreSQL for orders)? [y/N]")
+    );
     assert_eq!(env.decision("subject")["title"], "Use PostgreSQL for orders");
     env.at_terminal(&["forget", "subject"], "y\n").ok();
     assert!(!env.memory("decisions/subject.json").exists());
@@ -141,7 +147,8 @@ fn colours_are_for_terminals_and_no_color_is_respected() {
     assert!(!at_terminal(&[("NO_COLOR", "1")]).contains('\x1b'));
     assert!(!at_terminal(&[("TERM", "dumb")]).contains('\x1b'));
     assert!(!env.run(&["show", "subject"]).ok().stdout.contains('\x1b'));
-    let forced = finish(env.command(crate::env::HEIRLOOM).args(["show", "subject"]).env("CLICOLOR_FORCE", "1"));
+    let forced =
+        finish(env.command(crate::env::HEIRLOOM).args(["show", "subject"]).env("CLICOLOR_FORCE", "1"));
     assert!(forced.stdout.contains('\x1b'));
 }
 

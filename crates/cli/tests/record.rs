@@ -29,7 +29,8 @@ fn a_change_made_meanwhile_is_noticed_by_token_and_by_md5() {
     env.update("subject", &next(&env)).ok();
     for hash in &hashes {
         let place = target("subject");
-        let call = ["record", "write", "--action", "update", "--target", &place, "--input", &stale, "--hash", hash];
+        let call =
+            ["record", "write", "--action", "update", "--target", &place, "--input", &stale, "--hash", hash];
         let ran = env.run(&call);
         // The stale document misses the new entry; either answer says that it is stale, and nothing is lost.
         assert!(["OCC_CONFLICT", "MERGE_ERROR"].contains(&ran.kind()), "{ran:?}");
@@ -37,7 +38,9 @@ fn a_change_made_meanwhile_is_noticed_by_token_and_by_md5() {
     }
     let fresh = env.input(&next(&env));
     let place = target("subject");
-    let ran = env.run(&["record", "write", "--action", "update", "--target", &place, "--input", &fresh, "--hash", &hashes[0]]);
+    let ran = env.run(&[
+        "record", "write", "--action", "update", "--target", &place, "--input", &fresh, "--hash", &hashes[0],
+    ]);
     assert_eq!(ran.kind(), "OCC_CONFLICT");
     for key in ["expected_hash: ", "current_hash: ", "fix: "] {
         assert!(ran.stdout.contains(key), "{ran:?}");
@@ -85,7 +88,8 @@ fn an_update_may_not_lose_tags_files_or_changes() {
     document["related_files"] = json!(["kept.rs", "gone.rs"]);
     document["tags"] = json!(["storage", "orders"]);
     env.update("subject", &document).ok();
-    let cases: [(&str, fn(&mut Value)); 3] = [
+    type Lose = fn(&mut Value);
+    let cases: [(&str, Lose); 3] = [
         ("tags", |d| d["tags"] = json!(["orders"])),
         ("related_files", |d| d["related_files"] = json!(["gone.rs"])),
         ("changes", |d| d["changes"] = json!([])),
@@ -95,7 +99,10 @@ fn an_update_may_not_lose_tags_files_or_changes() {
         lose(&mut document);
         let ran = env.update("subject", &document);
         assert_eq!((ran.kind(), ran.code), ("MERGE_ERROR", Some(1)), "{field}");
-        assert!(ran.stdout.contains(&format!("field: {field}\n")) && ran.stdout.contains("\nrule: "), "{ran:?}");
+        assert!(
+            ran.stdout.contains(&format!("field: {field}\n")) && ran.stdout.contains("\nrule: "),
+            "{ran:?}"
+        );
     }
     let mut document = next(&env);
     document["related_files"] = json!(["kept.rs"]);
@@ -106,7 +113,8 @@ fn an_update_may_not_lose_tags_files_or_changes() {
 fn the_fifty_newest_changes_are_kept() {
     let env = with_record();
     let mut document = next(&env);
-    document["changes"] = (0..60).map(|n| json!({ "date": "2026-02-01", "summary": format!("entry {n}") })).collect();
+    document["changes"] =
+        (0..60).map(|n| json!({ "date": "2026-02-01", "summary": format!("entry {n}") })).collect();
     env.update("subject", &document).ok();
     let record = env.decision("subject");
     let changes = record["changes"].as_array().unwrap();
@@ -147,7 +155,19 @@ fn a_target_in_another_project_is_that_projects_business() {
     std::fs::create_dir_all(other.join(".claude/memory")).unwrap();
     let place = other.join(target("fresh")).display().to_string();
     let input = env.input(&decision("A fresh choice"));
-    env.run(&["record", "write", "--action", "create", "--category", "decision", "--target", &place, "--input", &input]).ok();
+    env.run(&[
+        "record",
+        "write",
+        "--action",
+        "create",
+        "--category",
+        "decision",
+        "--target",
+        &place,
+        "--input",
+        &input,
+    ])
+    .ok();
     assert!(other.join(target("fresh")).exists());
     assert_eq!(env.index().len(), 1);
     let index = std::fs::read_to_string(other.join(".claude/memory/index.md")).unwrap();

@@ -204,7 +204,8 @@ impl Project {
     fn note_history(&self, projects: &Path, own: &Path) -> Result<()> {
         let git = git_common_folder(self.root.real()).map(|(_, common)| common);
         let has_commits = git.is_some_and(|git| {
-            let branches = std::fs::read_dir(git.join("refs/heads")).is_ok_and(|mut heads| heads.next().is_some());
+            let branches =
+                std::fs::read_dir(git.join("refs/heads")).is_ok_and(|mut heads| heads.next().is_some());
             branches || git.join("packed-refs").exists()
         });
         let Some(first_commit) = has_commits.then(|| self.first_commit()).flatten() else { return Ok(()) };

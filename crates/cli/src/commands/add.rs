@@ -46,10 +46,10 @@ pub(crate) fn run(args: &Args, call: &Add, out: &Out) -> Result<u8> {
         return Ok(exit::OK);
     }
     let records = wired.engine.records();
-    let name = document.text("id").filter(|id| !id.is_empty()).map_or_else(
-        || name_for(document.text("title").unwrap_or_default()),
-        heirloom_core::text::slug,
-    );
+    let name = document
+        .text("id")
+        .filter(|id| !id.is_empty())
+        .map_or_else(|| name_for(document.text("title").unwrap_or_default()), heirloom_core::text::slug);
     let place = records.folder(category).join(format!("{name}.json"));
     let shown = wired.engine.project().shown(&place);
     let target = records.target(&shown, wired.engine.project().folder())?;

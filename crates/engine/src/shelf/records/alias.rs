@@ -53,7 +53,11 @@ impl Records<'_> {
     pub(super) fn earlier_ids(&self, id: &MemoryId) -> Result<Vec<MemoryId>> {
         let pairs = self.alias_pairs()?;
         let names = names_of(&pairs, id.as_str());
-        Ok(names.iter().filter(|name| **name != id.as_str()).filter_map(|name| MemoryId::parse(name)).collect())
+        Ok(names
+            .iter()
+            .filter(|name| **name != id.as_str())
+            .filter_map(|name| MemoryId::parse(name))
+            .collect())
     }
 
     /// Forgets every alias of an id, also those of its earlier ids. Returns whether there were any.

@@ -14,14 +14,8 @@ use serde_json::Value;
 /// Fields whose values are fixed words, ids or dates; there is nothing to look for in them.
 const FIXED: [&str; 5] = ["schema_version", "category", "record_status", "created_at", "updated_at"];
 
-const ORDER: &[Check] = &[
-    Check::Shape,
-    Check::Secrets,
-    Check::Identity,
-    Check::Contact,
-    Check::Injection,
-    Check::Trust,
-];
+const ORDER: &[Check] =
+    &[Check::Shape, Check::Secrets, Check::Identity, Check::Contact, Check::Injection, Check::Trust];
 
 /// A record that wants to be stored.
 #[derive(Debug)]

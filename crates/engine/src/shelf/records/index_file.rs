@@ -111,7 +111,8 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn of(text: &'a str, without: &str) -> Parts<'a> {
-        let entries = text.lines().filter(|line| is_entry(line) && line_path(line) != Some(without)).collect();
+        let entries =
+            text.lines().filter(|line| is_entry(line) && line_path(line) != Some(without)).collect();
         Parts::with_entries(text, entries)
     }
 

@@ -105,7 +105,8 @@ impl Records<'_> {
         document.set("record_status", "active");
         document.remove("archived_at");
         document.remove("archived_reason");
-        let placed = self.moved(&lock, target, document, &bytes, "Unarchived", "archived", "active", entry)?;
+        let placed =
+            self.moved(&lock, target, document, &bytes, "Unarchived", "archived", "active", entry)?;
         drop(lock);
         placed.sync()?;
         Ok(json!({ "status": "unarchived", "target": target.shown }))

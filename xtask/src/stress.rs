@@ -1,0 +1,3 @@
+//! Long runs of what the tests do for a few seconds.
+
+pub(crate) mod records;
