@@ -74,7 +74,7 @@ pub(crate) fn built(cargo: &mut Command) -> Result<PathBuf, String> {
         let message: Value = serde_json::from_str(line).ok()?;
         message.get("executable").and_then(Value::as_str).map(PathBuf::from)
     };
-    messages.lines().rev().find_map(executable).ok_or_else(|| "cargo built no program".to_owned())
+    messages.lines().filter_map(executable).next_back().ok_or_else(|| "cargo built no program".to_owned())
 }
 
 /// The program, built for development.

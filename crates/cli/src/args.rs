@@ -65,6 +65,7 @@ pub(crate) enum Command {
     Scan(Scan),
     Config(Config),
     Record(Record),
+    Hook(Hook),
     /// Show everything once, in a temporary project that goes away again
     Demo,
     Completions(Completions),
@@ -393,6 +394,20 @@ pub(crate) struct Scan {
     /// Report in SARIF 2.1.0
     #[arg(long)]
     pub(crate) sarif: bool,
+}
+
+/// What coding agents call at each event of a session; reads the agent's JSON from standard input
+///
+/// `heirloom setup` writes these calls into an agent's settings. A hook never fails: whatever goes wrong, the agent goes on and `heirloom
+/// last` says what happened.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Hook {
+    /// session-start, prompt, pre-write, post-write, stop, pre-compact, session-end
+    pub(crate) moment: String,
+
+    /// Whose words to speak: claude-code (if not given), codex, gemini, opencode
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
 }
 
 /// Print a completion script for your shell

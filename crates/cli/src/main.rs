@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod environment;
+mod hook_input;
 mod output;
 mod person;
 mod wiring;

@@ -13,6 +13,7 @@ mod engine;
 pub mod files;
 pub mod gate;
 pub mod git;
+pub mod hook;
 pub mod inject;
 pub mod project;
 pub mod recall;

@@ -5,6 +5,7 @@ mod audit;
 mod config;
 mod demo;
 mod edit;
+mod hook;
 mod init;
 mod lifecycle;
 mod names;
@@ -53,6 +54,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
             RecordAction::Candidate(call) => record::candidate(args, call, out),
             RecordAction::Index(call) => record::index(args, call, out),
         },
+        Command::Hook(call) => hook::run(args, call, out),
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),

@@ -78,7 +78,14 @@ pub(super) fn coerce(key: &Key, raw: &Value) -> Result<Taken, Bad> {
         Err(Bad { message: format!("expected {expected}; {instead}"), strictest })
     };
     match key.ty {
-        Type::Switch => plain(json!(is_on(raw))),
+        Type::Switch => {
+            let off = raw
+                .as_str()
+                .filter(|text| ["false", "off", "no", "0"].contains(&text.to_lowercase().as_str()));
+            let note =
+                off.map(|text| format!("the text \"{text}\" counts as on; write false, without quotes"));
+            Ok(Taken { value: json!(is_on(raw)), note })
+        }
         Type::Whole { min, max } => match whole(raw) {
             Some(n) => {
                 let kept = n.clamp(min, max);

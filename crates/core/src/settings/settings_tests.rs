@@ -209,3 +209,13 @@ fn a_project_cannot_turn_external_memory_on_or_aim_it_but_may_turn_it_off() {
     assert!(!external.enabled);
     assert_eq!(external.sync_strategy, SyncStrategy::Manual);
 }
+
+#[test]
+fn a_switch_set_to_a_quoted_false_is_on_and_says_so() {
+    let document = json!({"triage": {"enabled": "false"}});
+    let loaded = load(&[Layer { origin: Origin::Project, document }]);
+    assert!(loaded.settings.triage.enabled);
+    assert!(
+        loaded.warnings.iter().any(|w| w.name == "triage.enabled" && w.message.contains("without quotes"))
+    );
+}

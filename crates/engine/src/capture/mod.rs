@@ -1,11 +1,12 @@
 //! Capture: what is worth keeping of a conversation.
 //!
-//! Comes in: a transcript. Goes out: drafts, handed to their shelf through the gate. Never here: a rule of a shelf, or a model's
-//! private reasoning, which no reader of this module ever hands out.
+//! Comes in: a transcript. Goes out: suggestions, and drafts handed to their shelf through the gate. Never here: a rule of a shelf, or a
+//! model's private reasoning, which no reader of this module ever hands out.
 
 mod notes;
 mod scope;
 pub mod transcript;
+pub mod triage;
 
 pub use notes::{Captured, Proposals, capture_notes, keep_all, keep_at_stop};
 pub use scope::scope_of;

@@ -91,6 +91,12 @@ impl Prepared {
     }
 }
 
+/// Writes a private file so that other processes see the old or the new one, without waiting for the disk: for what may be
+/// lost in a power cut. A link in the file's place is replaced, never followed.
+pub fn write_passing(path: &Path, bytes: &[u8]) -> Result<()> {
+    Prepared::derived(path, bytes, Mode::Private)?.place().map(|_| ())
+}
+
 /// A file in its place, not yet proof against a power cut.
 #[derive(Debug)]
 #[must_use = "it is not durable until its folder is synced"]

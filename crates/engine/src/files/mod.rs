@@ -14,12 +14,15 @@ mod root;
 pub mod step;
 
 pub use append::{append_line, append_lines};
-pub use atomic::{Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write};
+pub use atomic::{
+    Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write, write_passing,
+};
 pub use input::{TempRoots, read_input};
 pub use local::Local;
 pub use lock::{LOCK_LIMIT, Lock};
 pub use read::{MAX_FILE, read, read_if_there, read_tail, read_text};
 pub use root::Root;
+pub(crate) use root::real_path;
 
 #[cfg(test)]
 #[path = "files_tests.rs"]

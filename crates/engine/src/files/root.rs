@@ -54,7 +54,7 @@ impl Root {
 /// Where a path really leads: links resolved as far as it exists, `.` and `..` taken out of the rest.
 ///
 /// `..` is applied after links are resolved, like the system does, so `link/..` leads to where the link points.
-fn real_path(path: &Path) -> PathBuf {
+pub(crate) fn real_path(path: &Path) -> PathBuf {
     let mut real = PathBuf::from("/");
     let mut missing = false;
     for part in path.components() {

@@ -37,7 +37,7 @@ pub struct Hit {
     pub title: String,
     /// Its path, as the index has it.
     pub path: String,
-    /// Its tags, lower case.
+    /// Its tags, lower case, sorted, each once.
     pub tags: Vec<String>,
     /// All points together.
     pub score: u32,
@@ -146,8 +146,8 @@ fn rank(
         settings.categories.iter().filter(|c| !c.enabled).map(|c| c.label()).collect();
     let mut hits: Vec<Hit> = index
         .lines()
-        .filter_map(IndexEntry::parse)
-        .filter(|entry| !switched_off.contains(&entry.label))
+        .filter_map(|line| IndexEntry::parse(line.trim()))
+        .filter(|entry| is_label(&entry.label, engine) && !switched_off.contains(&entry.label))
         .filter_map(|entry| {
             let mut why = explain(words, &entry);
             why.description =
@@ -157,13 +157,22 @@ fn rank(
                 label: entry.label,
                 title: entry.title,
                 path: entry.path,
-                tags: entry.tags.iter().map(|tag| tag.to_lowercase()).collect(),
+                tags: entry
+                    .tags
+                    .iter()
+                    .map(|tag| tag.to_lowercase())
+                    .collect::<BTreeSet<_>>()
+                    .into_iter()
+                    .collect(),
                 score,
                 why,
             })
         })
         .collect();
     sort(&mut hits);
+    // A file that the index names twice is shown once, by its better line.
+    let mut seen = BTreeSet::new();
+    hits.retain(|hit| seen.insert(hit.path.clone()));
     let mut place = 0;
     hits.retain_mut(|hit| {
         place += 1;
@@ -178,6 +187,12 @@ fn rank(
         engine.screen().would_refuse(&shown, Row::Records).is_none()
     };
     hits.into_iter().filter(allowed).take(max).collect()
+}
+
+/// Whether a label is one: capital letters and underscores, or whatever a category of the settings is called.
+fn is_label(label: &str, engine: &Engine) -> bool {
+    label.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+        || engine.settings().categories.iter().any(|category| category.label() == label)
 }
 
 /// Best first, then by the category's priority, then as the index has them.

@@ -15,6 +15,7 @@ mod gc;
 mod index_file;
 mod index_merge;
 mod json_schema;
+mod judge;
 mod lifecycle;
 mod merge;
 mod redact;

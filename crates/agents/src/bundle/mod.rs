@@ -1,0 +1,76 @@
+//! The plugin bundle for Claude Code: manifest, hooks, commands and the skill, all written from the tables.
+//!
+//! Comes in: nothing but the tables. Goes out: files by path. `cargo xtask generate` writes them to `plugins/claude-code/` and
+//! the checks compare. Never here: a rule of its own; commands and skill call one program and do what it answers.
+
+mod commands;
+mod skill;
+
+use crate::install::{self, Reach};
+use crate::table::CLAUDE_CODE;
+use serde_json::{Value, json};
+
+/// A file of the bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its path in the bundle.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+fn file(path: &str, text: String) -> File {
+    File { path: path.to_owned(), text }
+}
+
+/// How the bundle calls this program: by name, because a plugin is the same on every machine.
+const PROGRAM: &str = "heirloom";
+
+/// All files of the bundle.
+pub fn files() -> Vec<File> {
+    let mut files = vec![
+        file(".claude-plugin/plugin.json", pretty(&manifest())),
+        file("hooks/hooks.json", pretty(&hooks())),
+        file("skills/memory-management/SKILL.md", skill::text()),
+    ];
+    files.extend(commands::all().into_iter().map(|(name, text)| file(&format!("commands/{name}.md"), text)));
+    files
+}
+
+fn pretty(value: &Value) -> String {
+    // Values made of texts and numbers always serialise.
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn manifest() -> Value {
+    let commands: Vec<String> =
+        commands::all().iter().map(|(name, _)| format!("./commands/{name}.md")).collect();
+    json!({
+        "name": "heirloom",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "Memory for AI agents that people can read, trust and version: decisions, runbooks, constraints, \
+            tech debt, preferences and session summaries, recalled at every prompt, captured at every stop, guarded against \
+            direct writes.",
+        "license": "Apache-2.0 OR MIT",
+        "keywords": ["memory", "context", "knowledge-management", "session-state", "decisions", "runbooks"],
+        "commands": commands,
+        "skills": ["./skills/memory-management"],
+    })
+}
+
+fn hooks() -> Value {
+    // Installing into an empty file gives exactly the hooks.
+    let edit = install::install(&CLAUDE_CODE, Reach::User, None, PROGRAM);
+    let installed: Value =
+        edit.ok().and_then(|edit| serde_json::from_slice(&edit.after?).ok()).unwrap_or_default();
+    json!({
+        "description": "Recall at every prompt, triage at every stop, a guard and a validator around the store.",
+        "hooks": installed["hooks"],
+    })
+}
+
+#[cfg(test)]
+#[path = "bundle_tests.rs"]
+mod tests;

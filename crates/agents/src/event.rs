@@ -1,0 +1,69 @@
+//! What happened, in our own words: one strict type for all agents.
+//!
+//! Comes in: nothing; [`crate::wire`] makes these. Goes out: to the engine's hooks. Never here: a field that only one agent
+//! has a use for.
+
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A hook call, understood.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Call {
+    /// The session, if the agent names it.
+    pub session: Option<String>,
+    /// Where the agent writes the conversation.
+    pub transcript: Option<PathBuf>,
+    /// The working folder, if the agent names it; else the hook's own.
+    pub cwd: Option<PathBuf>,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A session begins, or begins again after its context was cleared or made smaller.
+    SessionStart {
+        /// Whether the model has lost what it was told before.
+        afresh: bool,
+    },
+    /// A person asked something.
+    Prompt {
+        /// What.
+        text: String,
+    },
+    /// A tool is about to write.
+    PreWrite {
+        /// What it would write.
+        targets: Vec<Target>,
+    },
+    /// A tool has written.
+    PostWrite {
+        /// What it wrote.
+        targets: Vec<Target>,
+    },
+    /// The model has finished its turn.
+    Stop {
+        /// It went on because an earlier stop was held up.
+        active: bool,
+        /// What was asked in this turn, if the agent says so.
+        prompt: Option<String>,
+        /// The model's last message, if the agent says so.
+        last_message: Option<String>,
+    },
+    /// The context is about to be made smaller.
+    PreCompact,
+    /// The session is over.
+    SessionEnd,
+}
+
+/// What a tool writes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// A file.
+    File(String),
+    /// Whatever this shell command writes.
+    Command(String),
+}

@@ -1,0 +1,354 @@
+//! The one table of agents: a constant each, with their names for events, fields and tools, and where they keep settings.
+//!
+//! Comes in: nothing. Goes out: rows. Facts are from the agents' published references; `version` says of which. A new agent
+//! is a new constant here and, if it answers in new words, a module in [`crate::reply`].
+
+/// A moment in a session at which a hook runs; the word after `heirloom hook`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "named like the events they stand for")]
+pub enum Moment {
+    SessionStart,
+    Prompt,
+    PreWrite,
+    PostWrite,
+    Stop,
+    PreCompact,
+    SessionEnd,
+}
+
+impl Moment {
+    /// All moments, in the order of a session.
+    pub const ALL: [Moment; 7] = [
+        Moment::SessionStart,
+        Moment::Prompt,
+        Moment::PreWrite,
+        Moment::PostWrite,
+        Moment::Stop,
+        Moment::PreCompact,
+        Moment::SessionEnd,
+    ];
+
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Moment::SessionStart => "session-start",
+            Moment::Prompt => "prompt",
+            Moment::PreWrite => "pre-write",
+            Moment::PostWrite => "post-write",
+            Moment::Stop => "stop",
+            Moment::PreCompact => "pre-compact",
+            Moment::SessionEnd => "session-end",
+        }
+    }
+
+    /// The moment of that name.
+    pub fn named(name: &str) -> Option<Moment> {
+        Moment::ALL.into_iter().find(|moment| moment.name() == name)
+    }
+
+    /// Seconds an agent should give the hook.
+    pub const fn timeout_seconds(self) -> u32 {
+        match self {
+            Moment::Stop => 30,
+            Moment::PreWrite => 5,
+            Moment::PostWrite | Moment::Prompt | Moment::SessionStart | Moment::PreCompact => 10,
+            Moment::SessionEnd => 1,
+        }
+    }
+
+    /// What the agent shows while the hook runs.
+    pub const fn status_message(self) -> &'static str {
+        match self {
+            Moment::SessionStart => "Loading memories...",
+            Moment::Prompt => "Retrieving relevant memories...",
+            Moment::PreWrite => "Checking memory write path...",
+            Moment::PostWrite => "Validating memory file...",
+            Moment::Stop => "Evaluating session for memories...",
+            Moment::PreCompact => "Keeping what would be lost...",
+            Moment::SessionEnd => "Closing the session's memory...",
+        }
+    }
+}
+
+/// A hook of an agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Hook {
+    /// When it runs.
+    pub moment: Moment,
+    /// The agent's name for it.
+    pub event: &'static str,
+    /// Which tools it runs for; empty where the agent takes no matcher.
+    pub matcher: &'static str,
+}
+
+/// A tool that writes, and which fields of its input say what.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool {
+    /// The agent's name for it.
+    pub name: &'static str,
+    /// Where the target is.
+    pub target: ToolTarget,
+}
+
+/// Where a tool's input says what it writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolTarget {
+    /// A path in this field.
+    Path(&'static str),
+    /// A shell command in this field.
+    Command(&'static str),
+    /// A patch in this field, with `*** Add File: path` lines.
+    Patch(&'static str),
+}
+
+/// How an agent takes answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Plain text is context, exit code 2 blocks, objects may hold more than is read.
+    ClaudeCode,
+    /// The same words, but unknown ones make the answer invalid.
+    Codex,
+    /// JSON only; `deny` instead of `block`.
+    Gemini,
+    /// Our own plugin reads the answer.
+    OpenCode,
+}
+
+/// How an agent's settings take hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Install {
+    /// A JSON file with a `hooks` object: event names to lists of `{matcher, hooks: […]}`.
+    HooksObject {
+        /// Timeouts are written in these.
+        unit: TimeUnit,
+        /// Whether a hook may say what is shown while it runs.
+        status_message: bool,
+        /// Whether a hook has a name.
+        named: bool,
+    },
+    /// A file of ours in the agent's plugin folder.
+    PluginFile,
+}
+
+/// A unit of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they say it themselves")]
+pub enum TimeUnit {
+    Seconds,
+    Milliseconds,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Agent {
+    /// The word after `--agent`.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// The version its facts were read from.
+    pub version: &'static str,
+    /// Its hooks.
+    pub hooks: &'static [Hook],
+    /// Its tools that write.
+    pub tools: &'static [Tool],
+    /// How it takes answers.
+    pub dialect: Dialect,
+    /// Most characters of context it takes before it swaps them for a file.
+    pub context_max: usize,
+    /// How its settings take hooks.
+    pub install: Install,
+    /// The settings file for one user, from the home folder.
+    pub user_file: &'static str,
+    /// The settings file for one project, from the project folder.
+    pub project_file: &'static str,
+    /// A folder in the home folder that shows the agent is used on this machine.
+    pub home_folder: &'static str,
+    /// Variables the agent sets for the programs it starts.
+    pub marks: &'static [&'static str],
+    /// Whether the user must approve hooks in the agent before it runs them.
+    pub asks_for_trust: bool,
+}
+
+const CLAUDE_WRITES: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash";
+const CODEX_WRITES: &str = "Bash|apply_patch";
+const GEMINI_WRITES: &str = "write_file|replace|run_shell_command";
+
+const fn hook(moment: Moment, event: &'static str, matcher: &'static str) -> Hook {
+    Hook { moment, event, matcher }
+}
+
+const fn tool(name: &'static str, target: ToolTarget) -> Tool {
+    Tool { name, target }
+}
+
+/// Claude Code.
+pub const CLAUDE_CODE: Agent = Agent {
+    name: "claude-code",
+    title: "Claude Code",
+    version: "2.1.240",
+    hooks: &[
+        hook(Moment::SessionStart, "SessionStart", ""),
+        hook(Moment::Prompt, "UserPromptSubmit", ""),
+        hook(Moment::PreWrite, "PreToolUse", CLAUDE_WRITES),
+        hook(Moment::PostWrite, "PostToolUse", CLAUDE_WRITES),
+        hook(Moment::Stop, "Stop", ""),
+        hook(Moment::PreCompact, "PreCompact", ""),
+        hook(Moment::SessionEnd, "SessionEnd", ""),
+    ],
+    tools: &[
+        tool("Write", ToolTarget::Path("file_path")),
+        tool("Edit", ToolTarget::Path("file_path")),
+        tool("MultiEdit", ToolTarget::Path("file_path")),
+        tool("NotebookEdit", ToolTarget::Path("notebook_path")),
+        tool("Bash", ToolTarget::Command("command")),
+    ],
+    dialect: Dialect::ClaudeCode,
+    context_max: 10_000,
+    install: Install::HooksObject { unit: TimeUnit::Seconds, status_message: true, named: false },
+    user_file: ".claude/settings.json",
+    project_file: ".claude/settings.json",
+    home_folder: ".claude",
+    marks: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
+    asks_for_trust: false,
+};
+
+/// Codex CLI.
+pub const CODEX: Agent = Agent {
+    name: "codex",
+    title: "Codex CLI",
+    version: "main of 2026-08-22",
+    hooks: &[
+        hook(Moment::SessionStart, "SessionStart", ""),
+        hook(Moment::Prompt, "UserPromptSubmit", ""),
+        hook(Moment::PreWrite, "PreToolUse", CODEX_WRITES),
+        hook(Moment::PostWrite, "PostToolUse", CODEX_WRITES),
+        hook(Moment::Stop, "Stop", ""),
+        hook(Moment::PreCompact, "PreCompact", ""),
+        hook(Moment::SessionEnd, "SessionEnd", ""),
+    ],
+    tools: &[
+        tool("Bash", ToolTarget::Command("command")),
+        tool("apply_patch", ToolTarget::Patch("command")),
+        tool("apply_patch", ToolTarget::Patch("input")),
+    ],
+    dialect: Dialect::Codex,
+    // About 2,500 tokens.
+    context_max: 8_000,
+    install: Install::HooksObject { unit: TimeUnit::Seconds, status_message: true, named: false },
+    user_file: ".codex/hooks.json",
+    project_file: ".codex/hooks.json",
+    home_folder: ".codex",
+    marks: &["CODEX_SANDBOX", "CODEX_THREAD_ID"],
+    asks_for_trust: true,
+};
+
+/// Gemini CLI.
+pub const GEMINI: Agent = Agent {
+    name: "gemini",
+    title: "Gemini CLI",
+    version: "main of 2026-08-21",
+    hooks: &[
+        hook(Moment::SessionStart, "SessionStart", ""),
+        hook(Moment::Prompt, "BeforeAgent", ""),
+        hook(Moment::PreWrite, "BeforeTool", GEMINI_WRITES),
+        hook(Moment::PostWrite, "AfterTool", GEMINI_WRITES),
+        hook(Moment::Stop, "AfterAgent", ""),
+        hook(Moment::PreCompact, "PreCompress", ""),
+        hook(Moment::SessionEnd, "SessionEnd", ""),
+    ],
+    tools: &[
+        tool("write_file", ToolTarget::Path("file_path")),
+        tool("replace", ToolTarget::Path("file_path")),
+        tool("run_shell_command", ToolTarget::Command("command")),
+    ],
+    dialect: Dialect::Gemini,
+    context_max: 10_000,
+    install: Install::HooksObject { unit: TimeUnit::Milliseconds, status_message: false, named: true },
+    user_file: ".gemini/settings.json",
+    project_file: ".gemini/settings.json",
+    home_folder: ".gemini",
+    marks: &["GEMINI_CLI"],
+    asks_for_trust: false,
+};
+
+/// OpenCode. Its events reach us through a plugin of ours, so the names are the plugin's.
+pub const OPENCODE: Agent = Agent {
+    name: "opencode",
+    title: "OpenCode",
+    version: "plugin API of 2026-08",
+    hooks: &[
+        hook(Moment::SessionStart, "session.created", ""),
+        hook(Moment::Prompt, "chat.message", ""),
+        hook(Moment::PreWrite, "tool.execute.before", ""),
+        hook(Moment::PostWrite, "tool.execute.after", ""),
+        hook(Moment::Stop, "session.idle", ""),
+        hook(Moment::PreCompact, "experimental.session.compacting", ""),
+    ],
+    tools: &[
+        tool("write", ToolTarget::Path("filePath")),
+        tool("edit", ToolTarget::Path("filePath")),
+        tool("bash", ToolTarget::Command("command")),
+        tool("patch", ToolTarget::Patch("patchText")),
+        tool("apply_patch", ToolTarget::Patch("patchText")),
+    ],
+    dialect: Dialect::OpenCode,
+    context_max: 10_000,
+    install: Install::PluginFile,
+    user_file: ".config/opencode/plugins/heirloom.ts",
+    project_file: ".opencode/plugins/heirloom.ts",
+    home_folder: ".config/opencode",
+    marks: &["OPENCODE"],
+    asks_for_trust: false,
+};
+
+/// All agents.
+pub const AGENTS: [&Agent; 4] = [&CLAUDE_CODE, &CODEX, &GEMINI, &OPENCODE];
+
+impl Agent {
+    /// The agent of that name.
+    pub fn named(name: &str) -> Option<&'static Agent> {
+        AGENTS.into_iter().find(|agent| agent.name == name)
+    }
+
+    /// The agent's name for a moment, if it has that moment.
+    pub fn event_name(&self, moment: Moment) -> Option<&'static str> {
+        self.hooks.iter().find(|hook| hook.moment == moment).map(|hook| hook.event)
+    }
+
+    /// The moment of one of the agent's events.
+    pub fn moment_of(&self, event: &str) -> Option<Moment> {
+        self.hooks.iter().find(|hook| hook.event == event).map(|hook| hook.moment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_agent_and_moment_is_found_by_its_name() {
+        for agent in AGENTS {
+            assert_eq!(Agent::named(agent.name).map(|found| found.name), Some(agent.name));
+            for hook in agent.hooks {
+                assert_eq!(agent.moment_of(hook.event), Some(hook.moment), "{} {}", agent.name, hook.event);
+            }
+        }
+        for moment in Moment::ALL {
+            assert_eq!(Moment::named(moment.name()), Some(moment));
+        }
+    }
+
+    #[test]
+    fn a_matcher_names_exactly_the_tools_that_write() {
+        for agent in AGENTS {
+            for hook in agent.hooks.iter().filter(|hook| !hook.matcher.is_empty()) {
+                let mut named: Vec<&str> = hook.matcher.split('|').collect();
+                let mut tools: Vec<&str> = agent.tools.iter().map(|tool| tool.name).collect();
+                tools.dedup();
+                named.sort_unstable();
+                tools.sort_unstable();
+                assert_eq!(named, tools, "{}", agent.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! `hook`: what coding agents call. One short process per event; whatever goes wrong, the agent goes on.
+//!
+//! Comes in: a moment, an agent, and the agent's JSON on standard input. Goes out: an answer in that agent's words, and a line in the
+//! trace. Never here: an exit code other than 0, except the 2 with which a stop is held up; an error on standard output.
+
+use crate::args::{Args, Hook};
+use crate::output::Out;
+use crate::{environment, hook_input, wiring};
+use heirloom_agents::reply::{self, Answer, Output};
+use heirloom_agents::table::{Agent, CLAUDE_CODE, Moment};
+use heirloom_agents::wire::{self, Silence};
+use heirloom_agents::{Call, Event, Target};
+use heirloom_core::fault::Result;
+use heirloom_core::settings::TriageMode;
+use heirloom_core::time;
+use heirloom_engine::hook::guard::{self, Attempt, Memory};
+use heirloom_engine::hook::trace::{self, Ended, Run};
+use heirloom_engine::hook::{gather, judge, start, stop, validate};
+use heirloom_engine::inject::records_block;
+use heirloom_engine::recall::title_tags;
+use std::path::Path;
+use std::time::Instant;
+
+/// Most characters a session is told at its start: it is told them whatever it is about.
+const START_MAX: usize = 2_000;
+
+pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
+    let started = Instant::now();
+    let agent = call.agent.as_deref().map_or(Some(&CLAUDE_CODE), Agent::named);
+    let (Some(agent), Some(moment)) = (agent, Moment::named(&call.moment)) else {
+        // A newer plugin may know hooks and agents that this program does not; that is no reason to stop anybody.
+        out.say(format!("heirloom knows no hook `{}` of that agent", call.moment));
+        return Ok(0);
+    };
+    let mut hook = Running { args, agent, moment, out, started };
+    // The last line of defence: some agents take any crash of a guard for a refusal.
+    let output = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook.answer())).unwrap_or_default();
+    if !output.stdout.is_empty() {
+        out.raw(output.stdout.as_bytes());
+    }
+    if !output.stderr.is_empty() {
+        out.say(output.stderr.trim_end_matches('\n'));
+    }
+    Ok(output.exit)
+}
+
+struct Running<'a> {
+    args: &'a Args,
+    agent: &'static Agent,
+    moment: Moment,
+    out: &'a Out,
+    started: Instant,
+}
+
+/// What a hook did, for the answer and for the trace.
+struct Did {
+    answer: Answer,
+    ended: Ended,
+    saw: String,
+    because: Vec<String>,
+}
+
+impl Did {
+    fn nothing(saw: impl Into<String>, why: impl Into<String>) -> Did {
+        Did { answer: Answer::Nothing, ended: Ended::Silent, saw: saw.into(), because: vec![why.into()] }
+    }
+
+    fn failed(why: impl Into<String>) -> Did {
+        Did { ended: Ended::Failed, ..Did::nothing("", why) }
+    }
+}
+
+impl Running<'_> {
+    fn answer(&mut self) -> Output {
+        let input = match hook_input::read(std::io::stdin()) {
+            Ok(input) => input,
+            Err(e) => return self.failed_early(&format!("standard input cannot be read: {e}")),
+        };
+        let call = match wire::read(self.agent, self.moment, &input) {
+            Ok(call) => call,
+            Err(Silence::Empty | Silence::NotOurs(_)) => return Output::default(),
+            Err(Silence::Broken(why)) => return self.failed_early(&why),
+        };
+        let Ok(here) = environment::current_folder() else { return Output::default() };
+        let cwd = call.cwd.as_ref().map_or_else(|| here.clone(), |folder| here.join(folder));
+        self.in_project(&cwd, |hook, wired| hook.act(wired, &call, &cwd))
+    }
+
+    /// A failure before the project is known: the trace of the folder the hook was started in gets the line.
+    fn failed_early(&mut self, why: &str) -> Output {
+        let Ok(here) = environment::current_folder() else { return Output::default() };
+        self.in_project(&here, |_, _| Ok(Did::failed(why)))
+    }
+
+    fn in_project(
+        &mut self,
+        cwd: &Path,
+        act: impl FnOnce(&Running<'_>, &wiring::Wired) -> Result<Did>,
+    ) -> Output {
+        let folder = wiring::project_folder(cwd);
+        let wired = match wiring::wire_at(self.args, &folder, None, cwd.to_owned()) {
+            Ok(wired) => wired,
+            Err(fault) => {
+                self.out.say(fault.message);
+                return Output::default();
+            }
+        };
+        let did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
+        self.trace(&wired, &did);
+        if did.ended == Ended::Failed {
+            self.out.say(did.because.join("; "));
+        }
+        reply::render(self.agent, self.moment, &did.answer)
+    }
+
+    fn trace(&self, wired: &wiring::Wired, did: &Did) {
+        let project = wired.engine.project();
+        let run = Run {
+            at: time::format(project.world().now),
+            hook: self.moment.name().to_owned(),
+            agent: self.agent.name.to_owned(),
+            ended: did.ended,
+            saw: did.saw.clone(),
+            because: did.because.clone(),
+            micros: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        };
+        // The trace must not be what makes a hook fail.
+        let _ = trace::record(project, &run);
+    }
+
+    fn act(&self, wired: &wiring::Wired, call: &Call, cwd: &Path) -> Result<Did> {
+        match &call.event {
+            Event::Prompt { text } => self.prompt(wired, text),
+            Event::PreWrite { targets } => Ok(self.pre_write(wired, targets, cwd)),
+            Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
+            Event::Stop { active, prompt, last_message } => {
+                let suggest = wired.engine.settings().triage.mode == TriageMode::Suggest;
+                let arrival = stop::Arrival {
+                    session: call.session.as_deref(),
+                    transcript: call.transcript.as_deref(),
+                    cwd,
+                    prompt: prompt.as_deref(),
+                    last_message: last_message.as_deref(),
+                    active: *active,
+                    goes_on: reply::goes_on(self.agent, suggest),
+                };
+                Ok(self.with_notes(self.stop(wired, arrival, suggest)?, wired, call))
+            }
+            Event::PreCompact | Event::SessionEnd => {
+                Ok(self.with_notes(Did::nothing("", "a last look at the conversation"), wired, call))
+            }
+            Event::SessionStart { .. } => self.session_start(wired),
+        }
+    }
+
+    fn prompt(&self, wired: &wiring::Wired, text: &str) -> Result<Did> {
+        self.out.warnings(&wired.loaded.warnings);
+        let saw = format!("a prompt of {} characters", text.chars().count());
+        let hits = title_tags::recall(&wired.engine, text)?;
+        if hits.is_empty() {
+            return Ok(Did::nothing(saw, "no title or tag fits"));
+        }
+        Ok(Did {
+            answer: Answer::Context(records_block(&hits, wired.engine.settings())),
+            ended: Ended::Injected,
+            saw,
+            because: hits.iter().map(|hit| format!("{} (score {})", hit.path, hit.score)).collect(),
+        })
+    }
+
+    fn session_start(&self, wired: &wiring::Wired) -> Result<Did> {
+        let facts = gather(&wired.engine)?;
+        let source = format!("{}/", wired.engine.settings().memory_root.trim_end_matches('/'));
+        let saw = "a session's start";
+        Ok(match start::block(&facts, &source, START_MAX) {
+            None => Did::nothing(saw, "nothing every session should know"),
+            Some(block) => Did {
+                answer: Answer::Context(block),
+                ended: Ended::Injected,
+                saw: saw.to_owned(),
+                because: vec![format!(
+                    "{} that hold, {} left to do, {} new in review",
+                    facts.standing.len(),
+                    facts.next_actions.len(),
+                    facts.new_in_review
+                )],
+            },
+        })
+    }
+
+    fn memory(&self, wired: &wiring::Wired) -> Memory {
+        Memory::new(wired.engine.project().root().folder(), environment::home().as_deref())
+    }
+
+    fn pre_write(&self, wired: &wiring::Wired, targets: &[Target], cwd: &Path) -> Did {
+        let memory = self.memory(wired);
+        let saw = format!("{} targets", targets.len());
+        let refusal = targets.iter().find_map(|target| guard::refusal(&memory, attempt(target), cwd));
+        match refusal {
+            None => Did::nothing(saw, "outside every memory folder"),
+            Some(reason) => Did {
+                answer: Answer::Deny(reason.to_owned()),
+                ended: Ended::Denied,
+                saw,
+                because: vec!["inside a memory folder".to_owned()],
+            },
+        }
+    }
+
+    fn post_write(&self, wired: &wiring::Wired, targets: &[Target], cwd: &Path) -> Result<Did> {
+        let engine = &wired.engine;
+        let memory = self.memory(wired);
+        let shelf = |inside: &guard::Inside, path: &Path, bytes: &[u8]| judge(engine, inside, path, bytes);
+        let mut refusals = Vec::new();
+        let mut warnings = Vec::new();
+        for (path, from) in targets.iter().flat_map(|target| guard::written(attempt(target), cwd)) {
+            let now = engine.project().world().now;
+            let outcome = validate::validate(&memory, engine.screen(), &shelf, &path, &from, now)?;
+            warnings.extend(outcome.warnings);
+            refusals.extend(outcome.refusal);
+        }
+        for line in &warnings {
+            self.out.say(line);
+        }
+        for refusal in &refusals {
+            self.out.say(format!("ERROR: {refusal}"));
+        }
+        let saw = format!("{} targets", targets.len());
+        if refusals.is_empty() {
+            return Ok(Did::nothing(
+                saw,
+                if warnings.is_empty() { "outside every memory folder" } else { "valid" },
+            ));
+        }
+        Ok(Did {
+            answer: Answer::Undo(refusals.join("\n")),
+            ended: Ended::Denied,
+            saw,
+            because: vec![format!("{} files are not what they should be", refusals.len())],
+        })
+    }
+
+    /// Keeps notes too, if the settings want that. Failing at it is told, but costs nothing else.
+    fn with_notes(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
+        let home = environment::home();
+        let folders = folders(home.as_deref());
+        match stop::keep_notes(&wired.engine, folders, call.transcript.as_deref()) {
+            Ok(0) => {}
+            Ok(kept) => {
+                did.because.push(format!("{kept} notes kept"));
+                did.ended = Ended::Captured;
+            }
+            Err(fault) => did.because.push(format!("no notes kept: {}", fault.message)),
+        }
+        did
+    }
+
+    fn stop(&self, wired: &wiring::Wired, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {
+        let home = environment::home();
+        match stop::stop(&wired.engine, folders(home.as_deref()), arrival)? {
+            stop::Outcome::Through(why) => Ok(Did::nothing("a stop", why)),
+            stop::Outcome::Held { text, kinds } => Ok(Did {
+                answer: if suggest { Answer::Suggest(text) } else { Answer::Hold(text) },
+                ended: Ended::Captured,
+                saw: "a stop".to_owned(),
+                because: kinds.iter().map(|(kind, score)| format!("{kind} (score {score:.2})")).collect(),
+            }),
+        }
+    }
+}
+
+/// Transcripts are read from, and files for drafting models are put into, the folder all agents agree on.
+fn folders(home: Option<&Path>) -> stop::Folders<'_> {
+    stop::Folders { temp: Path::new("/tmp"), home }
+}
+
+fn attempt(target: &Target) -> Attempt<'_> {
+    match target {
+        Target::File(path) => Attempt::File(path),
+        Target::Command(command) => Attempt::Command(command),
+    }
+}

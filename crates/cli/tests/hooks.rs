@@ -1,0 +1,193 @@
+//! The hook command as agents run it: a fresh process, JSON in, an answer out, and never a surprise.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const MOMENTS: [&str; 7] =
+    ["session-start", "prompt", "pre-write", "post-write", "stop", "pre-compact", "session-end"];
+const AGENTS: [&str; 4] = ["claude-code", "codex", "gemini", "opencode"];
+
+/// A project and a home of its own, below the temporary folder that transcripts may lie in.
+struct Scene {
+    _folder: tempfile::TempDir,
+    project: PathBuf,
+    home: PathBuf,
+}
+
+struct Answer {
+    stdout: String,
+    stderr: String,
+    exit: i32,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let folder = tempfile::Builder::new().tempdir_in("/tmp").unwrap();
+        let [project, home] = ["project", "home"].map(|name| folder.path().join(name));
+        std::fs::create_dir(&project).unwrap();
+        std::fs::create_dir(&home).unwrap();
+        Scene { _folder: folder, project, home }
+    }
+
+    fn heirloom(&self, args: &[&str], input: &[u8]) -> Answer {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_heirloom"))
+            .args(args)
+            .current_dir(&self.project)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("PATH", "/usr/bin:/bin")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A hook may answer before it has read everything.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        let output = child.wait_with_output().unwrap();
+        Answer {
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            exit: output.status.code().unwrap_or(-1),
+        }
+    }
+
+    fn hook(&self, moment: &str, input: &Value) -> Answer {
+        let mut input = input.clone();
+        input["cwd"] = json!(self.project);
+        input["session_id"] = json!("session-1");
+        self.heirloom(&["hook", moment, "--agent", "claude-code"], input.to_string().as_bytes())
+    }
+}
+
+fn payloads() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/hooks");
+    let mut found = Vec::new();
+    for agent in AGENTS {
+        for entry in std::fs::read_dir(folder.join(agent)).unwrap() {
+            let fixture: Value =
+                serde_json::from_slice(&std::fs::read(entry.unwrap().path()).unwrap()).unwrap();
+            found.push(fixture["input"].to_string().into_bytes());
+        }
+    }
+    found
+}
+
+#[test]
+fn no_input_makes_a_hook_fail_or_hang() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.project.join(".claude/memory")).unwrap();
+    let deep = [b"{\"tool_input\":".as_slice(), &[b'['; 50_000]].concat();
+    let huge = json!({"prompt": "word ".repeat(400_000), "tool_input": {"file_path": "/a".repeat(100_000)}});
+    let hostile: Vec<Vec<u8>> = vec![
+        Vec::new(),
+        b"  \n".to_vec(),
+        b"{".to_vec(),
+        b"null".to_vec(),
+        b"[]".to_vec(),
+        b"\xff\xfe{}".to_vec(),
+        b"{\"prompt\": \"\xff\xff\xff\xff\"}".to_vec(),
+        deep,
+        huge.to_string().into_bytes(),
+    ];
+    for moment in MOMENTS {
+        for agent in AGENTS {
+            for input in &hostile {
+                let answer = scene.heirloom(&["hook", moment, "--agent", agent], input);
+                assert_eq!(answer.exit, 0, "{moment} {agent}: {}", answer.stderr);
+            }
+        }
+    }
+    let unknown = scene.heirloom(&["hook", "tomorrow", "--agent", "somebody"], b"{}");
+    assert_eq!(unknown.exit, 0);
+}
+
+#[test]
+fn a_broken_payload_leaves_a_line_in_the_trace() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.project.join(".claude/memory")).unwrap();
+    scene.heirloom(&["hook", "prompt"], b"{oops");
+    let trace = scene.project.join(".claude/memory/.local/health/hooks.jsonl");
+    let line: Value = serde_json::from_str(std::fs::read_to_string(trace).unwrap().trim()).unwrap();
+    assert_eq!((&line["hook"], &line["ended"]), (&json!("prompt"), &json!("failed")));
+}
+
+#[test]
+fn a_payload_cut_anywhere_is_silence() {
+    let scene = Scene::new();
+    for payload in payloads().into_iter().step_by(7) {
+        let cut = &payload[..payload.len() / 2];
+        for moment in ["prompt", "pre-write", "stop"] {
+            let answer = scene.heirloom(&["hook", moment], cut);
+            assert_eq!((answer.exit, answer.stdout.as_str()), (0, ""), "{moment}");
+        }
+    }
+}
+
+#[test]
+fn a_session_as_claude_code_runs_it() {
+    let scene = Scene::new();
+    assert_eq!(scene.heirloom(&["init"], b"").exit, 0);
+
+    let start = scene.hook("session-start", &json!({"hook_event_name": "SessionStart", "source": "startup"}));
+    assert_eq!((start.exit, start.stdout.as_str()), (0, ""));
+    let ask =
+        json!({"hook_event_name": "UserPromptSubmit", "prompt": "Which database did we choose, postgres?"});
+    assert_eq!(scene.hook("prompt", &ask).stdout, "");
+
+    let target = scene.project.join(".claude/memory/decisions/use-postgres.json");
+    let write = json!({"hook_event_name": "PreToolUse", "tool_name": "Write",
+        "tool_input": {"file_path": target, "content": "{}"}});
+    let denied: Value = serde_json::from_str(&scene.hook("pre-write", &write).stdout).unwrap();
+    assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert_eq!(denied["hookSpecificOutput"]["hookEventName"], "PreToolUse");
+
+    let transcript = scene.home.join("t.jsonl");
+    let said = "We decided on PostgreSQL because of jsonb.\n\nWe chose pgvector because it is near.";
+    let lines = [
+        json!({"type": "user", "message": {"role": "user", "content": "Which database?"}}),
+        json!({"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": said}]}}),
+    ];
+    std::fs::write(&transcript, lines.map(|line| line.to_string()).join("\n")).unwrap();
+    let stop = json!({"hook_event_name": "Stop", "transcript_path": transcript, "stop_hook_active": false,
+        "last_assistant_message": said});
+    let held = scene.hook("stop", &stop);
+    assert_eq!(held.exit, 2, "{}", held.stderr);
+    let data = held.stderr.split("<triage_data>").nth(1).unwrap().split("</triage_data>").next().unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["categories"][0]["category"], "decision");
+    let context = std::fs::read_to_string(data["categories"][0]["context_file"].as_str().unwrap()).unwrap();
+    assert!(context.contains("We decided on PostgreSQL"));
+
+    let draft = Path::new(data["draft_folder"].as_str().unwrap()).join(".memory-draft-decision-1.json");
+    let record = json!({
+        "schema_version": "1.0", "category": "decision", "id": "use-postgres", "title": "Use PostgreSQL for jsonb",
+        "created_at": "2026-01-10T09:00:00Z", "updated_at": "2026-01-10T09:00:00Z", "tags": ["postgres", "database"],
+        "content": {"status": "accepted", "context": "We need jsonb.", "decision": "PostgreSQL.", "rationale": ["jsonb"]},
+    });
+    std::fs::write(&draft, record.to_string()).unwrap();
+    let saved = scene.heirloom(
+        &[
+            "record",
+            "write",
+            "--action",
+            "create",
+            "--category",
+            "decision",
+            "--target",
+            ".claude/memory/decisions/use-postgres.json",
+            "--input",
+            draft.to_str().unwrap(),
+        ],
+        b"",
+    );
+    assert_eq!(saved.exit, 0, "{}{}", saved.stdout, saved.stderr);
+
+    let again = json!({"hook_event_name": "Stop", "transcript_path": transcript, "stop_hook_active": true});
+    assert_eq!(scene.hook("stop", &again).exit, 0);
+    let recalled = scene.hook("prompt", &ask);
+    assert!(recalled.stdout.contains("- [DECISION] Use PostgreSQL for jsonb -> "), "{}", recalled.stdout);
+}

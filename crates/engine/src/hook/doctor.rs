@@ -1,0 +1,164 @@
+//! Doctor: every link of the chain from agent to memory, as checks with a fix each.
+//!
+//! Comes in: facts that the command line has gathered. Goes out: checks in the order of the chain. Never here: gathering
+//! or repairing.
+
+use super::trace::Failing;
+use serde::Serialize;
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As it should be.
+    Good,
+    /// Works, but not as well as it could.
+    Warning,
+    /// Does not work.
+    Broken,
+}
+
+/// A check.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// A stable name.
+    pub id: &'static str,
+    /// How it came out.
+    pub state: State,
+    /// What was found.
+    pub detail: String,
+    /// What to do; empty if nothing.
+    pub fix: String,
+}
+
+/// What is known of one agent on this machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentFacts {
+    /// Its name.
+    pub name: String,
+    /// Whether our hooks are in its settings.
+    pub installed: bool,
+    /// Whether the command they name is this program.
+    pub points_here: bool,
+    /// Whether the agent has been told to trust them; `None` if it does not ask.
+    pub trusted: Option<bool>,
+    /// What switches all hooks off, if something does.
+    pub switched_off_by: Option<String>,
+}
+
+/// Everything a diagnosis rests on.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Facts {
+    /// Where this program is, if it can be found by its name.
+    pub program: Option<String>,
+    /// The agents found on this machine.
+    pub agents: Vec<AgentFacts>,
+    /// Why the store cannot be written, if it cannot.
+    pub store_fault: Option<String>,
+    /// What of the index does not match the files; `None` if there is no store yet.
+    pub index_mismatches: Option<usize>,
+    /// Whether hooks have been failing.
+    pub failing: Option<Failing>,
+    /// Why a memory written in a temporary project did not come back at a prompt there, if it did not.
+    pub round_trip_fault: Option<String>,
+}
+
+fn check(id: &'static str, state: State, detail: impl Into<String>, fix: impl Into<String>) -> Check {
+    Check { id, state, detail: detail.into(), fix: fix.into() }
+}
+
+fn good(id: &'static str, detail: impl Into<String>) -> Check {
+    check(id, State::Good, detail, "")
+}
+
+/// The checks, in the order of the chain.
+pub fn diagnose(facts: &Facts) -> Vec<Check> {
+    let mut checks = vec![match &facts.program {
+        Some(path) => good("program", format!("found at {path}")),
+        None => check(
+            "program",
+            State::Warning,
+            "this program cannot be found by its name",
+            "put its folder on your PATH, then run `heirloom setup` again",
+        ),
+    }];
+    if facts.agents.is_empty() {
+        checks.push(check(
+            "agents",
+            State::Warning,
+            "no coding agent was found on this machine",
+            "install one, then run `heirloom setup`",
+        ));
+    }
+    checks.extend(facts.agents.iter().map(agent));
+    checks.push(match &facts.store_fault {
+        None => good("store", "can be written"),
+        Some(why) => {
+            check("store", State::Broken, why, "check who owns the memory folder and its permissions")
+        }
+    });
+    checks.push(match facts.index_mismatches {
+        None => check("index", State::Warning, "there is no memory folder here yet", "run `heirloom init`"),
+        Some(0) => good("index", "matches the files"),
+        Some(n) => check(
+            "index",
+            State::Warning,
+            format!("{n} entries differ from the files"),
+            "run `heirloom verify --fix`",
+        ),
+    });
+    checks.push(match &facts.failing {
+        None => good("hooks", "the latest runs did their work"),
+        Some(failing) => check(
+            "hooks",
+            State::Broken,
+            format!("{} runs in a row have failed since {}: {}", failing.runs, failing.since, failing.why),
+            "`heirloom last` shows the runs",
+        ),
+    });
+    checks.push(match &facts.round_trip_fault {
+        None => good("round trip", "a memory written in a temporary project came back at a prompt"),
+        Some(why) => {
+            check("round trip", State::Broken, why, "report this with the output of `heirloom doctor --json`")
+        }
+    });
+    checks
+}
+
+fn agent(facts: &AgentFacts) -> Check {
+    let name = &facts.name;
+    let id = "agent";
+    if !facts.installed {
+        return check(
+            id,
+            State::Warning,
+            format!("{name} is here, but its hooks are not set up"),
+            format!("run `heirloom setup --agent {name}`"),
+        );
+    }
+    if let Some(switch) = &facts.switched_off_by {
+        return check(
+            id,
+            State::Broken,
+            format!("{name} has all hooks switched off by {switch}"),
+            format!("remove {switch}"),
+        );
+    }
+    if !facts.points_here {
+        return check(
+            id,
+            State::Broken,
+            format!("{name}'s hooks call a program that is not this one"),
+            format!("run `heirloom setup --agent {name}` again"),
+        );
+    }
+    if facts.trusted == Some(false) {
+        return check(
+            id,
+            State::Broken,
+            format!("{name} has not been told to trust the hooks, and does not run them"),
+            format!("start {name} in this project and approve the hooks when it asks"),
+        );
+    }
+    good(id, format!("{name} calls this program"))
+}

@@ -1,0 +1,94 @@
+//! What a session may be told at its start, chosen by trust.
+//!
+//! Comes in: an engine. Goes out: the facts for [`super::start::block`]. Only what a person wrote or accepted is told to every session; from
+//! agents only what the last session on this machine left to do, labelled. Never here: rendering; text found in the repository that nobody
+//! here wrote or accepted.
+
+use super::start::{Facts, Standing};
+use super::trace;
+use crate::engine::Engine;
+use crate::files;
+use crate::shelf::{Listing, Shelf as _};
+use heirloom_core::{Kind, Memory, Source, Trust, fault::Result, hash};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Runs looked at to see whether hooks have been failing.
+const RUNS: usize = 50;
+/// What was already named as waiting in review, a hash a line.
+const TOLD: &str = "told-in-review";
+const TOLD_MAX: u64 = 1 << 20;
+
+/// Gathers what may be told. What is new in review is told once: it counts as told from now on.
+pub fn gather(engine: &Engine) -> Result<Facts> {
+    if !engine.project().root().folder().is_dir() {
+        return Ok(Facts::default());
+    }
+    let records = engine.records();
+    let active: Vec<Memory> = records
+        .list(&Listing::active())?
+        .into_iter()
+        .filter(|memory| {
+            engine.settings().category(memory.kind.name()).is_some_and(|category| category.enabled)
+        })
+        .collect();
+    let steers = |memory: &&Memory| matches!(memory.kind, Kind::Constraint | Kind::Preference);
+    let mut facts = Facts {
+        new_in_review: new_in_review(engine, active.iter().filter(steers))?,
+        failing: trace::failing(&trace::last(engine.project(), RUNS)?),
+        ..Facts::default()
+    };
+    for memory in active.iter().filter(steers).filter(|memory| memory.trust == Trust::High) {
+        let said = content(engine, memory, if memory.kind == Kind::Constraint { "rule" } else { "value" })?;
+        let text =
+            said.first().map_or_else(|| memory.title.clone(), |said| format!("{}: {said}", memory.title));
+        facts.standing.push(Standing { label: memory.kind.label(), text, origin: None });
+    }
+    let last = active
+        .iter()
+        .filter(|memory| memory.kind == Kind::SessionSummary && memory.source != Source::Repository)
+        .max_by_key(|memory| memory.updated_at.as_deref().and_then(heirloom_core::time::parse));
+    if let Some(last) = last {
+        let origin = (last.trust < Trust::High).then(|| "an agent's summary".to_owned());
+        for text in content(engine, last, "next_actions")? {
+            facts.next_actions.push(Standing { label: last.kind.label(), text, origin: origin.clone() });
+        }
+    }
+    // What is about to be shown is checked like a file.
+    let row = crate::gate::policy::Row::Records;
+    let allowed = |memory: &Standing| engine.screen().would_refuse(&memory.text, row).is_none();
+    facts.standing.retain(allowed);
+    facts.next_actions.retain(allowed);
+    Ok(facts)
+}
+
+/// The texts of a record's content field.
+fn content(engine: &Engine, memory: &Memory, field: &str) -> Result<Vec<String>> {
+    let document = engine.records().document(&memory.id)?;
+    let value = document.as_ref().and_then(|document| document.content()?.get(field));
+    Ok(match value {
+        Some(Value::String(text)) => vec![text.clone()],
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    })
+}
+
+fn new_in_review<'a>(engine: &Engine, steering: impl Iterator<Item = &'a Memory>) -> Result<usize> {
+    let mark = |id: &str, version: &str| hash::sha256(format!("{id}\n{version}").as_bytes())[..32].to_owned();
+    let mut waiting: BTreeSet<String> = steering
+        .filter(|memory| memory.trust < Trust::High)
+        .map(|memory| mark(memory.id.as_str(), &memory.content_hash))
+        .collect();
+    let drafts = engine.inbox()?.list(engine.project().world().now)?;
+    waiting.extend(drafts.iter().map(|draft| mark(&draft.key, "draft")));
+    let path = engine.project().data()?.join(TOLD);
+    let told = files::read_text(&path, TOLD_MAX)?.unwrap_or_default();
+    let known: BTreeSet<&str> = told.lines().collect();
+    let new = waiting.iter().filter(|mark| !known.contains(mark.as_str())).count();
+    if new > 0 {
+        // Only what still waits is kept, so the list cannot grow without end.
+        let lines: Vec<String> = waiting.into_iter().collect();
+        files::write_passing(&path, lines.join("\n").as_bytes())?;
+    }
+    Ok(new)
+}

@@ -1,0 +1,98 @@
+//! Session start: the short block a session begins with.
+//!
+//! Comes in: what may be shown, already chosen by trust. Goes out: one fenced block within its budget, or nothing. Never
+//! here: choosing; text that could close the fence; a line cut in the middle.
+
+use super::trace::Failing;
+use heirloom_core::text::{cut, escape, one_line};
+
+/// The longest line of a memory.
+const LINE_MAX: usize = 240;
+
+/// A memory in a line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The kind's label.
+    pub label: String,
+    /// What it says.
+    pub text: String,
+    /// Where it comes from, if that must be said.
+    pub origin: Option<String>,
+}
+
+/// What a session may be told at its start.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// The vault's snapshot, as the vault renders it.
+    pub snapshot: Vec<String>,
+    /// Constraints and preferences that hold.
+    pub standing: Vec<Standing>,
+    /// What the last session left to do.
+    pub next_actions: Vec<Standing>,
+    /// How many memories are new in the review inbox.
+    pub new_in_review: usize,
+    /// Whether hooks have been failing.
+    pub failing: Option<Failing>,
+}
+
+/// After so many failures in a row a session is told.
+const FAILURES_WORTH_A_WORD: usize = 3;
+
+/// The block, at most `budget` characters; `None` if there is nothing to say.
+pub fn block(facts: &Facts, source: &str, budget: usize) -> Option<String> {
+    let head = format!("<memory-context source=\"{}\">\n", escape(source, true));
+    let tail = "</memory-context>\n";
+    let mut room = budget.checked_sub(head.chars().count() + tail.len())?;
+    let mut body = String::new();
+    let mut section = |title: &str, lines: Vec<String>| {
+        let mut open = false;
+        for line in lines {
+            let heading = if open || title.is_empty() { String::new() } else { format!("{title}:\n") };
+            let cost = heading.chars().count() + line.chars().count() + 1;
+            if cost > room {
+                return;
+            }
+            room -= cost;
+            open = true;
+            body.push_str(&heading);
+            body.push_str(&line);
+            body.push('\n');
+        }
+    };
+    // What a person must know comes first: it is short, and must not be what the budget cuts off.
+    section("", notices(facts));
+    section("Who is at work here", facts.snapshot.iter().map(|line| shown(line)).collect());
+    section("What holds in this project", facts.standing.iter().map(in_a_line).collect());
+    section("Left to do by the last session", facts.next_actions.iter().map(in_a_line).collect());
+    (!body.is_empty()).then(|| format!("{head}{body}{tail}"))
+}
+
+fn notices(facts: &Facts) -> Vec<String> {
+    let mut lines = Vec::new();
+    if facts.new_in_review > 0 {
+        let (noun, verb) = if facts.new_in_review == 1 { ("memory", "waits") } else { ("memories", "wait") };
+        lines.push(format!(
+            "({} new {noun} {verb} for a person's decision: `heirloom review`)",
+            facts.new_in_review
+        ));
+    }
+    if let Some(failing) = facts.failing.as_ref().filter(|f| f.runs >= FAILURES_WORTH_A_WORD) {
+        lines.push(format!(
+            "(memory hooks have failed {} times since {}: `heirloom doctor` says why)",
+            failing.runs,
+            shown(&failing.since)
+        ));
+    }
+    lines
+}
+
+fn in_a_line(memory: &Standing) -> String {
+    let origin =
+        memory.origin.as_ref().map(|origin| format!(" (from {})", shown(origin))).unwrap_or_default();
+    format!("- [{}] {}{origin}", shown(&memory.label), shown(&memory.text))
+}
+
+fn shown(text: &str) -> String {
+    let plain = heirloom_core::text::strip_invisible(text);
+    cut(&escape(&one_line(&plain), true), LINE_MAX).to_owned()
+}

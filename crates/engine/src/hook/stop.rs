@@ -1,0 +1,203 @@
+//! The stop hook: looks at what was said and holds the stop up if there is something to save.
+//!
+//! Comes in: the stop as the host described it. Goes out: let through and why, or held up and with which text. Never here:
+//! a stop held up twice in a row, a transcript from outside the temporary and home folders, or text the redactor has not
+//! seen in anything that leaves this function.
+
+use super::flag;
+use super::handoff::Handoff;
+use super::sessions::{Key, Session, message_hash};
+use crate::capture::transcript::{self, Limits};
+use crate::capture::triage::{
+    Conversation, Finding, Marks, Pointer, Speaker, Turn, context_text, reply_text,
+    tail::{self, Tail},
+};
+use crate::engine::Engine;
+use crate::gate::scan::{Class, Level};
+use heirloom_core::fault::Result;
+use heirloom_core::settings::Contact;
+use std::path::{Path, PathBuf};
+
+/// A stop, as the host described it.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'a> {
+    /// The session, if the host names it.
+    pub session: Option<&'a str>,
+    /// Where the conversation is written.
+    pub transcript: Option<&'a Path>,
+    /// The working folder.
+    pub cwd: &'a Path,
+    /// What the person asked in this turn, if the host says so itself.
+    pub prompt: Option<&'a str>,
+    /// The model's last message, if the host says so itself; the transcript may not have it yet.
+    pub last_message: Option<&'a str>,
+    /// The model goes on because an earlier stop was held up.
+    pub active: bool,
+    /// Whether holding this stop up makes the host go on, as opposed to merely showing the text.
+    pub goes_on: bool,
+}
+
+/// The folders of this machine that matter here.
+#[derive(Debug, Clone, Copy)]
+pub struct Folders<'a> {
+    /// The temporary folder.
+    pub temp: &'a Path,
+    /// The user's home.
+    pub home: Option<&'a Path>,
+}
+
+/// What becomes of a stop.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Let through, and why.
+    Through(&'static str),
+    /// Held up with this text.
+    Held {
+        /// What the model is told.
+        text: String,
+        /// Kinds with their scores; empty if this repeats an answer.
+        kinds: Vec<(&'static str, f64)>,
+    },
+}
+
+/// Decides about a stop.
+pub fn stop(engine: &Engine, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<Outcome> {
+    let settings = engine.settings();
+    let now = engine.project().world().now;
+    if !settings.triage.enabled {
+        return Ok(Outcome::Through("triage is off"));
+    }
+    if arrival.active {
+        flag::take(arrival.cwd, now)?;
+        return Ok(Outcome::Through("the host is already going on after a stop"));
+    }
+    let transcript = arrival.transcript.and_then(|path| allowed(path, folders));
+    let size = transcript.as_deref().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |m| m.len());
+    let key = Key { size, message: arrival.last_message.map(message_hash).unwrap_or_default() };
+    // Without a place to remember the session in, the flag alone keeps a stop from being held up twice.
+    let mut session = arrival.session.and_then(|name| {
+        let transcript = transcript.as_deref().unwrap_or(Path::new(""));
+        Session::open(engine.project().data().ok()?, name, transcript, now).ok()
+    });
+    if let Some(same) = session.as_ref().and_then(|session| session.same(&key)) {
+        return Ok(match same {
+            Some(text) => Outcome::Held { text, kinds: Vec::new() },
+            None => Outcome::Through("the same stop was just let through"),
+        });
+    }
+    if flag::take(arrival.cwd, now)? {
+        return Ok(Outcome::Through("the stop before this one was held up"));
+    }
+    let tail = match &transcript {
+        Some(path) => tail::read(path, settings.triage.max_messages)?,
+        None => Tail::default(),
+    };
+    let turns = with_what_the_host_said(tail.turns, tail.size, settings.triage.max_messages, arrival);
+    if turns.is_empty() {
+        return Ok(Outcome::Through("there is no transcript to look at"));
+    }
+    let marks = session.as_ref().map_or_else(Marks::new, |session| session.marks(&turns, tail.size));
+    let mut conversation = Conversation::new(turns);
+    let findings = conversation.findings(settings, &marks);
+    let outcome = if findings.is_empty() {
+        Outcome::Through("nothing reached its threshold")
+    } else {
+        conversation.redact(&secrets(engine, conversation.text()));
+        let text = hand_over(engine, folders, arrival.session, &conversation, &findings);
+        if arrival.goes_on {
+            flag::raise(arrival.cwd, now)?;
+        }
+        Outcome::Held { text, kinds: findings.iter().map(|f| (f.kind, f.score)).collect() }
+    };
+    if let Some(session) = &mut session {
+        let key = Key { size: tail.size, ..key };
+        match &outcome {
+            Outcome::Held { text, kinds } => {
+                let kinds: Vec<&str> = kinds.iter().map(|(kind, _)| *kind).collect();
+                session.answered(key, Some(text), &kinds, arrival.last_message);
+            }
+            Outcome::Through(_) => session.answered(key, None, &[], None),
+        }
+    }
+    Ok(outcome)
+}
+
+/// How much of a transcript's end is looked through for notes.
+const NOTES_TAIL: u64 = 4 << 20;
+
+/// Keeps what the model said as notes, if the settings want that. Returns how many are new.
+pub fn keep_notes(engine: &Engine, folders: Folders<'_>, transcript: Option<&Path>) -> Result<usize> {
+    if !engine.settings().notes.capture {
+        return Ok(0);
+    }
+    let Some(path) = transcript.and_then(|path| allowed(path, folders)) else { return Ok(0) };
+    let turns = transcript::open_tail(&path, NOTES_TAIL, Limits::default())?;
+    Ok(crate::capture::keep_at_stop(engine, turns)?.stored.len())
+}
+
+/// The transcript's real place, if it lies below the temporary or the home folder.
+fn allowed(path: &Path, folders: Folders<'_>) -> Option<PathBuf> {
+    let real = std::fs::canonicalize(path).ok()?;
+    let below = |folder: &Path| {
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        // A home of `/` would allow the whole machine.
+        folder != Path::new("/") && real != folder && real.starts_with(folder)
+    };
+    (below(folders.temp) || folders.home.is_some_and(below)).then_some(real)
+}
+
+/// Hosts write the transcript in their own time: what they say themselves counts even if it is not there yet.
+fn with_what_the_host_said(
+    mut turns: Vec<Turn>,
+    size: u64,
+    window: usize,
+    arrival: Arrival<'_>,
+) -> Vec<Turn> {
+    let spoken = [(Speaker::Human, arrival.prompt), (Speaker::Assistant, arrival.last_message)];
+    for (speaker, text) in spoken {
+        let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { continue };
+        let written = turns.iter().rev().filter(|turn| turn.speaker == Some(speaker)).take(5).any(|turn| {
+            let said = turn.texts.join("\n");
+            !said.trim().is_empty() && text.ends_with(said.trim())
+        });
+        if !written {
+            turns.push(Turn::said(size, speaker, text));
+        }
+    }
+    turns.drain(..turns.len().saturating_sub(window));
+    turns
+}
+
+/// What must not be shown, by the gate's own measure for what is kept beside the shelves.
+fn secrets(engine: &Engine, text: &str) -> Vec<crate::gate::scan::Finding> {
+    let contact = engine.settings().gate.contact == Contact::Redact;
+    let mut found = engine.screen().scan(text);
+    found.retain(|finding| match finding.class {
+        Class::Secret | Class::Identity => finding.level > Level::Possible,
+        Class::Contact => contact,
+        Class::Injection => false,
+    });
+    found
+}
+
+fn hand_over(
+    engine: &Engine,
+    folders: Folders<'_>,
+    session: Option<&str>,
+    conversation: &Conversation,
+    findings: &[Finding],
+) -> String {
+    let world = engine.project().world();
+    let handoff = Handoff::new(folders.temp, session, &world.nonce);
+    handoff.sweep(world.now);
+    let files: Vec<Option<PathBuf>> = findings
+        .iter()
+        .map(|finding| handoff.context_file(finding.kind, &context_text(conversation, finding)))
+        .collect();
+    let pointers: Vec<Pointer<'_>> = findings
+        .iter()
+        .zip(&files)
+        .map(|(finding, file)| Pointer { finding, context_file: file.as_deref() })
+        .collect();
+    reply_text(conversation, &pointers, engine.settings(), handoff.folder().as_deref())
+}

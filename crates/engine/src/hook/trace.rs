@@ -1,0 +1,120 @@
+//! The trace: what each hook run saw and did, and whether it failed, for `last`, `doctor` and the next session start.
+//!
+//! Comes in: a line per run. Goes out: the latest lines, and whether hooks have been failing. Never here: the text of a
+//! prompt or a memory; a line says how much there was and which memories were shown, by id.
+
+use crate::files::{self, Mode};
+use crate::project::Project;
+use heirloom_core::fault::Result;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// A trace file that has grown this large becomes the old one.
+const FILE_MAX: u64 = 128 << 10;
+const FILE: &str = "hooks.jsonl";
+const OLD_FILE: &str = "hooks.1.jsonl";
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ended {
+    /// Nothing to say.
+    Silent,
+    /// Memories were given to the model.
+    Injected,
+    /// Something was captured, or a stop was held up for it.
+    Captured,
+    /// A write was refused.
+    Denied,
+    /// The hook could not do its work, and let the host go on.
+    Failed,
+}
+
+/// A run of a hook.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// When, RFC 3339.
+    pub at: String,
+    /// Which hook: `prompt`, `stop`, …
+    pub hook: String,
+    /// Whose.
+    pub agent: String,
+    /// How it ended.
+    pub ended: Ended,
+    /// What it saw, in a few words.
+    #[serde(default)]
+    pub saw: String,
+    /// What it did and why, a line each: ids of memories, kinds with scores, the reason of a failure.
+    #[serde(default)]
+    pub because: Vec<String>,
+    /// How long it took, in microseconds.
+    #[serde(default)]
+    pub micros: u64,
+}
+
+/// Hooks that keep failing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Failing {
+    /// How many runs in a row, latest first.
+    pub runs: usize,
+    /// Since when.
+    pub since: String,
+    /// Which hook failed last.
+    pub hook: String,
+    /// Why.
+    pub why: String,
+}
+
+fn folder(project: &Project) -> Result<PathBuf> {
+    let folder = project.local()?.path("health");
+    files::make_folder(&folder, Mode::Private)?;
+    Ok(folder)
+}
+
+/// Adds a run. A project without a memory folder has no trace: a hook must not be what creates one.
+pub fn record(project: &Project, run: &Run) -> Result<()> {
+    if !project.root().folder().is_dir() {
+        return Ok(());
+    }
+    let folder = folder(project)?;
+    let file = folder.join(FILE);
+    if std::fs::metadata(&file).is_ok_and(|meta| meta.len() > FILE_MAX) {
+        // Two runs may do this at once; the second finds the file small again or gone, and both lines are kept.
+        let _ = std::fs::rename(&file, folder.join(OLD_FILE));
+    }
+    // Text keys and plain values always serialise.
+    let line = serde_json::to_string(run).unwrap_or_default();
+    files::append_line(&file, &line, Mode::Private)
+}
+
+/// The latest runs, newest first.
+pub fn last(project: &Project, count: usize) -> Result<Vec<Run>> {
+    if !project.has_local() {
+        return Ok(Vec::new());
+    }
+    let folder = folder(project)?;
+    let mut runs = Vec::new();
+    for name in [FILE, OLD_FILE] {
+        let bytes = files::read_tail(&folder.join(name), 2 * FILE_MAX)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        runs.extend(
+            text.lines().rev().filter_map(|line| serde_json::from_str(line).ok()).take(count - runs.len()),
+        );
+        if runs.len() == count {
+            break;
+        }
+    }
+    Ok(runs)
+}
+
+/// Whether the latest runs, newest first, have been failures.
+pub fn failing(runs: &[Run]) -> Option<Failing> {
+    let failed: Vec<&Run> = runs.iter().take_while(|run| run.ended == Ended::Failed).collect();
+    let (newest, oldest) = (failed.first()?, failed.last()?);
+    Some(Failing {
+        runs: failed.len(),
+        since: oldest.at.clone(),
+        hook: newest.hook.clone(),
+        why: newest.because.first().cloned().unwrap_or_default(),
+    })
+}
