@@ -9,6 +9,7 @@
     reason = "a developer's program: it prints, reads the environment and asks where it was started"
 )]
 
+mod bench;
 mod check;
 mod ci;
 mod conformance;
@@ -19,6 +20,7 @@ mod layers;
 mod licences;
 mod requirements;
 mod run;
+mod stress;
 mod test;
 mod tour;
 mod words;
@@ -41,7 +43,9 @@ tasks:
   layers               which crate uses which, and who touches the environment, the clock, the terminal
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
-  conformance PATH…    run recorded cases, from files or folders, against the engine";
+  conformance PATH…    run recorded cases, from files or folders, against the engine
+  bench vault          time the vault beside Python (run xtask itself with --release)
+  stress vault [SECS]  eight processes write one vault";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -55,6 +59,8 @@ fn main() -> ExitCode {
         "licences" => licences::run(),
         "install" => install::run(rest),
         "conformance" => return conformance::run(rest),
+        "bench" => return bench::run(rest),
+        "stress" => return stress::run(&rest.iter().skip(1).map(String::as_str).collect::<Vec<_>>()),
         "" | "help" | "--help" | "-h" => {
             println!("{TASKS}");
             Ok(())

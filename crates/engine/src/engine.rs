@@ -12,6 +12,7 @@ use crate::project::Project;
 use crate::shelf::notes::Notes;
 use crate::shelf::records::Records;
 use crate::shelf::topics::Topics;
+use crate::shelf::vault::Vault;
 use crate::shelf::{Problem, Shelf};
 use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
@@ -93,9 +94,19 @@ impl Engine {
         Notes::new(self)
     }
 
+    /// The vault.
+    pub fn vault(&self) -> Vault<'_> {
+        Vault::new(self)
+    }
+
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        vec![Box::new(self.records()), Box::new(self.topics()), Box::new(self.notes())]
+        vec![
+            Box::new(self.records()),
+            Box::new(self.topics()),
+            Box::new(self.notes()),
+            Box::new(self.vault()),
+        ]
     }
 
     /// The shelf that holds an id.

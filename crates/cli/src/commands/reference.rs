@@ -89,6 +89,8 @@ fn type_name(ty: Type) -> String {
         Type::Model => "`haiku`, `sonnet` or `opus`".to_owned(),
         Type::Fields => "list of fields".to_owned(),
         Type::Rules => "list of rules".to_owned(),
+        Type::Name => "name".to_owned(),
+        Type::Names => "list of names".to_owned(),
     }
 }
 

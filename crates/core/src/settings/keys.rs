@@ -1,7 +1,7 @@
 //! The one table of settings: name, type, limits, default, who may set it, what it does.
 //!
 //! Comes in: nothing. Goes out: rows. `config list`, the reference page, validation and the typed struct all read
-//! this table. A `*` stands for the name of a record category.
+//! this table. A `*` stands for the name of a record category, below `agents` for the name of an agent.
 
 /// What a setting holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +31,10 @@ pub enum Type {
     Fields,
     /// Rules that this table does not look into; the gate reads them.
     Rules,
+    /// A short name in lower case: letters, digits, hyphens, underscores.
+    Name,
+    /// Such names, each once.
+    Names,
 }
 
 /// Who may decide a setting.
@@ -227,10 +231,34 @@ pub const KEYS: &[Key] = &[
         "messages longer than this are not captured",
     ),
     key("notes.max_keywords", Type::Whole { min: 1, max: 20 }, "5", "most keywords derived from a message"),
+    key(
+        "vault.enabled",
+        Type::Switch,
+        "true",
+        "off: nothing new in the vault, nothing of it shown; the file stays",
+    ),
+    key(
+        "vault.scopes",
+        Type::Names,
+        r#"["shared"]"#,
+        "scopes there are besides those of the agents; who is no agent is shown these",
+    ),
+    key("vault.max_items", Type::Whole { min: 0, max: 1000 }, "20", "most vault memories in a block"),
+    key(
+        "vault.similarity_threshold",
+        Type::Share,
+        "0.7",
+        "a new text this much like a stored one is a duplicate",
+    ),
+    key("vault.capacity", COUNT, "100", "active vault memories above which nothing new is taken"),
+    guarded(
+        Guard::UserOnly,
+        key("agents.*.scope", Type::Name, "", "the vault scope of the agent of that name, its own"),
+    ),
 ];
 
 impl Key {
-    /// Whether this row describes that dotted name, and for which category.
+    /// Whether this row describes that dotted name, and for which category or agent.
     pub fn matches<'a>(&self, name: &'a str) -> Option<Option<&'a str>> {
         match self.name.split_once('*') {
             None => (self.name == name).then_some(None),
@@ -239,6 +267,11 @@ impl Key {
                 (!middle.is_empty() && !middle.contains('.')).then_some(Some(middle))
             }
         }
+    }
+
+    /// Whether the `*` stands for an agent.
+    pub fn is_per_agent(&self) -> bool {
+        self.name.starts_with("agents.*.")
     }
 
     /// The row for a dotted name.

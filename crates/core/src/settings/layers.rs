@@ -87,6 +87,7 @@ pub fn load(layers: &[Layer]) -> Loaded {
         read::unknown_names(layer.origin, &layer.document, &mut warnings);
     }
     let names = category_names(layers);
+    let agents = agent_names(layers);
     let mut values = BTreeMap::new();
     for key in KEYS {
         let mut resolve = |name: String| {
@@ -96,7 +97,10 @@ pub fn load(layers: &[Layer]) -> Loaded {
         };
         match key.name.split_once('*') {
             None => resolve(key.name.to_owned()),
-            Some((before, after)) => names.iter().for_each(|n| resolve(format!("{before}{n}{after}"))),
+            Some((before, after)) => {
+                let names = if key.is_per_agent() { &agents } else { &names };
+                names.iter().for_each(|n| resolve(format!("{before}{n}{after}")));
+            }
         }
     }
     let settings = Settings::from_values(&names, &values, &mut warnings);
@@ -115,6 +119,17 @@ fn category_names(layers: &[Layer]) -> Vec<String> {
         .collect();
     names.extend(custom);
     names
+}
+
+/// The agents somebody named, by name. What a project says about them is left out where each value is decided.
+fn agent_names(layers: &[Layer]) -> Vec<String> {
+    let names: BTreeSet<String> = layers
+        .iter()
+        .filter_map(|layer| layer.document.get("agents")?.as_object())
+        .flat_map(|agents| agents.keys().cloned())
+        .filter(|name| read::is_short_name(name))
+        .collect();
+    names.into_iter().collect()
 }
 
 fn resolve(key: &Key, name: &str, layers: &[Layer], warnings: &mut Vec<Warning>) -> Option<(Value, Origin)> {

@@ -14,6 +14,7 @@ mod layers;
 mod notes;
 mod read;
 mod typed;
+mod vault;
 
 pub use category::{Category, CustomField};
 pub use external::{External, MemoryType, SyncStrategy};
@@ -24,6 +25,7 @@ pub use read::{check, empty_document};
 pub use typed::{
     Contact, Delete, Gate, MatchStrategy, Parallel, Profile, Retrieval, Settings, Triage, TriageMode,
 };
+pub use vault::{SHARED, Vault};
 
 #[cfg(test)]
 #[path = "settings_tests.rs"]

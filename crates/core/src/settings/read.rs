@@ -128,6 +128,14 @@ pub(super) fn coerce(key: &Key, raw: &Value) -> Result<Taken, Bad> {
             Some(value) => plain(value),
             None => bad("a list of {name, type, required} with different names"),
         },
+        Type::Name => match raw.as_str().map(str::to_lowercase).filter(|name| is_short_name(name)) {
+            Some(name) => plain(json!(name)),
+            None => bad("a name of letters, digits, hyphens and underscores"),
+        },
+        Type::Names => match names(raw) {
+            Some(value) => plain(value),
+            None => bad("a list of names of letters, digits, hyphens and underscores"),
+        },
         Type::Rules => match raw {
             Value::Array(_) => plain(raw.clone()),
             _ => bad("a list of rules"),
@@ -141,7 +149,13 @@ pub fn check(name: &str, raw: &Value) -> Result<Value, String> {
         let near = suggestion(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         return Err(format!("there is no setting `{name}`{near}"));
     };
-    if let Some(Some(category)) = key.matches(name) {
+    if let Some(Some(agent)) = key.matches(name).filter(|_| key.is_per_agent()) {
+        if !is_short_name(agent) {
+            return Err(format!(
+                "`{agent}` cannot be an agent's name; use letters, digits, hyphens and underscores"
+            ));
+        }
+    } else if let Some(Some(category)) = key.matches(name) {
         let known = Kind::RECORDS.iter().any(|kind| kind.name() == category);
         if !known && !is_custom_name(category) {
             return Err(format!(
@@ -242,6 +256,25 @@ fn fields(raw: &Value) -> Option<Value> {
         out.push(json!({ "name": name, "type": ty, "required": required }));
     }
     (!out.is_empty()).then_some(Value::Array(out))
+}
+
+/// Whether a text can name a scope or an agent.
+pub(super) fn is_short_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 64
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
+}
+
+/// Names in lower case, each once.
+fn names(raw: &Value) -> Option<Value> {
+    let mut out: Vec<String> = Vec::new();
+    for item in raw.as_array()? {
+        let name = item.as_str().map(str::to_lowercase).filter(|name| is_short_name(name))?;
+        if !out.contains(&name) {
+            out.push(name);
+        }
+    }
+    Some(json!(out))
 }
 
 fn one_of(words: &[&str]) -> String {

@@ -6,6 +6,7 @@ use super::category::{Category, CustomField};
 use super::external::External;
 use super::layers::{Origin, Warning};
 use super::notes::Notes;
+use super::vault::Vault;
 use crate::kind::{Kind, ShelfName};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,6 +34,8 @@ pub struct Settings {
     pub memory_configuration: External,
     /// How assistant messages become notes.
     pub notes: Notes,
+    /// What the vault holds and shows.
+    pub vault: Vault,
 }
 
 /// What happens at a prompt.
@@ -137,7 +140,7 @@ pub enum Contact {
     Redact,
 }
 
-type Values = BTreeMap<String, (Value, Origin)>;
+pub(super) type Values = BTreeMap<String, (Value, Origin)>;
 
 impl Settings {
     /// The settings nobody touched.
@@ -225,6 +228,7 @@ impl Settings {
                 &v.text("memory_configuration.sync_strategy"),
             ),
             notes: Notes::from_values(&v),
+            vault: Vault::from_values(values),
             categories,
         }
     }

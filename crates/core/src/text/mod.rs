@@ -5,6 +5,8 @@
 
 mod clean;
 mod keywords;
+mod overlap;
+mod ratio;
 mod words;
 
 pub use clean::{
@@ -12,4 +14,6 @@ pub use clean::{
     strip_invisible,
 };
 pub use keywords::{KEYWORD_STOP_WORDS, KeywordRules, any_words, keywords, subject};
+pub use overlap::{is_word, overlap, share, shared, trim, word_set};
+pub use ratio::{Probe, blocks, ratio};
 pub use words::{STOP_WORDS, difference_ratio, slug, tokens, words};

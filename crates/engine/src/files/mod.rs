@@ -20,7 +20,7 @@ pub use atomic::{
 pub use input::{TempRoots, read_input};
 pub use local::Local;
 pub use lock::{LOCK_LIMIT, Lock};
-pub use read::{MAX_FILE, read, read_if_there, read_tail, read_text};
+pub use read::{MAX_FILE, open_if_there, read, read_if_there, read_tail, read_text};
 pub use root::Root;
 pub(crate) use root::real_path;
 

@@ -22,7 +22,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
 
 /// Reads a file whole; `None` if there is none.
 pub fn read_if_there(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
-    let Some((file, size)) = open(path)? else { return Ok(None) };
+    let Some((file, size)) = open_if_there(path)? else { return Ok(None) };
     if size > limit {
         return Err(too_large(path, limit));
     }
@@ -46,7 +46,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Option<String>> {
 
 /// The last `limit` bytes of a file; `None` if there is none.
 pub fn read_tail(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
-    let Some((mut file, size)) = open(path)? else { return Ok(None) };
+    let Some((mut file, size)) = open_if_there(path)? else { return Ok(None) };
     let cannot = |e: &std::io::Error| Fault::io(path, "read", e);
     file.seek(SeekFrom::Start(size.saturating_sub(limit))).map_err(|e| cannot(&e))?;
     let mut bytes = Vec::with_capacity(size.min(limit) as usize);
@@ -60,7 +60,8 @@ fn too_large(path: &Path, limit: u64) -> Fault {
         .hint("move it out of the memory folder, or cut it down")
 }
 
-fn open(path: &Path) -> Result<Option<(File, u64)>> {
+/// Opens a regular file for reading, with its size; `None` if there is none. For readers that do not want it whole.
+pub fn open_if_there(path: &Path) -> Result<Option<(File, u64)>> {
     // NONBLOCK: opening a pipe without a writer must not wait for one.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let file = match OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path) {

@@ -3,5 +3,6 @@
 //! Comes in: hits. Goes out: a fenced block that no stored text can leave. Never here: choosing hits.
 
 mod fence;
+pub mod vault;
 
 pub use fence::records_block;

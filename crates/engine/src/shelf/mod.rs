@@ -7,6 +7,7 @@ pub mod notes;
 pub mod provenance;
 pub mod records;
 pub mod topics;
+pub mod vault;
 
 use crate::gate::Entry;
 use crate::project::Project;

@@ -1,0 +1,159 @@
+//! The vault's two blocks: the snapshot that is always given, and the context that answers a question.
+//!
+//! Comes in: texts with their trust, already chosen. Goes out: Markdown, one list item on one line for each memory, canon first. A
+//! stored text cannot leave its line or open a tag: line breaks become blanks, characters that show nothing go, and a `<` that
+//! begins a tag is spelt out. What is not fully trusted says so in front of its text. Never here: choosing, or half a line.
+
+use heirloom_core::text::is_invisible;
+use heirloom_core::{Source, Trust};
+
+/// A memory about to be shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    /// Holds for good; otherwise a register.
+    pub canon: bool,
+    /// The register's topic.
+    pub topic: Option<&'a str>,
+    /// What it says.
+    pub text: &'a str,
+    /// Where it came from.
+    pub source: Source,
+    /// How far to believe it.
+    pub trust: Trust,
+}
+
+/// Room kept for the line that says how much was left out.
+const REST: usize = 64;
+
+/// The snapshot: canon, then the registers; empty if there is nothing. `max_chars` is the block's budget.
+pub fn snapshot(memories: &[Shown<'_>], max_chars: Option<usize>) -> String {
+    render("## Memory Snapshot", ["### Canon", "### Active Registers"], memories, max_chars)
+}
+
+/// The context: what answers a question, canon first; empty if nothing does. `max_chars` is the block's budget.
+pub fn context(memories: &[Shown<'_>], max_chars: Option<usize>) -> String {
+    render("## Long-Term Memory Context", ["### Canon", "### Registers"], memories, max_chars)
+}
+
+fn render(heading: &str, parts: [&str; 2], memories: &[Shown<'_>], max_chars: Option<usize>) -> String {
+    let room = max_chars.map_or(usize::MAX, |max| max.saturating_sub(REST));
+    let mut block = String::new();
+    let mut used = 0;
+    let mut left_out = 0;
+    for (part, canon) in parts.into_iter().zip([true, false]) {
+        let mut begun = false;
+        for memory in memories.iter().filter(|m| m.canon == canon) {
+            let mut lines = String::new();
+            if block.is_empty() {
+                lines.push_str(heading);
+                lines.push('\n');
+            }
+            if !begun {
+                lines.push('\n');
+                lines.push_str(part);
+                lines.push('\n');
+            }
+            lines.push_str(&item(memory));
+            let size = lines.chars().count();
+            if used + size > room {
+                left_out += 1;
+                continue;
+            }
+            used += size;
+            begun = true;
+            block.push_str(&lines);
+        }
+    }
+    if left_out > 0 && !block.is_empty() {
+        block.push_str(&format!("\n({left_out} more: `heirloom list`)\n"));
+    }
+    block
+}
+
+fn item(memory: &Shown<'_>) -> String {
+    let mut line = String::from("- ");
+    if memory.trust < Trust::High {
+        line.push_str(&format!("(trust {}, {}) ", memory.trust.name(), memory.source.name()));
+    }
+    if let Some(topic) = memory.topic.filter(|_| !memory.canon) {
+        line.push_str(&format!("[{}] ", on_one_line(topic)));
+    }
+    line.push_str(&on_one_line(memory.text));
+    line.push('\n');
+    line
+}
+
+/// A text that stays on its line and opens no tag.
+fn on_one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut chars = text
+        .chars()
+        .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
+        .filter(|c| !is_invisible(*c))
+        .peekable();
+    while let Some(c) = chars.next() {
+        let opens_tag =
+            c == '<' && chars.peek().is_some_and(|n| n.is_alphabetic() || matches!(n, '/' | '!' | '?'));
+        if opens_tag { out.push_str("&lt;") } else { out.push(c) }
+    }
+    out.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(canon: bool, text: &str) -> Shown<'_> {
+        Shown { canon, topic: None, text, source: Source::ExplicitSave, trust: Trust::High }
+    }
+
+    #[test]
+    fn canon_stands_before_registers_and_a_register_shows_its_topic() {
+        let register = Shown { topic: Some("focus"), ..shown(false, "importer") };
+        let block = snapshot(&[register, shown(true, "mission")], None);
+        assert_eq!(
+            block,
+            "## Memory Snapshot\n\n### Canon\n- mission\n\n### Active Registers\n- [focus] importer\n"
+        );
+        assert_eq!(snapshot(&[], None), "");
+        assert!(!snapshot(&[shown(true, "mission")], None).contains("Registers"));
+    }
+
+    #[test]
+    fn what_is_not_fully_trusted_says_so_first() {
+        let agent = Shown { source: Source::AiInference, trust: Trust::Low, ..shown(true, "so it is") };
+        assert!(context(&[agent], None).contains("- (trust low, ai_inference) so it is\n"));
+    }
+
+    #[test]
+    fn a_budget_leaves_out_whole_lines_and_says_how_many() {
+        let long = "x".repeat(200);
+        let block = snapshot(&[shown(true, "short"), shown(true, &long)], Some(160));
+        assert!(block.contains("- short\n") && !block.contains("xxx"));
+        assert!(block.contains("(1 more: "));
+        assert!(block.chars().count() <= 160);
+        assert_eq!(snapshot(&[shown(true, &long)], Some(10)), "");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_leaves_its_line_or_opens_a_tag(
+            texts in prop::collection::vec("(\\PC|\n|\r|\u{2028}|\u{85}|</memory-context>|- |#){0,40}", 1..6),
+        ) {
+            let memories: Vec<Shown<'_>> = texts.iter().map(|t| shown(true, t)).collect();
+            let block = snapshot(&memories, None);
+            prop_assert_eq!(block.lines().filter(|l| l.starts_with("- ") || *l == "-").count(), texts.len());
+            prop_assert_eq!(block.lines().count(), texts.len() + 3);
+            prop_assert!(!block.contains("</"));
+        }
+
+        #[test]
+        fn a_block_never_exceeds_its_budget(
+            texts in prop::collection::vec("\\PC{0,80}", 0..8), max in 0usize..600,
+        ) {
+            let memories: Vec<Shown<'_>> = texts.iter().map(|t| shown(false, t)).collect();
+            prop_assert!(context(&memories, Some(max)).chars().count() <= max);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+use super::*;
+
+fn line(id: usize, version: usize, filler: usize) -> String {
+    format!(
+        "{{\"id\": \"{id:012x}\", \"version\": {version}, \"created_at\": \"\", \"updated_at\": null, \"tier\": \"canon\", \"source\": null, \
+         \"scope\": \"shared\", \"category\": \"other\", \"tags\": [], \"deleted_at\": null, \"text\": \"{}\"}}\n",
+        format!("{id}/{version} ").repeat(filler)
+    )
+}
+
+/// A vault of more than the limit, in which most lines no longer count.
+fn large() -> String {
+    let file: String = (0..20_000).map(|n| line(n % 1501, 1 + n / 1501, 8 + n % 9)).collect();
+    assert!(file.len() as u64 > LARGE);
+    file
+}
+
+fn compare(text: &[u8], through_a_buffer: bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vault.jsonl");
+    std::fs::write(&path, text).unwrap();
+    let current = Current::read(&path).unwrap();
+    assert_eq!(current.picked.is_some(), through_a_buffer);
+    let (view, image) = (current.view(), Image::of(text));
+    let whole = image.resolve();
+    assert_eq!(view.lines, image.lines());
+    assert!(view.resolved.all().eq(whole.all()));
+    assert_eq!(view.resolved.broken, whole.broken);
+    assert!(view.knows("0000000005dc") && !view.knows("ffffffffffff"));
+}
+
+#[test]
+fn a_large_vault_read_through_a_buffer_is_the_same_vault() {
+    compare(large().as_bytes(), true);
+    let mut open_end = large();
+    open_end.truncate(open_end.len() - 1);
+    compare(open_end.as_bytes(), true);
+    let blank_lines = large().replacen('\n', "\n\n  \n", 900);
+    compare(blank_lines.as_bytes(), true);
+}
+
+#[test]
+fn ids_longer_than_ours_and_other_layouts_are_the_same_too() {
+    let odd = "{\"text\":\"x\",\"id\":\"an-id-that-is-longer-than-fifteen-bytes\",\"version\":2}\n";
+    compare((odd.to_owned() + &large() + odd + &odd.replace(":2", ":7")).as_bytes(), true);
+}
+
+#[test]
+fn anything_unusual_is_looked_at_line_by_line() {
+    compare((large() + "torn").as_bytes(), false);
+    compare(("garbage\n".to_owned() + &large()).as_bytes(), false);
+    compare(("\u{feff}".to_owned() + &large()).as_bytes(), false);
+    let unreadable_best = large() + &line(3, 99, 1).replace("\"tags\": []", "\"tags\": 5");
+    compare(unreadable_best.as_bytes(), false);
+    compare((large() + &line(1, 1000, 60_000)).as_bytes(), false);
+}
+
+#[test]
+fn no_file_is_an_empty_vault() {
+    let current = Current::read(Path::new("/nonexistent/vault.jsonl")).unwrap();
+    assert!(current.view().resolved.is_empty());
+}

@@ -1,0 +1,446 @@
+//! A write on its way through the gate: the eight steps of the vault, in their order.
+//!
+//! Comes in: a [`Write`] and the desk it is meant for. Goes out, once it passed: the record that is appended. The steps: journal
+//! noise, the `log` tier, length, scope/tier/source, personal data and secrets, register upsert, duplicate, capacity. Under
+//! `gate.profile: seed` the fifth step is the format's literal guard and there is no other check; otherwise it is the measured
+//! rules, and what is canon or shared needs high trust. Never here: storing.
+
+use super::alike;
+use super::desk::{Desk, Slot};
+use super::record::{CANON, REGISTER, Record};
+use super::rules::{MAX_LABEL, MAX_TEXT, Rules, SOURCES};
+use super::seed_rules;
+use super::write::{Addition, Promotion, Revision, Write};
+use crate::gate::policy::Row;
+use crate::gate::{Check, Draft};
+use heirloom_core::settings::{Profile, SHARED};
+use heirloom_core::{Code, Fault, fault::Result, text, time};
+use jiff::Timestamp;
+use std::borrow::Cow;
+
+/// A write with everything it is judged by.
+#[derive(Debug)]
+pub struct VaultDraft<'d> {
+    rules: &'d Rules,
+    desk: &'d Desk<'d>,
+    /// The version it follows.
+    base: Option<&'d Slot<'d>>,
+    write: Write,
+    next: Record<'static>,
+}
+
+const ALL: &[Check] = &[
+    Check::Noise,
+    Check::Shape,
+    Check::Secrets,
+    Check::Identity,
+    Check::Contact,
+    Check::Injection,
+    Check::Trust,
+    Check::Duplicate,
+    Check::Capacity,
+];
+const SEED: &[Check] = &[Check::Noise, Check::Shape, Check::Duplicate, Check::Capacity];
+
+impl<'d> VaultDraft<'d> {
+    /// The draft of a write. `fresh` makes the id of a new memory.
+    pub(super) fn of(
+        write: Write,
+        desk: &'d Desk<'d>,
+        rules: &'d Rules,
+        now: Timestamp,
+        fresh: impl FnOnce() -> String,
+    ) -> Result<VaultDraft<'d>> {
+        let now = time::format(now);
+        let (base, next) = match &write {
+            Write::Add(new) => {
+                let scope = new.scope.to_lowercase();
+                let tier = new.tier.to_lowercase();
+                let topic = new.topic_id.as_deref().filter(|topic| !topic.is_empty());
+                let base = topic.filter(|_| tier == REGISTER).and_then(|topic| desk.register(topic, &scope));
+                let next = match base {
+                    Some(slot) => revised(&slot.record, &as_revision(new), &now)?,
+                    None => created(new, scope, tier, &now, fresh()),
+                };
+                (base, next)
+            }
+            Write::Revise(change) => {
+                let slot = in_use(desk, &change.id)?;
+                (Some(slot), revised(&slot.record, change, &now)?)
+            }
+            Write::Promote(Promotion { id, text, tags }) => {
+                let slot = in_use(desk, id)?;
+                let change = Revision {
+                    text: text.clone(),
+                    tags: tags.clone(),
+                    tier: Some(CANON.to_owned()),
+                    ..Revision::default()
+                };
+                let next = revised(&slot.record, &change, &now)?;
+                (Some(slot), Record { source: Some(Cow::Borrowed("promotion")), ..next })
+            }
+            Write::Retire { id } => {
+                let slot = in_use(desk, id)?;
+                (Some(slot), Record { deleted_at: Some(Cow::Owned(now.clone())), ..bumped(&slot.record)? })
+            }
+            Write::Restore { id } => {
+                let slot = desk.get(id).ok_or_else(|| not_found(id))?;
+                (Some(slot), restored(slot, desk)?)
+            }
+            Write::Import { line } => {
+                let next = Record::parse(line.as_bytes())
+                    .map_err(|why| Fault::new(Code::Input, format!("the line cannot be read: {why}")))?;
+                (desk.get(&next.id), next.into_owned())
+            }
+        };
+        Ok(VaultDraft { rules, desk, base, write, next })
+    }
+
+    /// What is appended.
+    pub(super) fn record(&self) -> &Record<'static> {
+        &self.next
+    }
+
+    /// The bytes it follows, if only its status changes: then its trust is that of those bytes.
+    pub(super) fn carries_on(&self) -> Option<&[u8]> {
+        matches!(self.write, Write::Retire { .. } | Write::Restore { .. })
+            .then_some(self.base.map(|slot| slot.bytes.as_ref()))
+            .flatten()
+    }
+
+    /// What is done, for the audit and for the one who asked.
+    pub(super) fn deed(&self) -> Deed {
+        match (&self.write, self.base) {
+            (Write::Add(_) | Write::Import { .. }, None) => {
+                Deed { action: "memory_write", status: "created" }
+            }
+            (Write::Promote(_), _) => Deed { action: "memory_write", status: "promoted" },
+            (Write::Retire { .. }, _) => Deed { action: "memory_retire", status: "retired" },
+            (Write::Restore { .. }, _) => Deed { action: "memory_restore", status: "restored" },
+            _ => Deed { action: "memory_write", status: "updated" },
+        }
+    }
+
+    /// The write as it waits in the inbox: with the texts as the gate left them.
+    pub(super) fn waiting(&self) -> Write {
+        let mut write = self.write.clone();
+        let next = &self.next;
+        let tags = || next.tags.iter().map(|tag| tag.to_string()).collect::<Vec<_>>();
+        match &mut write {
+            Write::Add(new) => {
+                new.text = next.text.to_string();
+                new.category = new.category.as_ref().map(|_| next.category.to_string());
+                new.topic_id = next.topic_id.as_ref().map(|topic| topic.to_string());
+                new.tags = new.tags.as_ref().map(|_| tags());
+            }
+            Write::Revise(change) => {
+                change.text = change.text.as_ref().map(|_| next.text.to_string());
+                change.category = change.category.as_ref().map(|_| next.category.to_string());
+                change.tags = change.tags.as_ref().map(|_| tags());
+            }
+            Write::Promote(change) => {
+                change.text = change.text.as_ref().map(|_| next.text.to_string());
+                change.tags = change.tags.as_ref().map(|_| tags());
+            }
+            Write::Import { line } => *line = next.line(),
+            Write::Retire { .. } | Write::Restore { .. } => {}
+        }
+        write
+    }
+
+    /// Whether a text comes in with this write that was not there before.
+    fn brings_text(&self) -> bool {
+        match &self.write {
+            Write::Add(_) | Write::Import { .. } => true,
+            Write::Revise(change) => change.text.is_some(),
+            Write::Promote(change) => change.text.is_some(),
+            Write::Retire { .. } | Write::Restore { .. } => false,
+        }
+    }
+
+    /// Steps one and two. The format's own updates know neither.
+    fn noise(&self) -> Result<()> {
+        let is_new = matches!(self.write, Write::Add(_));
+        if self.brings_text() && self.next.text.is_empty() {
+            return Err(refusal(Code::Validation, "empty_text", "there is no text", "say what to remember"));
+        }
+        if self.brings_text()
+            && (is_new || self.is_standard())
+            && let Some(signal) = seed_rules::journal_signal(&self.next.text)
+        {
+            let message = format!("the text holds the journal-only signal `{signal}`");
+            return Err(refusal(
+                Code::GateRefused,
+                "journal_noise",
+                message,
+                "keep it in the session's own log; the vault is for what stays true",
+            )
+            .fact("signal", signal));
+        }
+        if self.next.tier == "log" {
+            return Err(refusal(
+                Code::Validation,
+                "log_tier",
+                "the tier `log` is journal-only",
+                "use `canon` or `register`",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Steps three and four, and five where the format's own guard is asked for.
+    fn shape(&self) -> Result<()> {
+        let next = &self.next;
+        let is_new = matches!(self.write, Write::Add(_));
+        if self.brings_text() && (is_new || self.is_standard()) {
+            let len = next.text.chars().count();
+            if len > MAX_TEXT {
+                let message = format!("the text is too long: {len} characters, {MAX_TEXT} at most");
+                return Err(refusal(Code::Validation, "too_long", message, "shorten it or split it"));
+            }
+        }
+        if (is_new || matches!(self.write, Write::Import { .. }))
+            && !self.rules.scopes.contains(&next.scope.to_string())
+        {
+            let message = format!("there is no scope `{}`", text::one_line(&next.scope));
+            let hint = format!(
+                "scopes: {}; an agent's own is set in your settings as `agents.<name>.scope`",
+                self.rules.scopes.join(", ")
+            );
+            return Err(refusal(Code::Validation, "invalid_scope", message, hint));
+        }
+        if next.tier != CANON && next.tier != REGISTER {
+            let message = format!("there is no tier `{}`", text::one_line(&next.tier));
+            return Err(refusal(Code::Validation, "invalid_tier", message, "use `canon` or `register`"));
+        }
+        if let Write::Add(Addition { source, .. }) = &self.write
+            && !SOURCES.contains(&source.as_str())
+        {
+            let message = format!("there is no source `{}`", text::one_line(source));
+            let hint = format!("sources: {}", SOURCES.join(", "));
+            return Err(refusal(Code::Validation, "invalid_source", message, hint));
+        }
+        if self.is_standard() { self.labels() } else { self.guard() }
+    }
+
+    fn labels(&self) -> Result<()> {
+        let next = &self.next;
+        let too_long = |label: &str| label.chars().count() > MAX_LABEL;
+        let field = if next.topic_id.as_deref().is_some_and(too_long) {
+            "topic_id"
+        } else if too_long(&next.category) {
+            "category"
+        } else if next.tags.len() > MAX_LABEL || next.tags.iter().any(|tag| too_long(tag)) {
+            "tags"
+        } else {
+            return Ok(());
+        };
+        let message = format!("`{field}` is too long: {MAX_LABEL} at most");
+        Err(refusal(Code::Validation, "too_long", message, "shorten it").fact("field", field))
+    }
+
+    fn guard(&self) -> Result<()> {
+        if !self.brings_text() {
+            return Ok(());
+        }
+        let Some(first) = seed_rules::violations(&self.next.text).into_iter().next() else { return Ok(()) };
+        let message = "PII detected; nothing was stored";
+        let hint = "leave it out; say where it is kept";
+        Err(refusal(Code::GateRefused, "pii", message, hint).fact("found", first.word.unwrap_or(first.kind)))
+    }
+
+    /// Step seven; a new version of a memory is no duplicate of the old one.
+    fn duplicate(&self) -> Result<()> {
+        let stored = matches!(self.write, Write::Import { .. });
+        if self.base.is_some() || !self.brings_text() {
+            return Ok(());
+        }
+        let among = self.desk.active_in(&self.next.scope, stored);
+        let Some(twin) =
+            alike::duplicate_of(&self.next.text, among, self.rules.overlap, self.rules.similarity)
+        else {
+            return Ok(());
+        };
+        let measures = alike::likeness(&self.next.text, &twin.text);
+        let id = twin.memory_id();
+        // The format's own word for it begins with a capital; scripts look for it.
+        let word = if self.is_standard() { "nearly a duplicate" } else { "Duplicate" };
+        Err(refusal(
+            Code::Create,
+            "duplicate",
+            format!(
+                "{word} of `{id}`: {:.0} % of the words, {:.0} % of the sequence",
+                measures.overlap * 100.0,
+                measures.sequence * 100.0
+            ),
+            format!("change that one with `heirloom edit {id}`, or say what is different"),
+        )
+        .fact("id", id.as_str())
+        .fact("overlap", measures.overlap.to_string())
+        .fact("sequence", measures.sequence.to_string()))
+    }
+
+    /// Step eight.
+    fn capacity(&self) -> Result<()> {
+        let adds = self.next.is_active() && !self.base.is_some_and(|slot| slot.record.is_active());
+        if !adds || self.desk.active() < self.rules.capacity {
+            return Ok(());
+        }
+        let message = format!("the vault is full: {} active memories", self.desk.active());
+        let hint = "`heirloom review` shows what could go; or raise `vault.capacity`";
+        Err(refusal(Code::Capacity, "capacity", message, hint))
+    }
+
+    fn is_standard(&self) -> bool {
+        self.rules.profile == Profile::Standard
+    }
+}
+
+/// What is done, in two words.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deed {
+    pub(super) action: &'static str,
+    pub(super) status: &'static str,
+}
+
+impl Draft for VaultDraft<'_> {
+    fn row(&self) -> Row {
+        Row::Vault
+    }
+
+    fn order(&self) -> &'static [Check] {
+        if self.is_standard() { ALL } else { SEED }
+    }
+
+    fn id(&self) -> String {
+        self.next.memory_id().as_str().to_owned()
+    }
+
+    fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        if matches!(self.write, Write::Retire { .. }) {
+            return;
+        }
+        let next = &mut self.next;
+        let mut show = |field: &str, text: &mut Cow<'static, str>| visit(field, text.to_mut());
+        show("text", &mut next.text);
+        show("category", &mut next.category);
+        if let Some(topic) = &mut next.topic_id {
+            show("topic_id", topic);
+        }
+        for tag in &mut next.tags {
+            show("tags", tag);
+        }
+    }
+
+    fn own_check(&mut self, check: Check) -> Result<()> {
+        let only_status = matches!(self.write, Write::Retire { .. } | Write::Restore { .. });
+        match check {
+            Check::Noise if !only_status => self.noise(),
+            Check::Shape if !only_status => self.shape(),
+            Check::Duplicate => self.duplicate(),
+            Check::Capacity => self.capacity(),
+            _ => Ok(()),
+        }
+    }
+
+    /// What every agent is told, and what holds for good, is a person's to say: also to change or to take away.
+    fn needs_high_trust(&self) -> bool {
+        let weighty = |record: &Record<'_>| !record.is_register() || record.scope == SHARED;
+        weighty(&self.next) || self.base.is_some_and(|slot| weighty(&slot.record))
+    }
+}
+
+fn created(new: &Addition, scope: String, tier: String, now: &str, id: String) -> Record<'static> {
+    Record {
+        id: Cow::Owned(id),
+        version: 1,
+        created_at: Cow::Owned(now.to_owned()),
+        updated_at: None,
+        tier: Cow::Owned(tier),
+        topic_id: new.topic_id.clone().filter(|topic| !topic.is_empty()).map(Cow::Owned),
+        source: Some(Cow::Owned(new.source.clone())),
+        scope: Cow::Owned(scope),
+        category: Cow::Owned(
+            new.category.as_deref().filter(|c| !c.is_empty()).unwrap_or("other").to_lowercase(),
+        ),
+        tags: new.tags.iter().flatten().cloned().map(Cow::Owned).collect(),
+        deleted_at: None,
+        text: Cow::Owned(text::trim(&new.text).to_owned()),
+    }
+}
+
+fn as_revision(new: &Addition) -> Revision {
+    Revision {
+        text: Some(new.text.clone()),
+        category: new.category.clone(),
+        tags: new.tags.clone(),
+        ..Revision::default()
+    }
+}
+
+/// The next version: what is left out stays, scope, source and creation time always do.
+fn revised(base: &Record<'_>, change: &Revision, now: &str) -> Result<Record<'static>> {
+    let mut next = bumped(base)?;
+    next.updated_at = Some(Cow::Owned(now.to_owned()));
+    if let Some(new) = &change.text {
+        next.text = Cow::Owned(text::trim(new).to_owned());
+    }
+    if let Some(category) = change.category.as_deref().filter(|c| !c.is_empty()) {
+        next.category = Cow::Owned(category.to_lowercase());
+    }
+    if let Some(tags) = &change.tags {
+        next.tags = tags.iter().cloned().map(Cow::Owned).collect();
+    }
+    if let Some(tier) = change.tier.as_deref().filter(|t| !t.is_empty()) {
+        next.tier = Cow::Owned(tier.to_lowercase());
+    }
+    if let Some(topic) = &change.topic_id {
+        next.topic_id = Some(Cow::Owned(topic.clone()));
+    }
+    Ok(next)
+}
+
+/// The same record, one version on.
+fn bumped(base: &Record<'_>) -> Result<Record<'static>> {
+    let version = base.version.checked_add(1).ok_or_else(|| {
+        Fault::new(Code::Damaged, format!("the version of `{}` cannot be counted up", base.memory_id()))
+    })?;
+    Ok(Record { version, ..base.clone().into_owned() })
+}
+
+fn restored(slot: &Slot<'_>, desk: &Desk<'_>) -> Result<Record<'static>> {
+    let record = &slot.record;
+    let id = record.memory_id();
+    if record.is_active() {
+        return Err(Fault::new(Code::Restore, format!("`{id}` is in use already"))
+            .fact("id", id.as_str())
+            .hint("nothing to do"));
+    }
+    if record.is_register()
+        && let Some(taken) = record.topic().and_then(|topic| desk.register(topic, &record.scope))
+    {
+        let other = taken.record.memory_id();
+        return Err(Fault::new(Code::Restore, format!("its topic is kept by `{other}` now"))
+            .fact("id", id.as_str())
+            .hint(format!("retire `{other}` first, or edit it instead")));
+    }
+    Ok(Record { deleted_at: None, ..bumped(record)? })
+}
+
+fn in_use<'d>(desk: &'d Desk<'d>, id: &str) -> Result<&'d Slot<'d>> {
+    desk.get(id).filter(|slot| slot.record.is_active()).ok_or_else(|| not_found(id))
+}
+
+fn not_found(id: &str) -> Fault {
+    refusal(
+        Code::NotFound,
+        "not_found",
+        format!("there is no memory `{id}` in use in the vault"),
+        "`heirloom list` shows what there is",
+    )
+    .fact("id", id)
+}
+
+fn refusal(code: Code, rule: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Fault {
+    Fault::new(code, message).fact("rule", rule).hint(hint)
+}

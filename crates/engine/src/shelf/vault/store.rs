@@ -1,0 +1,275 @@
+//! The vault's file and every write to it.
+//!
+//! Comes in: [`Write`]s and how they arrived. Goes out: appended lines. Every write holds the store's lock from reading the file to
+//! the end of its append, so versions follow one another; the lines of one call are appended in one piece. Never here: a rewrite
+//! (that is `compact` and `forget`), or content that did not pass the gate.
+
+use super::current::{Current, MAX_VAULT, View};
+use super::desk::Desk;
+use super::draft::{Deed, VaultDraft};
+use super::record::Record;
+use super::rules::Rules;
+use super::write::{Addition, Write};
+use crate::engine::{Engine, Written};
+use crate::files::{self, Lock, Mode, step};
+use crate::gate::inbox::Item;
+use crate::gate::{Entry, Passed, Remark};
+use heirloom_core::{Code, Fault, MemoryId, ShelfName, Trust, fault::Result, hash};
+use serde::Serialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// The vault of a project.
+#[derive(Debug)]
+pub struct Vault<'e> {
+    pub(super) engine: &'e Engine,
+    pub(super) rules: Rules,
+}
+
+/// What a write left in the vault.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stored {
+    /// `created`, `updated`, `promoted`, `retired`, `restored`.
+    pub status: &'static str,
+    /// The id in everybody's words.
+    pub id: MemoryId,
+    /// The line that was appended.
+    pub record: Record<'static>,
+    /// What the gate found and kept or changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
+}
+
+/// What retiring many at once did.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Retired {
+    /// Out of use now.
+    pub deleted: Vec<String>,
+    /// Not there, or out of use already.
+    pub not_found: Vec<String>,
+    /// Waiting for a person's yes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<String>,
+}
+
+/// A line that passed the gate. Made from [`Passed`] and from nothing else.
+struct Kept {
+    stored: Stored,
+    line: String,
+    action: &'static str,
+    before: Option<String>,
+}
+
+impl Kept {
+    fn of(passed: Passed<VaultDraft<'_>>) -> Kept {
+        let remarks = passed.remarks().to_vec();
+        let draft = passed.into_draft();
+        let record = draft.record().clone();
+        let Deed { action, status } = draft.deed();
+        Kept {
+            line: record.line(),
+            action,
+            before: draft.carries_on().map(hash::sha256),
+            stored: Stored { status, id: record.memory_id(), record, remarks },
+        }
+    }
+}
+
+impl<'e> Vault<'e> {
+    /// The vault with the rules of the settings.
+    pub fn new(engine: &'e Engine) -> Vault<'e> {
+        Vault { engine, rules: Rules::of(engine.settings()) }
+    }
+
+    /// The vault with other numbers.
+    pub fn with_rules(engine: &'e Engine, rules: Rules) -> Vault<'e> {
+        Vault { engine, rules }
+    }
+
+    /// The numbers and names it goes by.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> PathBuf {
+        self.engine.project().root().join(&["vault.jsonl"])
+    }
+
+    /// What counts in it now.
+    pub fn current(&self) -> Result<Current> {
+        Current::read(&self.path())
+    }
+
+    /// The file as it is, line by line; empty if there is none. [`super::Image::of`] makes sense of it.
+    pub fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(files::read_if_there(&self.path(), MAX_VAULT)?.unwrap_or_default())
+    }
+
+    /// Adds a memory, or brings the register of its topic up to date.
+    pub fn add(&self, new: Addition, entry: Entry) -> Result<Stored> {
+        self.write(Write::Add(new), entry)
+    }
+
+    /// Brings a register up to date by its topic, or creates it.
+    pub fn update_by_topic(
+        &self,
+        topic: &str,
+        scope: &str,
+        text: &str,
+        category: Option<String>,
+        tags: Option<Vec<String>>,
+        entry: Entry,
+    ) -> Result<Stored> {
+        let new = Addition {
+            scope: scope.to_owned(),
+            tier: super::record::REGISTER.to_owned(),
+            topic_id: Some(topic.to_owned()),
+            category,
+            tags,
+            ..Addition::new(text)
+        };
+        self.add(new, entry)
+    }
+
+    /// One write.
+    pub fn write(&self, write: Write, entry: Entry) -> Result<Stored> {
+        let mut outcomes = self.write_all(vec![write], entry)?;
+        outcomes.pop().unwrap_or_else(|| Err(Fault::new(Code::Internal, "a write had no outcome")))
+    }
+
+    /// Many writes in one pass: each sees the ones before it, a refused one costs only itself.
+    pub fn write_all(&self, writes: Vec<Write>, entry: Entry) -> Result<Vec<Result<Stored>>> {
+        let lock = self.engine.project().lock()?;
+        self.write_locked(&lock, writes, entry, None)
+    }
+
+    /// Takes memories out of use in one pass.
+    pub fn retire_all(&self, ids: &[&str], entry: Entry) -> Result<Retired> {
+        let writes = ids.iter().map(|id| Write::Retire { id: (*id).to_owned() }).collect();
+        let mut retired = Retired::default();
+        for (id, outcome) in ids.iter().zip(self.write_all(writes, entry)?) {
+            let list = match outcome {
+                Ok(_) => &mut retired.deleted,
+                Err(fault) if fault.code == Code::NeedsConfirmation => &mut retired.waiting,
+                Err(fault) if fault.code == Code::NotFound => &mut retired.not_found,
+                Err(fault) => return Err(fault),
+            };
+            list.push((*id).to_owned());
+        }
+        Ok(retired)
+    }
+
+    /// Stores what waited in the inbox: a new pass through the gate, with a person's yes.
+    pub fn accept(&self, item: &Item, entry: Entry) -> Result<Stored> {
+        let write: Write = serde_json::from_value(item.draft.clone()).map_err(|e| {
+            Fault::new(Code::Damaged, format!("inbox item `{}` cannot be read: {e}", item.key))
+        })?;
+        let id = MemoryId::parse(&item.id).map(|id| id.name().to_owned());
+        let lock = self.engine.project().lock()?;
+        let stored = self
+            .write_locked(&lock, vec![write], entry, id)?
+            .pop()
+            .unwrap_or_else(|| Err(Fault::new(Code::Internal, "a write had no outcome")))?;
+        self.engine.inbox()?.remove(&item.key)?;
+        Ok(stored)
+    }
+
+    pub(super) fn write_locked(
+        &self,
+        lock: &Lock,
+        writes: Vec<Write>,
+        entry: Entry,
+        id: Option<String>,
+    ) -> Result<Vec<Result<Stored>>> {
+        let current = self.current()?;
+        let view = current.view();
+        let mut desk = Desk::of(&view.resolved);
+        let mut kept = Vec::new();
+        let mut outcomes = Vec::with_capacity(writes.len());
+        for (n, write) in writes.into_iter().enumerate() {
+            match self.judge(lock, write, &desk, &view, entry, (n, id.as_deref())) {
+                Ok(one) => {
+                    let line = Cow::Owned(one.line.clone().into_bytes());
+                    desk.put(one.stored.record.clone(), line);
+                    outcomes.push(Ok(one.stored.clone()));
+                    kept.push(one);
+                }
+                // What concerns this write alone is its outcome; what concerns the store ends the call.
+                Err(fault) if matches!(fault.code, Code::Io | Code::LockBusy) => return Err(fault),
+                Err(fault) => outcomes.push(Err(fault)),
+            }
+        }
+        self.append(lock, &kept, entry)?;
+        Ok(outcomes)
+    }
+
+    fn judge(
+        &self,
+        lock: &Lock,
+        write: Write,
+        desk: &Desk<'_>,
+        view: &View<'_>,
+        entry: Entry,
+        (n, id): (usize, Option<&str>),
+    ) -> Result<Kept> {
+        if !self.engine.settings().vault.enabled && !matches!(write, Write::Retire { .. }) {
+            return Err(Fault::new(Code::Config, "the vault is switched off")
+                .hint("`heirloom config set vault.enabled true` switches it on"));
+        }
+        let waiting = match entry.trust() < Trust::High {
+            true => self.waiting_id(&write)?,
+            false => None,
+        };
+        let known = id.map(str::to_owned).or(waiting).filter(|id| !view.knows(id) && desk.get(id).is_none());
+        let fresh = || known.unwrap_or_else(|| self.fresh_id(view, desk, n));
+        let now = self.engine.project().world().now;
+        let draft = VaultDraft::of(write, desk, &self.rules, now, fresh)?;
+        let to_item = |draft: &VaultDraft<'_>| serde_json::to_value(draft.waiting()).unwrap_or(Value::Null);
+        self.engine.pass(lock, ShelfName::Vault, draft, entry, to_item).map(Kept::of)
+    }
+
+    /// The id under which the very same draft waits already, so that asking twice makes one item.
+    fn waiting_id(&self, write: &Write) -> Result<Option<String>> {
+        let Write::Add(_) = write else { return Ok(None) };
+        let value = serde_json::to_value(write).unwrap_or(Value::Null);
+        let items = self.engine.inbox()?.list(self.engine.project().world().now)?;
+        let same = items.into_iter().find(|i| i.shelf == ShelfName::Vault.name() && i.draft == value);
+        Ok(same.and_then(|item| MemoryId::parse(&item.id)).map(|id| id.name().to_owned()))
+    }
+
+    /// Twelve hex digits nobody can guess and no line has: from this process's random bytes, the time and the place.
+    fn fresh_id(&self, view: &View<'_>, desk: &Desk<'_>, n: usize) -> String {
+        let world = self.engine.project().world();
+        let seed = format!("{}\0{}\0{}\0{n}", world.nonce, world.now.as_nanosecond(), view.lines);
+        let mut id = hash::sha256(seed.as_bytes());
+        loop {
+            let short = &id[..12];
+            if !view.knows(short) && desk.get(short).is_none() {
+                return short.to_owned();
+            }
+            id = hash::sha256(id.as_bytes());
+        }
+    }
+
+    fn append(&self, lock: &Lock, kept: &[Kept], entry: Entry) -> Result<()> {
+        if kept.is_empty() {
+            return Ok(());
+        }
+        files::append_lines(&self.path(), kept.iter().map(|one| one.line.as_str()), Mode::Shared)?;
+        step::reached("record-stored");
+        for one in kept {
+            let written = Written {
+                action: one.action,
+                shelf: ShelfName::Vault,
+                id: one.stored.id.as_str(),
+                hash: &hash::sha256(one.line.as_bytes()),
+                before: one.before.as_deref(),
+                size: one.line.len(),
+            };
+            self.engine.noted(lock, entry, &one.stored.remarks, written)?;
+        }
+        Ok(())
+    }
+}

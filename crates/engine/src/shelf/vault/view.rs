@@ -1,0 +1,197 @@
+//! The vault as a shelf like every other: its records as memories, its versions as history.
+//!
+//! Comes in: ids and filters. Goes out: [`Memory`] values. An id names the memory, whatever its tier is now: `register:x` still
+//! finds what was promoted to `canon:x`. Never here: a write's rules.
+
+use super::image::{Held, Image};
+use super::record::Record;
+use super::store::Vault;
+use super::write::Write;
+use crate::gate::Entry;
+use crate::gate::trust::Standing;
+use crate::shelf::provenance;
+use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, unknown};
+use heirloom_core::{Code, Kind, Memory, MemoryId, Scope, ShelfName, Status, fault::Result, hash, text};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// The longest title made from a text, in characters.
+const TITLE_MAX: usize = 80;
+
+impl Vault<'_> {
+    /// What is known of a line.
+    pub(super) fn standing(&self, held: &Held<'_>) -> Result<Standing> {
+        self.engine.standing(held.record.memory_id().as_str(), &hash::sha256(held.bytes))
+    }
+
+    /// Ids that were forgotten here and may have come back by a merge.
+    pub(super) fn forgotten(&self) -> Result<BTreeSet<String>> {
+        let ids = provenance::forgotten(self.engine.project().root())?;
+        let vault = |id: String| {
+            let id = MemoryId::parse(&id)?;
+            (id.kind().shelf() == ShelfName::Vault).then(|| id.name().to_owned())
+        };
+        Ok(ids.into_iter().filter_map(vault).collect())
+    }
+
+    fn memory(&self, held: &Held<'_>) -> Result<Memory> {
+        let record = &held.record;
+        let standing = self.standing(held)?;
+        let content_hash = hash::sha256(held.bytes);
+        let said = |time: &str| (!time.is_empty()).then(|| time.to_owned());
+        Ok(Memory {
+            id: record.memory_id(),
+            kind: record.kind(),
+            title: title(record),
+            body: record.text.to_string(),
+            tags: record.tags.iter().map(|tag| tag.to_string()).collect(),
+            applies_to: Vec::new(),
+            scope: Scope::Agent(record.scope.to_string()),
+            owner: None,
+            source: standing.source(),
+            trust: standing.trust(),
+            status: if record.is_active() { Status::Active } else { Status::Retired },
+            version: content_hash.clone(),
+            occurred_at: None,
+            created_at: said(&record.created_at),
+            updated_at: record.updated_at.as_deref().and_then(said),
+            expires_at: None,
+            content_hash,
+            confidence: None,
+            path: Some(self.engine.project().shown(&self.path())),
+        })
+    }
+
+    fn done(&self, status: &'static str, id: MemoryId) -> Done {
+        Done { status, id, path: Some(self.engine.project().shown(&self.path())), notes: Vec::new() }
+    }
+}
+
+/// A register by its topic, everything else by how it begins.
+fn title(record: &Record<'_>) -> String {
+    if let Some(topic) = record.topic().filter(|_| record.is_register()) {
+        return text::clean_title(topic);
+    }
+    let line = text::clean_title(&text::one_line(&record.text));
+    match line.char_indices().nth(TITLE_MAX) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+impl Shelf for Vault<'_> {
+    fn name(&self) -> ShelfName {
+        ShelfName::Vault
+    }
+
+    fn list(&self, wanted: &Listing) -> Result<Vec<Memory>> {
+        let current = self.current()?;
+        let forgotten = self.forgotten()?;
+        let mut memories = Vec::new();
+        for held in current.view().resolved.all() {
+            let record = &held.record;
+            let status = if record.is_active() { Status::Active } else { Status::Retired };
+            let fits = wanted.status.is_none_or(|s| s == status)
+                && wanted.kind.as_ref().is_none_or(|kind| *kind == record.kind());
+            if fits && !forgotten.contains(record.id.as_ref()) {
+                memories.push(self.memory(&held)?);
+            }
+        }
+        Ok(memories)
+    }
+
+    fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
+        let current = self.current()?;
+        current
+            .view()
+            .resolved
+            .all()
+            .find(|held| held.record.id == id.name())
+            .map(|held| self.memory(&held))
+            .transpose()
+    }
+
+    fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
+        let bytes = self.bytes()?;
+        let versions = Image::of(&bytes).versions(id.name());
+        if versions.is_empty() {
+            return Err(unknown(id.as_str()));
+        }
+        let mut changes: Vec<Change> = Vec::new();
+        let mut counts: Option<&Record<'_>> = None;
+        for held in &versions {
+            let (change, winner) = step(counts, &held.record);
+            changes.push(change);
+            counts = Some(winner);
+        }
+        Ok(changes)
+    }
+
+    fn retire(&self, id: &MemoryId, _reason: &str, entry: Entry) -> Result<Done> {
+        match self.write(Write::Retire { id: id.name().to_owned() }, entry) {
+            Ok(stored) => Ok(self.done("retired", stored.id)),
+            Err(fault) if fault.code == Code::NotFound => match self.get(id)? {
+                Some(memory) => Ok(self.done("already_retired", memory.id)),
+                None => Err(unknown(id.as_str())),
+            },
+            Err(fault) => Err(fault),
+        }
+    }
+
+    fn restore(&self, id: &MemoryId, entry: Entry) -> Result<Done> {
+        let stored = self.write(Write::Restore { id: id.name().to_owned() }, entry)?;
+        Ok(self.done("restored", stored.id))
+    }
+
+    fn forget(&self, id: &MemoryId, entry: Entry) -> Result<Forgotten> {
+        self.forget_memory(id, entry)
+    }
+
+    fn verify(&self) -> Result<Vec<Problem>> {
+        self.problems()
+    }
+}
+
+/// One version in the history: what it changed of the one before it, and the one that counts after both.
+fn step<'r, 'a>(before: Option<&'r Record<'a>>, record: &'r Record<'a>) -> (Change, &'r Record<'a>) {
+    let at = record.deleted_at.as_ref().or(record.updated_at.as_ref()).unwrap_or(&record.created_at);
+    let mut change = Change {
+        at: at.to_string(),
+        summary: format!("version {}: created", record.version),
+        field: None,
+        old: None,
+        new: None,
+    };
+    let Some(before) = before else { return (change, record) };
+    if before.version == record.version {
+        change.summary = if before == record {
+            format!("version {}: the same line once more", record.version)
+        } else {
+            change.field = Some("text".to_owned());
+            change.new = Some(json!(record.text));
+            format!("version {}: a second line of this version, which does not count", record.version)
+        };
+        return (change, before);
+    }
+    let what = match (before.is_active(), record.is_active()) {
+        (true, false) => "retired",
+        (false, true) => "restored",
+        _ if before.kind() == Kind::Register && record.kind() == Kind::Canon => "promoted to canon",
+        _ => "updated",
+    };
+    change.summary = format!("version {}: {what}", record.version);
+    let fields = [
+        ("text", json!(before.text), json!(record.text)),
+        ("tier", json!(before.tier), json!(record.tier)),
+        ("topic_id", json!(before.topic_id), json!(record.topic_id)),
+        ("category", json!(before.category), json!(record.category)),
+        ("tags", json!(before.tags), json!(record.tags)),
+        ("deleted_at", json!(before.deleted_at), json!(record.deleted_at)),
+    ];
+    if let Some((field, old, new)) = fields.into_iter().find(|(_, old, new)| old != new) {
+        change.field = Some(field.to_owned());
+        change.old = Some(old);
+        change.new = Some(new);
+    }
+    (change, record)
+}
