@@ -23,6 +23,7 @@ mod disk;
 mod env;
 mod forget;
 mod git;
+mod hooks;
 mod hostile;
 mod lifecycle;
 mod person;

@@ -466,6 +466,7 @@ fn revision(args: &Value) -> Revision {
         tags: texts(&args["tags"]),
         tier: maybe(args, "tier"),
         topic_id: maybe(args, "topic_id"),
+        ..Revision::default()
     }
 }
 

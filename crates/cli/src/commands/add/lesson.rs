@@ -45,7 +45,7 @@ pub(super) fn add(wired: &Wired, call: &Add, out: &Out) -> Result<Option<Done>> 
     let (topic, subtopic) = file_of(place.as_deref())?;
     let lesson = compose(date, &given)?.tidied();
     if call.dry_run {
-        out.line(format!("{}", out.style.dim(&format!("topics/{topic}/{subtopic}.md"))));
+        out.line(out.style.dim(&format!("topics/{topic}/{subtopic}.md")));
         out.raw(visible(&lesson.write(&text::slug(&lesson.title))).as_bytes());
         return Ok(None);
     }
