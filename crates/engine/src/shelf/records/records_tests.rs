@@ -227,7 +227,7 @@ mod schemas {
             Damage::Put(place, edge) => {
                 let place = place.get::<String>(&found);
                 if !place.is_empty() {
-                    *value.pointer_mut(place).unwrap() = edge.get(&*EDGES).clone();
+                    *value.pointer_mut(place).unwrap() = edge.get(EDGES.as_slice()).clone();
                 }
             }
             Damage::Remove(place) => {
@@ -240,8 +240,8 @@ mod schemas {
                 }
             }
             Damage::Add(place, edge) => match value.pointer_mut(place.get::<String>(&found)).unwrap() {
-                Value::Object(map) => drop(map.insert("surplus".into(), edge.get(&*EDGES).clone())),
-                Value::Array(items) => items.push(edge.get(&*EDGES).clone()),
+                Value::Object(map) => drop(map.insert("surplus".into(), edge.get(EDGES.as_slice()).clone())),
+                Value::Array(items) => items.push(edge.get(EDGES.as_slice()).clone()),
                 _ => {}
             },
         }
