@@ -28,7 +28,7 @@ impl Store {
 
     fn seed() -> Store {
         let mut store = Store::new();
-        store.settings.gate.profile = Profile::Seed;
+        store.settings.gate.profiles = [Profile::Seed; 5];
         store
     }
 
