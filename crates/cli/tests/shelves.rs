@@ -331,6 +331,36 @@ fn review_shows_what_could_be_tidied_up_and_what_contradicts_itself() {
 }
 
 #[test]
+fn review_shows_lessons_and_notes_that_say_nearly_the_same() {
+    let env = TestEnv::ready();
+    let first = saved(
+        &env,
+        &[
+            "lesson",
+            "The nightly build broke on the new linker, fixed by pinning version nine",
+            "--topic",
+            "ci/a",
+        ],
+    );
+    let second = saved(
+        &env,
+        &[
+            "lesson",
+            "The nightly build broke on the new linker, fixed by pinning version ten",
+            "--topic",
+            "ci/b",
+        ],
+    );
+    saved(&env, &["lesson", "A rebase lost three commits, fixed by the reflog", "--topic", "git/a"]);
+    let pairs = asked(&env, &["review"])["near_duplicates"].clone();
+    let pairs = pairs.as_array().unwrap();
+    assert_eq!(pairs.len(), 1, "{pairs:?}");
+    let named = [pairs[0]["a"].as_str().unwrap(), pairs[0]["b"].as_str().unwrap()];
+    assert!(named.contains(&first.as_str()) && named.contains(&second.as_str()));
+    assert!(asked(&env, &["review"])["drafts"].as_array().unwrap().is_empty());
+}
+
+#[test]
 fn stored_text_cannot_speak_to_the_terminal() {
     let env = TestEnv::ready();
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2Jboo\u{202e}";
