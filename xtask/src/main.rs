@@ -18,6 +18,7 @@ mod generate;
 mod install;
 mod layers;
 mod licences;
+mod report;
 mod requirements;
 mod run;
 mod stress;
@@ -44,8 +45,8 @@ tasks:
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench vault          time the vault beside Python (run xtask itself with --release)
-  stress vault [SECS]  eight processes write one vault";
+  bench WHAT           ratios side by side: start, write, index, vault
+  stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -59,8 +60,8 @@ fn main() -> ExitCode {
         "licences" => licences::run(),
         "install" => install::run(rest),
         "conformance" => return conformance::run(rest),
-        "bench" => return bench::run(rest),
-        "stress" => return stress::run(&rest.iter().skip(1).map(String::as_str).collect::<Vec<_>>()),
+        "bench" => measure(rest),
+        "stress" => stress(rest),
         "" | "help" | "--help" | "-h" => {
             println!("{TASKS}");
             Ok(())
@@ -76,4 +77,28 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn measure(words: &[String]) -> Outcome {
+    match words.first().map(String::as_str) {
+        Some("start") => bench::start::run(),
+        Some("write") => bench::write::run(),
+        Some("index") => bench::index::run(),
+        Some("vault") => done(bench::vault::run()),
+        _ => Err("name one of: start, write, index, vault".to_owned()),
+    }
+}
+
+fn stress(words: &[String]) -> Outcome {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["records", rest @ ..] => stress::records::run(rest),
+        ["vault", rest @ ..] => done(stress::vault::run(rest)),
+        _ => Err("name one of: records, vault".to_owned()),
+    }
+}
+
+/// For tasks that print what went wrong themselves.
+fn done(code: ExitCode) -> Outcome {
+    if code == ExitCode::SUCCESS { Ok(()) } else { Err(ALREADY_SAID.to_owned()) }
 }

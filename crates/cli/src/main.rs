@@ -14,7 +14,18 @@ use clap::Parser as _;
 use heirloom_core::{Code, Fault};
 use std::process::ExitCode;
 
+/// What `--version` prints.
+const VERSION: &str = concat!("heirloom ", env!("CARGO_PKG_VERSION"));
+
 fn main() -> ExitCode {
+    // Describing every command to clap is most of what a start costs; the version needs none of it.
+    let mut given = std::env::args_os().skip(1);
+    if let (Some(only), None) = (given.next(), given.next())
+        && (only == "--version" || only == "-V")
+    {
+        output::Out::new(false).line(VERSION);
+        return ExitCode::SUCCESS;
+    }
     wiring::install_test_steps();
     let args = match args::Args::plain_hook(std::env::args_os()).map_or_else(args::Args::try_parse, Ok) {
         Ok(args) => args,
@@ -35,4 +46,15 @@ fn misused(wrong: &clap::Error) -> Fault {
     let text = wrong.to_string();
     let first = text.lines().next().unwrap_or_default();
     Fault::new(Code::Usage, first.strip_prefix("error: ").unwrap_or(first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_short_way_to_the_version_says_what_clap_would() {
+        assert_eq!(args::Args::command().render_version().trim_end(), VERSION);
+    }
 }

@@ -90,6 +90,20 @@ pub(crate) fn wire(args: &Args) -> Result<Wired> {
 
 /// An engine for a project folder; `root` overrides where its memory is (then its settings are taken from there).
 pub(crate) fn wire_at(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> Result<Wired> {
+    let wired = unchecked(args, folder, root, cwd)?;
+    if root.is_none() {
+        stays_inside(&wired)?;
+    }
+    Ok(wired)
+}
+
+/// The same for whoever only reads and changes settings: those must work where the memory folder is not as it should be.
+pub(crate) fn wire_for_settings(args: &Args) -> Result<Wired> {
+    let cwd = cwd(args)?;
+    unchecked(args, &project_folder(&cwd), None, cwd)
+}
+
+fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> Result<Wired> {
     let settings_file = match root {
         Some(root) => root.join("memory-config.json"),
         None => folder.join(PROJECT_SETTINGS),
@@ -107,6 +121,26 @@ fn memory_root(folder: &Path, settings: &Settings) -> PathBuf {
         (Some(rest), Some(home)) => home.join(rest),
         _ => folder.join(named),
     }
+}
+
+/// A repository may hold a link where the memory folder should be; only the user decides that memory lives elsewhere.
+fn stays_inside(wired: &Wired) -> Result<()> {
+    let origin =
+        wired.loaded.values.iter().find(|value| value.name == "memory_root").map(|value| value.origin);
+    let of_the_user = matches!(origin, Some(Origin::Flag | Origin::Environment | Origin::User));
+    let root = wired.engine.project().root();
+    let real = root.real();
+    let folder = std::fs::canonicalize(wired.engine.project().folder());
+    if of_the_user || folder.is_ok_and(|folder| real.starts_with(&folder)) {
+        return Ok(());
+    }
+    let root = root.folder();
+    Err(Fault::new(Code::Path, format!("`{}` is a link that leads out of the project", root.display()))
+        .fact("target", root.display().to_string())
+        .hint(format!(
+            "if you want that, say so yourself: heirloom config set --user memory_root {}",
+            real.display()
+        )))
 }
 
 /// The settings, nearest layer first.

@@ -29,6 +29,9 @@ const MAX_NAME: u64 = 256;
 /// Ending of the file that says which other clone's folder a place shares.
 const SAME_AS: &str = ".same-as";
 
+/// Mark of a place that had no commit yet when it became known.
+const NO_HISTORY: &str = "no-history";
+
 /// A project and its memory folder.
 #[derive(Debug)]
 pub struct Project {
@@ -159,6 +162,9 @@ impl Project {
     fn find_data(&self) -> Result<PathBuf> {
         let (projects, own) = (self.projects(), self.own_name());
         if let Some(path) = known_data(&projects, &own)? {
+            if path.join(NO_HISTORY).exists() {
+                self.note_history(&projects, &path)?;
+            }
             return Ok(path);
         }
         files::make_folder(&projects, Mode::Private)?;
@@ -173,8 +179,12 @@ impl Project {
     /// A new place: if another clone of the same history is known, both share what is known of it.
     fn join_clones(&self, projects: &Path, own: &Path) -> Result<PathBuf> {
         let new = || files::make_folder(own, Mode::Private).map(|()| own.to_owned());
-        let Some(first_commit) = self.first_commit() else { return new() };
-        let history = projects.join(format!("history-{}", &hash::sha256(first_commit.as_bytes())[..24]));
+        let Some(first_commit) = self.first_commit() else {
+            let folder = new()?;
+            files::write(&folder.join(NO_HISTORY), b"", Mode::Private)?;
+            return Ok(folder);
+        };
+        let history = history_file(projects, &first_commit);
         let own_name = own.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
         match files::read_text(&history, MAX_NAME)? {
             Some(known) if projects.join(known.trim()).is_dir() => {
@@ -187,6 +197,25 @@ impl Project {
                 new()
             }
         }
+    }
+
+    /// A place that was known before its first commit: as soon as there is one, clones find it by that. Git is asked only when there is
+    /// something to ask about.
+    fn note_history(&self, projects: &Path, own: &Path) -> Result<()> {
+        let git = git_common_folder(self.root.real()).map(|(_, common)| common);
+        let has_commits = git.is_some_and(|git| {
+            let branches =
+                std::fs::read_dir(git.join("refs/heads")).is_ok_and(|mut heads| heads.next().is_some());
+            branches || git.join("packed-refs").exists()
+        });
+        let Some(first_commit) = has_commits.then(|| self.first_commit()).flatten() else { return Ok(()) };
+        let _turn = files::Lock::acquire(&projects.join("lock"), files::LOCK_LIMIT)?;
+        let history = history_file(projects, &first_commit);
+        if !history.exists() {
+            let own_name = own.file_name().unwrap_or_default().to_string_lossy();
+            files::write(&history, own_name.as_bytes(), Mode::Private)?;
+        }
+        files::remove(&own.join(NO_HISTORY))
     }
 
     /// The git directory that all worktrees share plus the memory folder's place in the work tree; without git, the memory
@@ -214,6 +243,11 @@ impl Project {
         let text = String::from_utf8(output.stdout).ok()?;
         text.lines().last().filter(|line| !line.is_empty()).map(str::to_owned)
     }
+}
+
+/// Where the folder of a history is named.
+fn history_file(projects: &Path, first_commit: &str) -> PathBuf {
+    projects.join(format!("history-{}", &hash::sha256(first_commit.as_bytes())[..24]))
 }
 
 /// The folder of a place, or the one of another clone that it points to.

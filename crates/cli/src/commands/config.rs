@@ -4,14 +4,14 @@ use crate::args::{Args, CategoryAction, Config, ConfigAction};
 use crate::output::{Out, Table};
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::settings::{Guard, Key, check};
+use heirloom_core::settings::{Guard, Key, Layer, Origin, check, load};
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, Mode};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
 pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
+    let wired = wiring::wire_for_settings(args)?;
     let loaded = &wired.loaded;
     let project_file = wired.engine.project().folder().join(wiring::PROJECT_SETTINGS);
     let file = |user: bool| if user { wiring::user_settings_file() } else { project_file.clone() };
@@ -83,12 +83,26 @@ fn set(path: &Path, user: bool, values: &[(String, Value)], out: &Out) -> Result
             person::required(&format!("changing `{key}`"))?;
         }
         wiring::set_in(&mut document, key, value);
+        if !user {
+            may_a_project(key, &document)?;
+        }
     }
     write(path, &document)?;
     for (key, value) in values {
         out.line(format!("{} {key} = {value}", out.style.green("set")));
     }
     Ok(())
+}
+
+/// Refuses what would be written into the project's file only to be ignored there.
+fn may_a_project(key: &str, document: &Value) -> Result<()> {
+    let user = wiring::read_document(&wiring::user_settings_file()).ok().flatten().unwrap_or_default();
+    let layer = |origin, document| Layer { origin, document };
+    let loaded = load(&[layer(Origin::Project, document.clone()), layer(Origin::User, user)]);
+    let ignored = loaded.warnings.iter().find(|w| w.name == key && w.origin == Origin::Project);
+    ignored.map_or(Ok(()), |warning| {
+        Err(config_fault(key, &warning.message).hint("`--user` changes it in your own settings"))
+    })
 }
 
 fn read(path: &Path) -> Result<Value> {

@@ -141,7 +141,7 @@ fn create_beside(path: &Path, mode: Mode) -> std::io::Result<(File, PathBuf)> {
 
 fn parent(path: &Path) -> Result<&Path> {
     path.parent()
-        .filter(|p| !p.as_os_str().is_empty())
+        .map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
         .ok_or_else(|| Fault::new(Code::Path, format!("`{}` has no folder", path.display())))
 }
 

@@ -61,13 +61,24 @@ impl Records<'_> {
     /// The records of one category's folder.
     pub(super) fn scan_folder(&self, category: &Category) -> Scan {
         let mut scan = Scan::default();
+        self.each(category, &mut scan.unreadable, &mut |found| scan.found.push(found));
+        scan
+    }
+
+    /// Shows the records of one category's folder one after the other, so that whoever needs little of each need not hold all.
+    pub(super) fn each(
+        &self,
+        category: &Category,
+        unreadable: &mut Vec<String>,
+        visit: &mut dyn FnMut(Found),
+    ) {
         let folder = self.folder(category);
         // A linked folder could lead anywhere; what is behind it is not ours to index.
         if std::fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_symlink()) {
-            scan.unreadable.push(format!("{}: is a link", self.engine.project().shown(&folder)));
-            return scan;
+            unreadable.push(format!("{}: is a link", self.engine.project().shown(&folder)));
+            return;
         }
-        let Ok(entries) = std::fs::read_dir(&folder) else { return scan };
+        let Ok(entries) = std::fs::read_dir(&folder) else { return };
         let mut names: Vec<_> = entries
             .flatten()
             .map(|entry| entry.file_name())
@@ -85,13 +96,12 @@ impl Records<'_> {
             match read {
                 Ok((document, bytes)) => {
                     let folder_category = category.name().to_owned();
-                    scan.found.push(Found { path, document, bytes, folder_category });
+                    visit(Found { path, document, bytes, folder_category });
                 }
                 // A folder that happens to be called `x.json` is nobody's record.
                 Err(_) if path.is_dir() => {}
-                Err(why) => scan.unreadable.push(format!("{}: {why}", self.engine.project().shown(&path))),
+                Err(why) => unreadable.push(format!("{}: {why}", self.engine.project().shown(&path))),
             }
         }
-        scan
     }
 }

@@ -8,7 +8,7 @@ use super::index_file::{self, IndexEntry};
 use crate::engine::Engine;
 use crate::files::{self, Lock, Mode};
 use heirloom_core::settings::Category;
-use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_core::{Code, Fault, Status, fault::Result};
 use std::path::{Path, PathBuf};
 
 /// The largest index: 100,000 records with long lines.
@@ -117,11 +117,16 @@ impl<'e> Records<'e> {
 
     /// The index lines of all active records, sorted, and what could not be read.
     pub(super) fn lines(&self) -> (Vec<String>, Vec<String>) {
-        let scan = self.scan_active();
-        let mut entries: Vec<IndexEntry> =
-            scan.found.iter().map(|found| self.entry(&found.document, &found.path)).collect();
+        let (mut entries, mut unreadable): (Vec<IndexEntry>, _) = (Vec::new(), Vec::new());
+        for category in &self.engine.settings().categories {
+            self.each(category, &mut unreadable, &mut |found| {
+                if found.status() == Some(Status::Active) {
+                    entries.push(self.entry(&found.document, &found.path));
+                }
+            });
+        }
         entries.sort_by_cached_key(|entry| (entry.label.clone(), entry.title.to_lowercase()));
-        (entries.iter().map(IndexEntry::line).collect(), scan.unreadable)
+        (entries.iter().map(IndexEntry::line).collect(), unreadable)
     }
 }
 

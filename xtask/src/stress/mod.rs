@@ -1,0 +1,4 @@
+//! Long runs of what the tests do for a few seconds.
+
+pub(crate) mod records;
+pub(crate) mod vault;
