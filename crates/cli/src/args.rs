@@ -15,6 +15,7 @@ pub(crate) use transfer::{Compact, Convert, Export, Import, Sync};
 pub(crate) use writing::{Add, Edit};
 
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Options of every command stand apart, so that a command's own options are read first.
@@ -47,6 +48,26 @@ pub(crate) struct Args {
 
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Args {
+    /// The call that agents make at every prompt, `hook MOMENT [--agent NAME]`, read without building the whole command line first. Anything
+    /// else is `None` and goes the usual way.
+    pub(crate) fn plain_hook(words: impl Iterator<Item = OsString>) -> Option<Args> {
+        let words: Vec<String> =
+            words.skip(1).take(5).map(OsString::into_string).collect::<Result<_, _>>().ok()?;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (moment, agent) = match words[..] {
+            ["hook", moment] => (moment, None),
+            ["hook", moment, "--agent", agent] => (moment, Some(agent)),
+            _ => return None,
+        };
+        if [Some(moment), agent].into_iter().flatten().any(|word| word.starts_with('-')) {
+            return None;
+        }
+        let hook = Hook { moment: moment.to_owned(), agent: agent.map(str::to_owned) };
+        Some(Args { json: false, project: None, set: Vec::new(), command: Command::Hook(hook) })
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -407,4 +428,31 @@ pub(crate) struct Reference {
     /// The page; without it the names of all pages
     #[arg(value_parser = crate::commands::PAGES)]
     pub(crate) page: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_hook_call_is_read_as_the_usual_way_reads_it() {
+        for words in [
+            &["heirloom", "hook", "prompt"][..],
+            &["heirloom", "hook", "stop", "--agent", "codex"],
+            &["heirloom", "hook", "stop", "--agent", ""],
+        ] {
+            let quick = Args::plain_hook(words.iter().map(OsString::from)).unwrap();
+            assert_eq!(format!("{quick:?}"), format!("{:?}", Args::try_parse_from(words).unwrap()));
+        }
+        for words in [
+            &["heirloom", "hook"][..],
+            &["heirloom", "hook", "--help"],
+            &["heirloom", "hook", "stop", "--agent", "--json"],
+            &["heirloom", "hook", "stop", "--json"],
+            &["heirloom", "hook", "stop", "--agent", "codex", "--json"],
+            &["heirloom", "list", "stop"],
+        ] {
+            assert!(Args::plain_hook(words.iter().map(OsString::from)).is_none(), "{words:?}");
+        }
+    }
 }

@@ -454,6 +454,15 @@ fn every_reference_page_is_made_from_the_tables() {
 }
 
 #[test]
+fn the_version_is_the_same_however_it_is_asked_for() {
+    let env = TestEnv::new();
+    let short = env.run(&["--version"]).ok().stdout;
+    assert_eq!(short, concat!("heirloom ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(env.run(&["-V"]).ok().stdout, short);
+    assert_eq!(env.run(&["--json", "--version"]).ok().stdout, short, "the command tree says the same");
+}
+
+#[test]
 fn the_project_is_found_from_a_folder_inside_it_and_by_flag() {
     let env = with_records();
     std::fs::create_dir_all(env.project().join("src/deep")).unwrap();

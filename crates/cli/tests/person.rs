@@ -36,7 +36,8 @@ fn trust_is_raised_by_a_yes_at_a_terminal_and_ends_with_the_next_byte() {
     env.run(&["add", "constraint", "The API allows 100 calls a minute because of our contract"]).ok();
     let name = "the-api-allows-100-calls-a-minute";
     env.run(&["trust", name]).fails_with("NEEDS_PERSON", 1);
-    let no = env.at_terminal(&["trust", name], "n\n").ok();
+    let no = env.at_terminal(&["trust", name], "n\n");
+    assert_eq!(no.code, Some(1), "a no is no success");
     assert!(no.stderr.contains("nothing was accepted"));
     assert_eq!(trust_of(&env, name), "low");
     let yes = env.at_terminal(&["trust", name], "y\n").ok();

@@ -55,6 +55,12 @@ impl Root {
 ///
 /// `..` is applied after links are resolved, like the system does, so `link/..` leads to where the link points.
 pub(crate) fn real_path(path: &Path) -> PathBuf {
+    // What is all there the system resolves in one go.
+    if path.is_absolute()
+        && let Ok(real) = std::fs::canonicalize(path)
+    {
+        return real;
+    }
     let mut real = PathBuf::from("/");
     let mut missing = false;
     for part in path.components() {

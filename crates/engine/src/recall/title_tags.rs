@@ -4,10 +4,12 @@
 //! prefix of four letters 1. Second pass, over the best twenty: retired records out, recently updated ones +1. Never here: the
 //! files of entries beyond those twenty.
 
+use super::sift::{line_text, sift};
+use super::words::{Place, Words};
 use crate::engine::Engine;
 use crate::gate::policy::Row;
 use crate::shelf::provenance;
-use crate::shelf::records::IndexEntry;
+use crate::shelf::records::EntryLine;
 use heirloom_core::{Status, fault::Result, hash, kind, text, time};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
@@ -18,7 +20,7 @@ const PROMPT_MIN: usize = 10;
 const DEEP: usize = 20;
 /// Days an update counts as recent.
 const RECENT_DAYS: i64 = 30;
-/// Shortest word that may match the beginning of another.
+/// Shortest word that may match the beginning of a description's.
 const PREFIX_MIN: usize = 4;
 /// Most points a category's description gives.
 const DESCRIPTION_MAX: u32 = 2;
@@ -72,32 +74,30 @@ impl Why {
 }
 
 /// The points of an entry for these words, titles and tags only.
-pub fn score(words: &BTreeSet<String>, entry: &IndexEntry) -> u32 {
-    explain(words, entry).points()
+pub fn score(words: &mut Words, entry: &EntryLine<'_>) -> u32 {
+    let mut points = 0;
+    words.look(entry.title, entry.tags(), |_, place| {
+        points += match place {
+            Place { title: false, tag: false } => PREFIX,
+            Place { title, tag } => u32::from(title) * TITLE + u32::from(tag) * TAG,
+        };
+    });
+    points
 }
 
-fn explain(words: &BTreeSet<String>, entry: &IndexEntry) -> Why {
-    let title = text::tokens(&entry.title);
-    let tags: Vec<String> = entry.tags.iter().map(|tag| tag.to_lowercase()).collect();
+fn explain(words: &mut Words, entry: &EntryLine<'_>) -> Why {
     let mut why = Why::default();
-    for word in words {
-        let in_title = title.contains(word);
-        let in_tags = tags.iter().any(|tag| tag == word);
-        if in_title {
-            why.title.push(word.clone());
+    words.look(entry.title, entry.tags(), |word, place| {
+        let lists = [
+            (place.title, &mut why.title),
+            (place.tag, &mut why.tags),
+            (!place.title && !place.tag, &mut why.prefix),
+        ];
+        for (_, list) in lists.into_iter().filter(|(there, _)| *there) {
+            list.push(word.to_owned());
         }
-        if in_tags {
-            why.tags.push(word.clone());
-        }
-        let begins = |other: &String| other.starts_with(word.as_str());
-        if !in_title
-            && !in_tags
-            && word.len() >= PREFIX_MIN
-            && (title.iter().any(begins) || tags.iter().any(begins))
-        {
-            why.prefix.push(word.clone());
-        }
-    }
+    });
+    [&mut why.title, &mut why.tags, &mut why.prefix].into_iter().for_each(|list| list.sort_unstable());
     why
 }
 
@@ -122,7 +122,7 @@ pub fn recall(engine: &Engine, prompt: &str) -> Result<Vec<Hit>> {
     }
     let words = text::tokens(prompt);
     let records = engine.records();
-    let Some(index) = (if words.is_empty() { None } else { records.index_text_or_rebuild()? }) else {
+    let Some(index) = (if words.is_empty() { None } else { records.index_bytes_or_rebuild()? }) else {
         return Ok(Vec::new());
     };
     let forgotten = provenance::forgotten(engine.project().root())?;
@@ -132,67 +132,86 @@ pub fn recall(engine: &Engine, prompt: &str) -> Result<Vec<Hit>> {
 fn rank(
     engine: &Engine,
     words: &BTreeSet<String>,
-    index: &str,
+    index: &[u8],
     forgotten: &HashSet<String>,
     max: usize,
 ) -> Vec<Hit> {
-    let settings = engine.settings();
-    let described: Vec<(String, u32)> = settings
-        .categories
+    let categories: Vec<Category> =
+        engine.settings().categories.iter().map(|category| Category::of(category, words)).collect();
+    let points_of = |label: &str| {
+        let known = categories.iter().find(|category| category.label == label);
+        match known {
+            Some(category) => category.enabled.then_some(category.points),
+            None => label.bytes().all(|b| b.is_ascii_uppercase() || b == b'_').then_some(0),
+        }
+    };
+    let described = categories.iter().any(|category| category.points > 0);
+    let mut words = Words::new(words);
+    let worth = |entry: &EntryLine<'_>, words: &mut Words| {
+        Some((points_of(entry.label)? + score(words, entry), kind::label_priority(entry.label)))
+    };
+    let candidates = sift(index, &mut words, described, &worth);
+    // A file that the index names twice is shown once, by its better line.
+    let mut seen = HashSet::new();
+    let mut hits = candidates
         .iter()
-        .filter_map(|c| Some((c.label(), description_points(words, c.description.as_deref()?))))
-        .collect();
-    let switched_off: Vec<String> =
-        settings.categories.iter().filter(|c| !c.enabled).map(|c| c.label()).collect();
-    let mut hits: Vec<Hit> = index
-        .lines()
-        .filter_map(|line| IndexEntry::parse(line.trim()))
-        .filter(|entry| is_label(&entry.label, engine) && !switched_off.contains(&entry.label))
-        .filter_map(|entry| {
-            let mut why = explain(words, &entry);
-            why.description =
-                described.iter().find(|(label, _)| *label == entry.label).map_or(0, |(_, points)| *points);
-            let score = why.points();
-            (score > 0).then(|| Hit {
-                label: entry.label,
-                title: entry.title,
-                path: entry.path,
-                tags: entry
-                    .tags
-                    .iter()
-                    .map(|tag| tag.to_lowercase())
-                    .collect::<BTreeSet<_>>()
-                    .into_iter()
-                    .collect(),
-                score,
-                why,
-            })
+        .filter_map(|candidate| {
+            let text = line_text(&index[candidate.line()]);
+            let entry = EntryLine::parse(text.trim())?;
+            let why = Why { description: points_of(entry.label).unwrap_or(0), ..explain(&mut words, &entry) };
+            Some(Hit::of(&entry, why))
+        })
+        .filter(|hit| seen.insert(hit.path.clone()));
+    let mut best: Vec<Hit> = hits
+        .by_ref()
+        .take(DEEP)
+        .filter_map(|mut hit| {
+            let id = id_of(&hit);
+            let id = forgotten.contains(&id).then_some(&id);
+            still_counts(engine, &mut hit, id).then_some(hit)
         })
         .collect();
-    sort(&mut hits);
-    // A file that the index names twice is shown once, by its better line.
-    let mut seen = BTreeSet::new();
-    hits.retain(|hit| seen.insert(hit.path.clone()));
-    let mut place = 0;
-    hits.retain_mut(|hit| {
-        place += 1;
-        let id = id_of(hit);
-        let was_forgotten = forgotten.contains(&id);
-        if place > DEEP { !was_forgotten } else { still_counts(engine, hit, was_forgotten.then_some(&id)) }
-    });
-    sort(&mut hits);
+    // A second look takes away or adds a point, so none of the others can come before these.
+    sort(&mut best);
+    let rest = hits.filter(|hit| !forgotten.contains(&id_of(hit)));
     // What is about to be shown is checked like a file: a line may have been put into the index by hand.
     let allowed = |hit: &Hit| {
         let shown = format!("{} {}", hit.title, hit.tags.join(" "));
         engine.screen().would_refuse(&shown, Row::Records).is_none()
     };
-    hits.into_iter().filter(allowed).take(max).collect()
+    best.into_iter().chain(rest).filter(allowed).take(max).collect()
 }
 
-/// Whether a label is one: capital letters and underscores, or whatever a category of the settings is called.
-fn is_label(label: &str, engine: &Engine) -> bool {
-    label.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
-        || engine.settings().categories.iter().any(|category| category.label() == label)
+/// What a prompt makes of a category of the settings.
+struct Category {
+    label: String,
+    enabled: bool,
+    /// Points every entry of it gets.
+    points: u32,
+}
+
+impl Category {
+    fn of(category: &heirloom_core::settings::Category, words: &BTreeSet<String>) -> Category {
+        Category {
+            label: category.label(),
+            enabled: category.enabled,
+            points: category.description.as_deref().map_or(0, |text| description_points(words, text)),
+        }
+    }
+}
+
+impl Hit {
+    fn of(entry: &EntryLine<'_>, why: Why) -> Hit {
+        let tags: BTreeSet<String> = entry.tags().map(str::to_lowercase).collect();
+        Hit {
+            label: entry.label.to_owned(),
+            title: entry.title.to_owned(),
+            path: entry.path.to_owned(),
+            tags: tags.into_iter().collect(),
+            score: why.points(),
+            why,
+        }
+    }
 }
 
 /// Best first, then by the category's priority, then as the index has them.

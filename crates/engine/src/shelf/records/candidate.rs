@@ -4,9 +4,9 @@
 //! and hints for whoever drafts. Scoring is that of `title_tags` recall, without recency. Never here: writing.
 
 use super::document::Document;
-use super::index_file::IndexEntry;
+use super::index_file::EntryLine;
 use super::store::{Records, label_of};
-use crate::recall::title_tags;
+use crate::recall::{Words, title_tags};
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, Status, fault::Result, text};
 use serde::Serialize;
@@ -97,18 +97,18 @@ impl Records<'_> {
         warnings: &mut Vec<String>,
         lost: &mut bool,
     ) -> Option<(u32, Candidate)> {
-        let words = text::tokens(new_info);
+        let mut words = Words::new(&text::tokens(new_info));
         let label = label_of(category.name());
-        let mut scored: Vec<(u32, IndexEntry)> = index
+        let mut scored: Vec<(u32, EntryLine<'_>)> = index
             .lines()
-            .filter_map(IndexEntry::parse)
+            .filter_map(EntryLine::parse)
             .filter(|entry| entry.label == label)
-            .map(|entry| (title_tags::score(&words, &entry), entry))
+            .map(|entry| (title_tags::score(&mut words, &entry), entry))
             .filter(|(score, _)| *score >= ENOUGH)
             .collect();
-        scored.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.path.cmp(&y.path)));
+        scored.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.path.cmp(y.path)));
         scored.into_iter().find_map(|(score, entry)| {
-            let path = match self.followed(&entry.path) {
+            let path = match self.followed(entry.path) {
                 Ok(path) => path,
                 Err(why) => {
                     warnings.push(why);
@@ -116,7 +116,7 @@ impl Records<'_> {
                     return None;
                 }
             };
-            let excerpt = match self.load(&path, &entry.path) {
+            let excerpt = match self.load(&path, entry.path) {
                 // A retired record that a stale index still lists is no candidate.
                 Ok(Some((document, _))) if document.status() != Some(Status::Active) => return None,
                 Ok(Some((document, _))) => Some(excerpt(&document, category)),
@@ -129,7 +129,13 @@ impl Records<'_> {
                     None
                 }
             };
-            Some((score, Candidate { path: entry.path, title: entry.title, tags: entry.tags, excerpt }))
+            let candidate = Candidate {
+                path: entry.path.to_owned(),
+                title: entry.title.to_owned(),
+                tags: entry.tags().map(str::to_owned).collect(),
+                excerpt,
+            };
+            Some((score, candidate))
         })
     }
 

@@ -24,18 +24,30 @@ pub struct IndexEntry {
     pub tags: Vec<String>,
 }
 
-impl IndexEntry {
+/// An entry line, taken apart in place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EntryLine<'a> {
+    /// `DECISION`, `RUNBOOK`, …
+    pub label: &'a str,
+    /// The title.
+    pub title: &'a str,
+    /// The record's path from the project folder.
+    pub path: &'a str,
+    tags: &'a str,
+}
+
+impl<'a> EntryLine<'a> {
     /// Reads an entry line; `None` if it is none.
-    pub fn parse(line: &str) -> Option<IndexEntry> {
+    pub fn parse(line: &'a str) -> Option<EntryLine<'a>> {
         let (label, rest) = line.strip_prefix("- [")?.split_once("] ")?;
         let known = !label.is_empty()
             && label.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
         if !known {
             return None;
         }
-        // The title is the shortest one that leaves a path and perhaps tags.
-        let arrows = (1..rest.len()).filter(|at| rest.as_bytes()[*at..].starts_with(ARROW));
-        arrows.into_iter().find_map(|at| {
+        // The title is the shortest one, at least a byte long, that leaves a path and perhaps tags. Arrows may share a blank.
+        let next = |from: usize| Some(from + memchr::memmem::find(rest.as_bytes().get(from..)?, ARROW)?);
+        std::iter::successors(next(1), |at| next(at + 1)).find_map(|at| {
             let after = &rest[at + ARROW.len()..];
             let end = after.find(char::is_whitespace).unwrap_or(after.len());
             let (path, tail) = after.split_at(end);
@@ -45,17 +57,25 @@ impl IndexEntry {
                 None if tail.is_empty() => "",
                 _ => return None,
             };
-            (!path.is_empty()).then(|| IndexEntry {
-                label: label.to_owned(),
-                title: rest[..at].to_owned(),
-                path: path.to_owned(),
-                tags: tags
-                    .split(',')
-                    .map(str::trim)
-                    .filter(|tag| !tag.is_empty())
-                    .map(str::to_owned)
-                    .collect(),
-            })
+            (!path.is_empty()).then_some(EntryLine { label, title: &rest[..at], path, tags })
+        })
+    }
+
+    /// The tags as written.
+    pub fn tags(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.tags.split(',').map(str::trim).filter(|tag| !tag.is_empty())
+    }
+}
+
+impl IndexEntry {
+    /// Reads an entry line; `None` if it is none.
+    pub fn parse(line: &str) -> Option<IndexEntry> {
+        let entry = EntryLine::parse(line)?;
+        Some(IndexEntry {
+            label: entry.label.to_owned(),
+            title: entry.title.to_owned(),
+            path: entry.path.to_owned(),
+            tags: entry.tags().map(str::to_owned).collect(),
         })
     }
 
@@ -154,6 +174,7 @@ mod tests {
         assert_eq!((entry.label.as_str(), entry.title.as_str()), ("DECISION", "Use JWT"));
         assert_eq!(entry.tags, ["api", "auth"]);
         assert_eq!(IndexEntry::parse("- [DECISION] A -> B -> p.json").unwrap().title, "A -> B");
+        assert_eq!(IndexEntry::parse("- [DECISION] A -> -> p.json").unwrap().title, "A ->");
         for no in ["", "- [x] a -> b", "- [A] -> b", "- [A] a -> ", "- [A] a -> b c", "* [A] a -> b"] {
             assert_eq!(IndexEntry::parse(no), None, "{no}");
         }

@@ -34,7 +34,7 @@ pub use candidate::{Answer, Candidate, Excerpt, LIFECYCLE_EVENTS};
 pub use compose::{Given, apply, compose, name_for};
 pub use document::Document;
 pub use gc::Collected;
-pub use index_file::{IndexEntry, is_entry, line_path};
+pub use index_file::{EntryLine, IndexEntry, is_entry, line_path};
 pub use index_merge::merge_index;
 pub use json_schema::json_schema;
 pub use report::{Health, Mismatch};

@@ -40,25 +40,37 @@ impl<'e> Records<'e> {
         self.root().join(&category.folder)
     }
 
-    /// The index's text; `None` if there is no index. A file that a power cut left empty or full of zeros is none.
-    pub fn index_text(&self) -> Result<Option<String>> {
+    /// The index as it is; `None` if there is no index. A file that a power cut left empty or full of zeros is none.
+    fn index_bytes(&self) -> Result<Option<Vec<u8>>> {
         let bytes = files::read_if_there(&self.index_path(), MAX_INDEX)?;
-        let bytes = bytes.filter(|bytes| bytes.iter().any(|b| *b != 0));
-        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+        Ok(bytes.filter(|bytes| bytes.iter().any(|b| *b != 0)))
+    }
+
+    /// The index's text; `None` if there is no index.
+    pub fn index_text(&self) -> Result<Option<String>> {
+        Ok(self.index_bytes()?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     /// The index's text, made from the records first if there is none.
     pub fn index_text_or_rebuild(&self) -> Result<Option<String>> {
-        if let Some(text) = self.index_text()? {
-            return Ok(Some(text));
+        Ok(self.index_bytes_or_rebuild()?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// The same without making text of it.
+    pub fn index_bytes_or_rebuild(&self) -> Result<Option<Vec<u8>>> {
+        if let Some(bytes) = self.index_bytes()? {
+            return Ok(Some(bytes));
         }
-        if !self.root().is_dir() {
+        // With nothing to list there is nothing to make; an empty file is as good as any.
+        if !self.root().is_dir() || self.lines().0.is_empty() {
             return Ok(None);
         }
         match self.engine.project().lock().and_then(|lock| self.rebuild(&lock)) {
-            Ok(_) => self.index_text(),
+            Ok(_) => self.index_bytes(),
             // A disk that cannot be written can still be read.
-            Err(fault) if fault.code == Code::Io => Ok(Some(index_file::render(&self.lines().0))),
+            Err(fault) if fault.code == Code::Io => {
+                Ok(Some(index_file::render(&self.lines().0).into_bytes()))
+            }
             Err(fault) => Err(fault),
         }
     }

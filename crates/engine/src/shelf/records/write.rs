@@ -79,7 +79,7 @@ impl Records<'_> {
         if !category.enabled {
             return Err(switched_off(category));
         }
-        self.warn_of_foreign_folder(target, category, said);
+        self.expect_record_folder(target, category, said)?;
         self.check_free(target)?;
         let draft = RecordDraft { document, category };
         let project = self.engine.project();
@@ -193,14 +193,24 @@ impl Records<'_> {
         self.replace(lock, change, || self.engine.written(lock, passed, written))
     }
 
-    /// A record anywhere below the root is taken, but people look for it in its category's folder.
-    fn warn_of_foreign_folder(&self, target: &Target, category: &Category, said: &mut Said) {
-        let own = self.engine.project().root().resolve(&self.folder(category));
-        if !own.is_ok_and(|own| target.path.parent() == Some(own.as_path())) {
-            let place = self.engine.project().shown(&self.folder(category));
+    /// A record is read from the folders of categories and from nowhere else. One in another category's folder is taken, with a word.
+    fn expect_record_folder(&self, target: &Target, category: &Category, said: &mut Said) -> Result<()> {
+        let is = |one: &Category| {
+            let folder = self.engine.project().root().resolve(&self.folder(one));
+            folder.is_ok_and(|folder| target.path.parent() == Some(folder.as_path()))
+        };
+        let place = self.engine.project().shown(&self.folder(category));
+        if is(category) {
+            return Ok(());
+        }
+        if self.engine.settings().categories.iter().any(is) {
             said.warnings
                 .push(format!("a {} belongs into {place}/; `heirloom verify` will name it", category.name()));
+            return Ok(());
         }
+        Err(Fault::new(Code::Path, format!("`{}` is no place for a {}", target.shown, category.name()))
+            .fact("target", target.shown.as_str())
+            .hint(format!("A {} belongs directly into {place}/", category.name())))
     }
 
     /// The error for a document that is not valid; shown values pass the redactor.
