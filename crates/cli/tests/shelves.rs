@@ -194,7 +194,8 @@ fn an_agents_canon_waits_for_a_person_and_keeps_its_id() {
     env.run(&["add", "canon", "Deploys happen on Tuesdays only"]).fails_with("NEEDS_CONFIRMATION", 4);
     assert_eq!(asked(&env, &["review"])["drafts"].as_array().unwrap().len(), 1);
     env.run(&["review", "accept", key]).fails_with("NEEDS_PERSON", 1);
-    let no = env.at_terminal(&["review", "accept", key], "n\n").ok();
+    let no = env.at_terminal(&["review", "accept", key], "n\n");
+    assert_eq!(no.code, Some(1), "a no is no success");
     assert!(no.stdout.contains("Deploys happen on Tuesdays only"), "a person sees what is accepted");
     env.at_terminal(&["review", "accept", key], "y\n").ok();
     assert_eq!(asked(&env, &["show", id])["trust"], "high");
