@@ -102,7 +102,7 @@ fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Item], out: &Out
     };
     if !person::confirm(&question, false)? {
         out.say("nothing was accepted");
-        return Ok(exit::REFUSED);
+        return Ok(exit::OK);
     }
     let said =
         |word: &str, id: &str| out.line(format!("{} {}", out.style.green(word), visible(&one_line(id))));

@@ -221,3 +221,24 @@ fn a_lesson_about_conflict_marks_is_no_conflict() {
     assert_eq!(topics.repair().unwrap(), Vec::<String>::new());
     assert!(topics.get(&done.id).unwrap().unwrap().body.contains(&about.code));
 }
+
+#[test]
+fn a_forgotten_lesson_that_comes_back_is_not_recalled_and_one_stored_anew_is() {
+    let desk = Desk::new();
+    let engine = three(&desk);
+    let topics = Topics::new(&engine);
+    let second = id("lesson:git/rebase#2026-01-14-second");
+    let path = desk.topics_folder().join("git/rebase.md");
+    let before = read(&path);
+    topics.forget(&second, person()).unwrap();
+    std::fs::write(&path, before).unwrap();
+    let engine = desk.engine();
+    let topics = Topics::new(&engine);
+    let listed = topics.list(&Listing::everything()).unwrap();
+    assert!(listed.len() == 2 && listed.iter().all(|memory| memory.id != second));
+    assert!(topics.search("second", 10).unwrap().iter().all(|hit| hit.memory.id != second));
+    assert!(topics.verify().unwrap().iter().any(|problem| problem.message.contains("was forgotten")));
+    topics.forget(&second, person()).unwrap();
+    topics.store("git", "rebase", lesson("2026-01-14", "Second"), person()).unwrap();
+    assert_eq!(topics.list(&Listing::everything()).unwrap().len(), 3);
+}
