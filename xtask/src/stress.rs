@@ -63,9 +63,15 @@ fn work(folder: &Path, number: usize, seconds: f64) -> Result<(), Fault> {
         let vault = Vault::new(&engine);
         // Texts without a common word, so that none is a duplicate of another.
         let text = hash::sha256(format!("{number}/{round}").as_bytes());
-        let topic = |n: usize| Addition { tier: "register".into(), topic_id: Some(format!("topic-{n}")), ..Addition::new(&text) };
+        let topic = |n: usize| Addition {
+            tier: "register".into(),
+            topic_id: Some(format!("topic-{n}")),
+            ..Addition::new(&text)
+        };
         let write = match (round % 7, mine.get(round % mine.len().max(1))) {
-            (0, Some(id)) => Write::Revise(Revision { id: id.clone(), text: Some(text), ..Revision::default() }),
+            (0, Some(id)) => {
+                Write::Revise(Revision { id: id.clone(), text: Some(text), ..Revision::default() })
+            }
             (3, Some(id)) => Write::Retire { id: id.clone() },
             // Topics that all processes fight over.
             (1 | 4, _) => Write::Add(topic(round % 5)),
@@ -125,7 +131,8 @@ fn check(folder: &Path) -> Result<String, String> {
     let mut told: HashMap<String, BTreeMap<i64, (String, String)>> = HashMap::new();
     let mut count = 0;
     for number in 0..PROCESSES {
-        let text = std::fs::read_to_string(folder.join(format!("told-{number}"))).map_err(|e| e.to_string())?;
+        let text =
+            std::fs::read_to_string(folder.join(format!("told-{number}"))).map_err(|e| e.to_string())?;
         for line in text.lines() {
             let parts: Vec<&str> = line.splitn(4, ' ').collect();
             let [id, version, status, text] = parts[..] else { return Err(format!("an odd line: {line}")) };

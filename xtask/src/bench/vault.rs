@@ -54,9 +54,7 @@ fn compare(shape: &Shape) -> Result<(), String> {
     let size = std::fs::metadata(&path).map_err(|e| e.to_string())?.len();
     let python = python(&path)?;
 
-    let (open, ids) = best(|| {
-        Ok(vault.current().map_err(fault)?.view().resolved.len())
-    })?;
+    let (open, ids) = best(|| Ok(vault.current().map_err(fault)?.view().resolved.len()))?;
     let reader = vault.reader(None);
     // A call of its own each time: the trust book is read anew, as in a fresh process.
     let (snapshot, bullets) = best(|| {
@@ -77,7 +75,9 @@ fn compare(shape: &Shape) -> Result<(), String> {
         std::fs::write(&path, &before).map_err(|e| e.to_string())?;
     }
 
-    let same = python["ids"] == ids && python["bullets"] == bullets && python["duplicate"].as_str() == twin.as_deref();
+    let same = python["ids"] == ids
+        && python["bullets"] == bullets
+        && python["duplicate"].as_str() == twin.as_deref();
     if !same {
         return Err(format!("the two sides differ: {python} and {ids} ids, {bullets} lines, {twin:?}"));
     }
@@ -198,7 +198,8 @@ fn engine(folder: &Path, shape: &Shape) -> Result<Engine, Fault> {
         text.push_str(&line);
         text.push('\n');
     }
-    let write = |path: &Path, text: &str| std::fs::write(path, text).map_err(|e| Fault::io(path, "write", &e));
+    let write =
+        |path: &Path, text: &str| std::fs::write(path, text).map_err(|e| Fault::io(path, "write", &e));
     write(&trust::path(project.data()?), &book)?;
     let engine = Engine::new(project, settings);
     write(&Vault::new(&engine).path(), &text)?;
@@ -207,9 +208,12 @@ fn engine(folder: &Path, shape: &Shape) -> Result<Engine, Fault> {
 
 /// Ordinary sentences, different enough that none is a duplicate of another.
 fn record(id: usize, version: i64, gone: bool) -> Record<'static> {
-    const WHO: [&str; 8] = ["importer", "scheduler", "dashboard", "mailer", "indexer", "gateway", "ledger", "crawler"];
-    const DOES: [&str; 8] = ["rejects", "stores", "forwards", "counts", "retries", "merges", "splits", "signs"];
-    const WHAT: [&str; 8] = ["rows", "tickets", "invoices", "events", "letters", "images", "orders", "tokens"];
+    const WHO: [&str; 8] =
+        ["importer", "scheduler", "dashboard", "mailer", "indexer", "gateway", "ledger", "crawler"];
+    const DOES: [&str; 8] =
+        ["rejects", "stores", "forwards", "counts", "retries", "merges", "splits", "signs"];
+    const WHAT: [&str; 8] =
+        ["rows", "tickets", "invoices", "events", "letters", "images", "orders", "tokens"];
     let pick = |words: [&'static str; 8], shift: usize| words[(id >> shift) % 8];
     let word = |seed: usize| hash::sha256(format!("{id}-{seed}").as_bytes())[..7].to_owned();
     let text = format!(

@@ -84,7 +84,8 @@ fn case_files(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         files.push(path.to_owned());
         return Ok(());
     }
-    let mut inner = std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let mut inner =
+        std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     inner.sort();
     for path in inner {
         if path.is_dir() || path.extension().is_some_and(|end| end == "json" || end == "jsonl") {
@@ -134,7 +135,11 @@ fn read(file: &Path) -> Result<Vec<Value>, String> {
 }
 
 fn run_case(case: &Value) -> Outcome {
-    FAMILIES.iter().map(|run| run(case)).find(|outcome| *outcome != Outcome::Unknown).unwrap_or(Outcome::Unknown)
+    FAMILIES
+        .iter()
+        .map(|run| run(case))
+        .find(|outcome| *outcome != Outcome::Unknown)
+        .unwrap_or(Outcome::Unknown)
 }
 
 /// A line for people.
@@ -176,9 +181,12 @@ mod tests {
         write("README.md", "no case");
         write("a.json", r#"[{"name": "n", "op": "no_such_op", "args": {}, "expect": {}}]"#);
         write("b.jsonl", "{broken\n");
-        write("c.json", r#"[{"name": "x", "op": "token_overlap", "args": {"a": "a", "b": "a"},
+        write(
+            "c.json",
+            r#"[{"name": "x", "op": "token_overlap", "args": {"a": "a", "b": "a"},
             "expect": {"overlap_min": 0.5}}, {"name": "y", "op": "token_overlap", "source": "contested",
-            "args": {"a": "a", "b": "a"}, "expect": {"overlap_min": 0.5}}]"#);
+            "args": {"a": "a", "b": "a"}, "expect": {"overlap_min": 0.5}}]"#,
+        );
         let tally = tally([dir.path()].into_iter());
         assert_eq!((tally.passed, tally.failed, tally.differing), (0, 3, 1));
         assert!(tally.failures[2].ends_with("c.json: x: expected overlap_min 0.5, got overlap_min 1.0"));

@@ -10,8 +10,8 @@ use heirloom_core::text::{share, shared, trim, word_set};
 use heirloom_core::{Channel, Fault, hash, time};
 use heirloom_engine::gate::{Entry, trust};
 use heirloom_engine::shelf::vault::{
-    Addition, Filter, Image, Promotion, Question, Reader, Record, Revision, Rules, Stored, Vault, Write, likeness,
-    seed_rules,
+    Addition, Filter, Image, Promotion, Question, Reader, Record, Revision, Rules, Stored, Vault, Write,
+    likeness, seed_rules,
 };
 use heirloom_engine::{Engine, Project, World};
 use serde_json::{Map, Value, json};
@@ -84,7 +84,8 @@ fn compare(expect: &Value, got: &Value) -> Outcome {
 fn agrees(key: &str, wanted: &Value, got: &Value) -> bool {
     let block = text(got, "block");
     let listed = texts(wanted).unwrap_or_default();
-    let proposed = |id: &String| got["proposals"].as_array().is_some_and(|all| all.iter().any(|p| p["id"] == **id));
+    let proposed =
+        |id: &String| got["proposals"].as_array().is_some_and(|all| all.iter().any(|p| p["id"] == **id));
     match key {
         "contains" => listed.iter().all(|part| block.contains(part.as_str())),
         "contains_ignore_case" => {
@@ -103,7 +104,8 @@ fn agrees(key: &str, wanted: &Value, got: &Value) -> bool {
         // Why a text is blocked is a set.
         "violations" => {
             let sorted = |value: &Value| {
-                let mut all: Vec<String> = value.as_array().into_iter().flatten().map(Value::to_string).collect();
+                let mut all: Vec<String> =
+                    value.as_array().into_iter().flatten().map(Value::to_string).collect();
                 all.sort();
                 all
             };
@@ -125,8 +127,10 @@ fn in_order(block: &str, parts: &[String]) -> bool {
 }
 
 fn bullets(block: &str) -> u64 {
-    block.lines().filter(|line| ["- ", "* ", "+ "].iter().any(|mark| line.trim_start().starts_with(mark))).count()
-        as u64
+    block
+        .lines()
+        .filter(|line| ["- ", "* ", "+ "].iter().any(|mark| line.trim_start().starts_with(mark)))
+        .count() as u64
 }
 
 /// Equal, numbers by their value.
@@ -206,8 +210,8 @@ struct Bench {
 
 impl Bench {
     fn new(case: &Value) -> Result<Bench, Fault> {
-        let folder = tempfile::tempdir()
-            .map_err(|e| Fault::io(&std::env::temp_dir(), "create a folder in", &e))?;
+        let folder =
+            tempfile::tempdir().map_err(|e| Fault::io(&std::env::temp_dir(), "create a folder in", &e))?;
         let world = World {
             now: time::parse(NOW).unwrap_or_default(),
             data: folder.path().join("data"),

@@ -152,7 +152,12 @@ pub const KEYS: &[Key] = &[
         Guard::Tighten(CONTACT),
         key("gate.contact", Type::Choice(CONTACT), r#""keep""#, "what happens to contact data"),
     ),
-    key("vault.enabled", Type::Switch, "true", "off: nothing new in the vault, nothing of it shown; the file stays"),
+    key(
+        "vault.enabled",
+        Type::Switch,
+        "true",
+        "off: nothing new in the vault, nothing of it shown; the file stays",
+    ),
     key(
         "vault.scopes",
         Type::Names,

@@ -136,7 +136,7 @@ pub(super) fn coerce(key: &Key, raw: &Value) -> Result<Taken, Bad> {
     }
 }
 
-/// Whether a value is fit to be set on purpose: no silent correction, unlike [`coerce`].
+/// Whether a value is fit to be set on purpose: no silent correction, unlike `coerce`.
 pub fn check(name: &str, raw: &Value) -> Result<Value, String> {
     let Some(key) = Key::find(name) else {
         let near = suggestion(name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();

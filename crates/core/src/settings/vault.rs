@@ -110,7 +110,8 @@ mod tests {
 
     #[test]
     fn a_scope_that_is_no_name_costs_only_itself() {
-        let user = json!({ "vault": { "scopes": ["a/b"], "capacity": 7 }, "agents": { "x y": { "scope": "z" } } });
+        let user =
+            json!({ "vault": { "scopes": ["a/b"], "capacity": 7 }, "agents": { "x y": { "scope": "z" } } });
         let loaded = load(&[Layer { origin: Origin::User, document: user }]);
         assert_eq!(loaded.settings.vault.capacity, 7);
         assert_eq!(loaded.settings.vault.scopes, ["shared"]);

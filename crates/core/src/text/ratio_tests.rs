@@ -3,9 +3,7 @@ use proptest::prelude::*;
 
 /// The definition, as plainly as it can be written, to hold the fast one to.
 fn plain(a: &[char], b: &[char]) -> usize {
-    let junk = |c: char| {
-        b.len() >= 200 && b.iter().filter(|x| **x == c).count() > b.len() / 100 + 1
-    };
+    let junk = |c: char| b.len() >= 200 && b.iter().filter(|x| **x == c).count() > b.len() / 100 + 1;
     fn longest(
         a: &[char],
         b: &[char],
@@ -61,7 +59,7 @@ fn the_ratio_is_the_published_one() {
 
 #[test]
 fn a_popular_character_cannot_start_a_block_but_can_belong_to_one() {
-    let b = "b".repeat(1) + &"a".repeat(199);
+    let b = "b".to_owned() + &"a".repeat(199);
     assert_eq!(ratio("a", &b), 0.0);
     assert_eq!(ratio("ba", &b), of(2, 202));
     // One character less, and the rule does not apply.

@@ -35,12 +35,7 @@ pub fn context(memories: &[Shown<'_>], max_chars: Option<usize>) -> String {
     render("## Long-Term Memory Context", ["### Canon", "### Registers"], memories, max_chars)
 }
 
-fn render(
-    heading: &str,
-    parts: [&str; 2],
-    memories: &[Shown<'_>],
-    max_chars: Option<usize>,
-) -> String {
+fn render(heading: &str, parts: [&str; 2], memories: &[Shown<'_>], max_chars: Option<usize>) -> String {
     let room = max_chars.map_or(usize::MAX, |max| max.saturating_sub(REST));
     let mut block = String::new();
     let mut used = 0;

@@ -57,9 +57,10 @@ impl Vault<'_> {
         self.with_visible(reader, |held| {
             let everything = Filter::default();
             let hits: Vec<&Held<'_>> = match query.filter(|query| !query.is_empty()) {
-                Some(query) => {
-                    find::search(held, query, &everything, max_items).into_iter().map(|(one, _)| one).collect()
-                }
+                Some(query) => find::search(held, query, &everything, max_items)
+                    .into_iter()
+                    .map(|(one, _)| one)
+                    .collect(),
                 None => find::recall(held, &everything, max_items),
             };
             let shown: Result<Vec<Shown<'_>>> =

@@ -62,7 +62,10 @@ impl<'a> Desk<'a> {
     pub(super) fn register(&self, topic: &str, scope: &str) -> Option<&Slot<'a>> {
         self.slots.iter().find(|slot| {
             let record = &slot.record;
-            record.is_active() && record.is_register() && record.scope == scope && record.topic() == Some(topic)
+            record.is_active()
+                && record.is_register()
+                && record.scope == scope
+                && record.topic() == Some(topic)
         })
     }
 

@@ -97,8 +97,7 @@ pub(super) fn search<'r, 'a>(
 
 /// Of these records in use, those filed as asked, newest first, in file order among equals.
 pub(super) fn recall<'r, 'a>(held: &'r [Held<'a>], filter: &Filter<'_>, limit: usize) -> Vec<&'r Held<'a>> {
-    let mut hits: Vec<&Held<'a>> =
-        held.iter().filter(|one| filter.wants(&one.record)).collect();
+    let mut hits: Vec<&Held<'a>> = held.iter().filter(|one| filter.wants(&one.record)).collect();
     hits.sort_by_cached_key(|one| std::cmp::Reverse(time::parse(&one.record.created_at)));
     hits.truncate(limit);
     hits

@@ -2,7 +2,9 @@ use super::*;
 use proptest::prelude::*;
 
 fn line(id: &str, version: i64, text: &str) -> String {
-    format!(r#"{{"id": "{id}", "version": {version}, "created_at": "", "updated_at": null, "tier": "canon", "source": null, "scope": "shared", "category": "other", "tags": [], "deleted_at": null, "text": "{text}"}}"#)
+    format!(
+        r#"{{"id": "{id}", "version": {version}, "created_at": "", "updated_at": null, "tier": "canon", "source": null, "scope": "shared", "category": "other", "tags": [], "deleted_at": null, "text": "{text}"}}"#
+    )
 }
 
 fn texts(resolved: &Resolved<'_>) -> Vec<String> {
@@ -11,9 +13,14 @@ fn texts(resolved: &Resolved<'_>) -> Vec<String> {
 
 #[test]
 fn the_highest_version_counts_and_the_earlier_of_two() {
-    let file =
-        [line("a", 1, "one"), line("b", 1, "other"), line("a", 3, "three"), line("a", 3, "late"), line("a", 2, "two")]
-            .join("\n");
+    let file = [
+        line("a", 1, "one"),
+        line("b", 1, "other"),
+        line("a", 3, "three"),
+        line("a", 3, "late"),
+        line("a", 2, "two"),
+    ]
+    .join("\n");
     let image = Image::of(file.as_bytes());
     assert_eq!(texts(&image.resolve()), ["three", "other"]);
     assert_eq!(image.lines(), 5);
@@ -61,7 +68,10 @@ fn a_byte_order_mark_carriage_returns_and_missing_keys_are_no_obstacle() {
     let resolved = Image::of(file.as_bytes()).resolve();
     let records: Vec<Record<'_>> = resolved.all().map(|held| held.record).collect();
     assert_eq!(records.len(), 2);
-    assert_eq!((records[0].version, records[0].tier.as_ref(), records[0].scope.as_ref()), (1, "canon", "shared"));
+    assert_eq!(
+        (records[0].version, records[0].tier.as_ref(), records[0].scope.as_ref()),
+        (1, "canon", "shared")
+    );
     assert!(resolved.broken.is_empty());
 }
 

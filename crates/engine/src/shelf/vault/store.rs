@@ -4,9 +4,9 @@
 //! the end of its append, so versions follow one another; the lines of one call are appended in one piece. Never here: a rewrite
 //! (that is `compact` and `forget`), or content that did not pass the gate.
 
+use super::current::{Current, MAX_VAULT, View};
 use super::desk::Desk;
 use super::draft::{Deed, VaultDraft};
-use super::current::{Current, MAX_VAULT, View};
 use super::record::Record;
 use super::rules::Rules;
 use super::write::{Addition, Write};

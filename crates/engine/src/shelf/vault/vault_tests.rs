@@ -72,7 +72,10 @@ impl Store {
         let engine = self.engine();
         let path = engine.project().local().unwrap().path("audit.jsonl");
         let entries = audit::entries(&path).unwrap();
-        entries.iter().map(|e| format!("{} {}", e["action"].as_str().unwrap(), e["verdict"].as_str().unwrap())).collect()
+        entries
+            .iter()
+            .map(|e| format!("{} {}", e["action"].as_str().unwrap(), e["verdict"].as_str().unwrap()))
+            .collect()
     }
 }
 
@@ -113,7 +116,10 @@ fn canon_and_shared_wait_for_a_person_and_an_agents_own_register_does_not() {
     assert_eq!(waits.code, Code::NeedsConfirmation);
     let again = store.add(shared, AGENT).unwrap_err();
     assert_eq!(waits.get("key"), again.get("key"), "the same draft waits once");
-    assert_eq!(store.add(Addition::new("We ship on Fridays"), AGENT).unwrap_err().code, Code::NeedsConfirmation);
+    assert_eq!(
+        store.add(Addition::new("We ship on Fridays"), AGENT).unwrap_err().code,
+        Code::NeedsConfirmation
+    );
     assert_eq!(store.file().lines().count(), 1);
 
     let engine = store.engine();
@@ -249,7 +255,12 @@ fn retiring_restoring_and_promoting_keep_the_trust_and_count_up() {
         let said: Vec<String> = vault.history(&made.id).unwrap().into_iter().map(|c| c.summary).collect();
         assert_eq!(
             said,
-            ["version 1: created", "version 2: retired", "version 3: restored", "version 4: promoted to canon"]
+            [
+                "version 1: created",
+                "version 2: retired",
+                "version 3: restored",
+                "version 4: promoted to canon"
+            ]
         );
     });
     assert_eq!(store.write(Write::Restore { id }, PERSON).unwrap_err().code, Code::Restore);
@@ -270,13 +281,18 @@ fn many_at_once_are_one_pass_and_each_sees_the_ones_before() {
     let store = Store::new();
     let writes = ["Alpha sentence", "Alpha sentence", "Bravo words"].map(|t| Write::Add(Addition::new(t)));
     let outcomes = store.engine().vault().write_all(writes.to_vec(), PERSON).unwrap();
-    let rules: Vec<String> =
-        outcomes.iter().map(|o| o.as_ref().map_or_else(|f| rule(f).to_owned(), |s| s.status.to_owned())).collect();
+    let rules: Vec<String> = outcomes
+        .iter()
+        .map(|o| o.as_ref().map_or_else(|f| rule(f).to_owned(), |s| s.status.to_owned()))
+        .collect();
     assert_eq!(rules, ["created", "duplicate", "created"]);
     let ids: Vec<String> = outcomes.into_iter().flatten().map(|s| s.record.id.into_owned()).collect();
     let retired =
         store.engine().vault().retire_all(&[&ids[0], "ffffffffffff", &ids[1], &ids[0]], PERSON).unwrap();
-    assert_eq!((retired.deleted, retired.not_found), (ids.clone(), vec!["ffffffffffff".to_owned(), ids[0].clone()]));
+    assert_eq!(
+        (retired.deleted, retired.not_found),
+        (ids.clone(), vec!["ffffffffffff".to_owned(), ids[0].clone()])
+    );
     assert_eq!(store.file().lines().count(), 4);
 }
 
@@ -298,7 +314,9 @@ fn the_snapshot_holds_only_what_is_trusted_and_an_agents_own_word() {
     store.id("Mission is calm delivery");
     store.add(register("Own state of orion", "orion", "state"), AGENT).unwrap();
     store.add(register("Own state of vega", "vega", "state"), AGENT).unwrap();
-    store.append(r#"{"id": "0123456789ab", "version": 1, "text": "Planted by a stranger", "scope": "shared"}"#);
+    store.append(
+        r#"{"id": "0123456789ab", "version": 1, "text": "Planted by a stranger", "scope": "shared"}"#,
+    );
     let block = |agent: Option<&str>| {
         let engine = store.engine();
         let vault = engine.vault();
@@ -314,7 +332,10 @@ fn the_snapshot_holds_only_what_is_trusted_and_an_agents_own_word() {
     let engine = store.engine();
     let vault = engine.vault();
     let asked = vault.context(&vault.reader(Some("orion")), Some("planted stranger"), 5, None).unwrap();
-    assert!(asked.contains("- (trust medium, repository) Planted by a stranger\n"), "labelled where it is asked for");
+    assert!(
+        asked.contains("- (trust medium, repository) Planted by a stranger\n"),
+        "labelled where it is asked for"
+    );
     assert_eq!(vault.context(&vault.reader(None), Some("zzzz"), 5, None).unwrap(), "");
 }
 
@@ -340,7 +361,9 @@ fn what_the_gate_would_refuse_today_is_given_to_nobody_and_listed() {
 fn two_lines_of_one_version_stay_readable_and_the_other_is_listed() {
     let store = Store::new();
     for text in ["of this branch", "of that branch"] {
-        store.append(&format!(r#"{{"id": "0123456789ab", "version": 2, "text": "{text}", "scope": "shared"}}"#));
+        store.append(&format!(
+            r#"{{"id": "0123456789ab", "version": 2, "text": "{text}", "scope": "shared"}}"#
+        ));
     }
     store.append("torn {");
     let engine = store.engine();
@@ -384,8 +407,11 @@ fn forgetting_removes_every_version_and_every_trace_of_the_text() {
     store.add(waiting, AGENT).unwrap_err();
     let promotion = Promotion { id: made.record.id.to_string(), text: None, tags: None };
     store.write(Write::Promote(promotion), AGENT).unwrap_err();
-    std::fs::write(store.path(), store.file() + &format!("{{\"id\": \"{}\", \"text\": \"Very private to", made.record.id))
-        .unwrap();
+    std::fs::write(
+        store.path(),
+        store.file() + &format!("{{\"id\": \"{}\", \"text\": \"Very private to", made.record.id),
+    )
+    .unwrap();
 
     let forgotten = store.engine().vault().forget(&made.id, PERSON).unwrap();
     assert_eq!(forgotten.id, made.id);
@@ -401,7 +427,10 @@ fn forgetting_removes_every_version_and_every_trace_of_the_text() {
     assert_eq!(store.actions().last().unwrap(), "memory_forget keep");
 
     // A merge brings a line back: it is listed for review, not shown.
-    store.append(&format!(r#"{{"id": "{}", "version": 1, "text": "back again", "tier": "canon"}}"#, made.record.id));
+    store.append(&format!(
+        r#"{{"id": "{}", "version": 1, "text": "back again", "tier": "canon"}}"#,
+        made.record.id
+    ));
     let engine = store.engine();
     assert_eq!(engine.vault().list(&Listing::active()).unwrap().len(), 1);
     assert_eq!(engine.vault().doubts().unwrap()[0].sort, "came_back");
@@ -411,7 +440,12 @@ fn forgetting_removes_every_version_and_every_trace_of_the_text() {
 fn another_vault_comes_in_through_the_gate_and_goes_out_as_it_was() {
     let theirs = Store::new();
     let first = theirs.id("The importer rejects rows without a date");
-    theirs.write(Write::Revise(Revision { id: first, tags: Some(vec!["x".into()]), ..Revision::default() }), PERSON).unwrap();
+    theirs
+        .write(
+            Write::Revise(Revision { id: first, tags: Some(vec!["x".into()]), ..Revision::default() }),
+            PERSON,
+        )
+        .unwrap();
     theirs.add(register("Focus: mailer", "orion", "focus"), PERSON).unwrap();
     let gone = theirs.id("Nobody needs this any more");
     theirs.engine().vault().retire_all(&[&gone], PERSON).unwrap();
@@ -434,7 +468,11 @@ fn another_vault_comes_in_through_the_gate_and_goes_out_as_it_was() {
 fn compacting_keeps_what_was_accepted() {
     let store = Store::new();
     let made = store.add(Addition::new("Mission is calm delivery"), PERSON).unwrap();
-    let change = Revision { id: made.record.id.to_string(), text: Some("Mission: calm".into()), ..Revision::default() };
+    let change = Revision {
+        id: made.record.id.to_string(),
+        text: Some("Mission: calm".into()),
+        ..Revision::default()
+    };
     store.write(Write::Revise(change), PERSON).unwrap();
     let compacted = store.engine().vault().compact(PERSON).unwrap();
     assert_eq!((compacted.lines_before, compacted.lines_after, compacted.lines_removed), (2, 1, 1));

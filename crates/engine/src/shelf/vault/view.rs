@@ -102,7 +102,13 @@ impl Shelf for Vault<'_> {
 
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
         let current = self.current()?;
-        current.view().resolved.all().find(|held| held.record.id == id.name()).map(|held| self.memory(&held)).transpose()
+        current
+            .view()
+            .resolved
+            .all()
+            .find(|held| held.record.id == id.name())
+            .map(|held| self.memory(&held))
+            .transpose()
     }
 
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
