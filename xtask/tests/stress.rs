@@ -3,8 +3,8 @@
 use std::process::Command;
 
 fn eight_processes(seconds: &str) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_xtask")).args(["stress", "vault", seconds]).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_xtask")).args(["stress", "vault", seconds]).output();
+    let Ok(output) = output else { panic!("cannot be started: {output:?}") };
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("no torn line"), "{said}");

@@ -57,7 +57,10 @@ impl Current {
             Some((places, part)) => {
                 let line = |place: &Place| {
                     let start = place.start as usize;
-                    Line { bytes: &self.kept[start..start + place.len as usize], number: place.number }
+                    Line {
+                        bytes: &self.kept[start..start + place.len as usize],
+                        number: place.number as usize,
+                    }
                 };
                 let resolved = Resolved { lines: places.iter().map(line).collect(), broken: Vec::new() };
                 View { resolved, lines: part.lines, known: Known::Part(part) }
@@ -87,7 +90,7 @@ impl View<'_> {
     pub fn knows(&self, id: &str) -> bool {
         match &self.known {
             Known::Image(image) => image.knows(id),
-            Known::Part(part) => part.number(id.as_bytes()).is_some(),
+            Known::Part(part) => part.knows(id),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! Never here: changing anything, or failing because of one line.
 
 use super::record::Record;
-use super::scan::{Part, Place, glance};
+use super::scan::{Id, Part, Place, glance};
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -101,12 +101,12 @@ impl<'a> Image<'a> {
 
     /// Whether an id was ever used.
     pub fn knows(&self, id: &str) -> bool {
-        self.part.number(id.as_bytes()).is_some()
+        self.part.knows(id)
     }
 
     fn line(&self, place: Place) -> Line<'a> {
         let start = place.start as usize;
-        Line { bytes: &self.bytes[start..start + place.len as usize], number: place.number }
+        Line { bytes: &self.bytes[start..start + place.len as usize], number: place.number as usize }
     }
 
     /// The line that counts for each id. Where that line turns out to be unreadable, the next best one counts.
@@ -174,7 +174,8 @@ impl<'a> Image<'a> {
 
     /// Every readable line of an id, oldest version first.
     pub fn versions(&self, id: &str) -> Vec<Held<'a>> {
-        let of_it = |line: &Line<'a>| glance(line.bytes).is_ok_and(|(seen, _)| *seen == *id.as_bytes());
+        let wanted = Id::of(Cow::Borrowed(id.as_bytes()));
+        let of_it = |line: &Line<'a>| glance(line.bytes).is_ok_and(|(seen, _)| seen == wanted);
         let mut all: Vec<Held<'a>> =
             self.every_line().filter(of_it).filter_map(|line| line.read().ok()).collect();
         all.sort_by_key(|held| (held.record.version, held.number));
@@ -183,7 +184,7 @@ impl<'a> Image<'a> {
 
     /// Lines that have the id and version of an earlier line and say something else, each after the line that counts.
     pub fn twins(&self) -> Vec<(Held<'a>, Held<'a>)> {
-        let mut first: HashMap<(Cow<'a, [u8]>, i64), Line<'a>> = HashMap::with_capacity(self.lines());
+        let mut first: HashMap<(Id<'a>, i64), Line<'a>> = HashMap::with_capacity(self.lines());
         let mut twins = Vec::new();
         for line in self.every_line() {
             let Ok((id, version)) = glance(line.bytes) else { continue };

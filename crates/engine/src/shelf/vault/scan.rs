@@ -11,13 +11,13 @@ use std::collections::HashMap;
 /// The longest line that is read: far above any text the gate lets in.
 pub(super) const MAX_LINE: usize = 1 << 20;
 
-/// Where a line is.
+/// Where a line is. As small as can be: a scan goes back and forth in thousands of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) start: u64,
     pub(super) len: u32,
     /// Counted from 1, blank lines included.
-    pub(super) number: usize,
+    pub(super) number: u32,
 }
 
 /// The line that counts for an id, so far.
@@ -25,29 +25,45 @@ pub(super) struct Place {
 pub(super) struct Best {
     pub(super) place: Place,
     pub(super) version: i64,
-    /// The id, if it is short: joining two stretches then needs no second look.
-    key: Option<Key>,
 }
 
-/// The bytes of an id of at most fifteen, and how many there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key(u128);
+/// An id as a scan knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Id<'a> {
+    /// Twelve hex digits in lower case, as ids made here are, by their value.
+    Ours(u64),
+    /// Any other.
+    Other(Cow<'a, [u8]>),
+}
 
-impl Key {
-    fn of(id: &[u8]) -> Option<Key> {
-        let mut bytes = [0; 16];
-        bytes[..15].get_mut(..id.len())?.copy_from_slice(id);
-        bytes[15] = id.len() as u8;
-        Some(Key(u128::from_le_bytes(bytes)))
+impl<'a> Id<'a> {
+    pub(super) fn of(id: Cow<'a, [u8]>) -> Id<'a> {
+        match id.as_ref().try_into().ok().and_then(hex) {
+            Some(value) => Id::Ours(value),
+            None => Id::Other(id),
+        }
     }
 }
 
+/// The value of twelve hex digits in lower case.
+fn hex(digits: &[u8; 12]) -> Option<u64> {
+    let mut value = 0;
+    for digit in digits {
+        let nibble = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => return None,
+        };
+        value = value << 4 | u64::from(nibble);
+    }
+    Some(value)
+}
+
 /// A stretch of the file, scanned.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct Part {
-    /// An id as short as ours is its own key, so that looking it up touches nothing else.
-    short: HashMap<Key, u32>,
-    long: HashMap<Vec<u8>, u32>,
+    ours: HashMap<u64, u32>,
+    others: HashMap<Vec<u8>, u32>,
     /// For each id the line that counts, in order of first appearance.
     pub(super) best: Vec<Best>,
     /// Lines that cannot be read, and why.
@@ -55,7 +71,7 @@ pub(super) struct Part {
     /// Lines that are not blank.
     pub(super) lines: usize,
     /// Line breaks.
-    breaks: usize,
+    breaks: u32,
 }
 
 impl Part {
@@ -92,21 +108,18 @@ impl Part {
         let skipped = (raw.len() - raw.trim_ascii_start().len()) as u64;
         let place = Place { start: start + skipped, len: line.len() as u32, number: self.breaks + 1 };
         match glance(line) {
-            Ok((id, version)) => self.count(&id, Best { place, version, key: Key::of(&id) }),
+            Ok((id, version)) => self.count(id, Best { place, version }),
             Err(why) => self.broken.push((place, why)),
         }
     }
 
-    fn count(&mut self, id: &[u8], new: Best) {
+    fn count(&mut self, id: Id<'_>, new: Best) {
         let next = self.best.len() as u32;
-        let at = match new.key {
-            Some(key) => *self.short.entry(key).or_insert(next),
-            None => match self.long.get(id) {
+        let at = match id {
+            Id::Ours(value) => *self.ours.entry(value).or_insert(next),
+            Id::Other(id) => match self.others.get(id.as_ref()) {
                 Some(&at) => at,
-                None => {
-                    self.long.insert(id.to_owned(), next);
-                    next
-                }
+                None => *self.others.entry(id.into_owned()).or_insert(next),
             },
         };
         match self.best.get_mut(at as usize) {
@@ -120,11 +133,18 @@ impl Part {
     pub(super) fn join(&mut self, after: Part) {
         let shift = self.breaks;
         let moved = |place: Place| Place { number: place.number + shift, ..place };
-        let long: HashMap<u32, Vec<u8>> = after.long.into_iter().map(|(id, at)| (at, id)).collect();
-        self.short.reserve(after.short.len());
-        for (at, best) in (0..).zip(after.best) {
-            let id = long.get(&at).map(Vec::as_slice).unwrap_or_default();
-            self.count(id, Best { place: moved(best.place), ..best });
+        let mut ids: Vec<Option<Id<'_>>> = vec![None; after.best.len()];
+        for (value, at) in after.ours {
+            ids[at as usize] = Some(Id::Ours(value));
+        }
+        for (id, at) in after.others {
+            ids[at as usize] = Some(Id::Other(Cow::Owned(id)));
+        }
+        for (id, best) in ids.into_iter().zip(after.best) {
+            // Every number was given to an id when it was first seen.
+            if let Some(id) = id {
+                self.count(id, Best { place: moved(best.place), ..best });
+            }
         }
         self.broken.extend(after.broken.into_iter().map(|(place, why)| (moved(place), why)));
         self.lines += after.lines;
@@ -132,11 +152,16 @@ impl Part {
     }
 
     /// The number of an id.
-    pub(super) fn number(&self, id: &[u8]) -> Option<u32> {
-        match Key::of(id) {
-            Some(key) => self.short.get(&key).copied(),
-            None => self.long.get(id).copied(),
+    pub(super) fn number(&self, id: &Id<'_>) -> Option<u32> {
+        match id {
+            Id::Ours(value) => self.ours.get(value).copied(),
+            Id::Other(id) => self.others.get(id.as_ref()).copied(),
         }
+    }
+
+    /// Whether an id was seen.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.number(&Id::of(Cow::Borrowed(id.as_bytes()))).is_some()
     }
 }
 
@@ -153,32 +178,29 @@ pub(super) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl Fn
 }
 
 /// Id and version of a line, without reading more of it than needed.
-pub(super) fn glance(line: &[u8]) -> Result<(Cow<'_, [u8]>, i64), String> {
-    if let Some((id, version)) = at_a_glance(line).filter(|_| line.len() <= MAX_LINE) {
-        return Ok((Cow::Borrowed(id), version));
+pub(super) fn glance(line: &[u8]) -> Result<(Id<'_>, i64), String> {
+    if let Some(seen) = at_a_glance(line).filter(|_| line.len() <= MAX_LINE) {
+        return Ok(seen);
     }
     let record = Record::parse(line)?;
     let id = match record.id {
         Cow::Borrowed(id) => Cow::Borrowed(id.as_bytes()),
         Cow::Owned(id) => Cow::Owned(id.into_bytes()),
     };
-    Ok((id, record.version))
+    Ok((Id::of(id), record.version))
 }
 
-/// Id and version of a line laid out like ours: `{"id": "…", "version": n,`.
-fn at_a_glance(line: &[u8]) -> Option<(&[u8], i64)> {
+/// Id and version of a line that begins like ours: `{"id": "<12 hex digits>", "version": n,`.
+fn at_a_glance(line: &[u8]) -> Option<(Id<'_>, i64)> {
     let (before, rest) = line.split_first_chunk()?;
-    if before != b"{\"id\": \"" {
-        return None;
-    }
-    let end = rest.iter().take(64).position(|b| !b.is_ascii_alphanumeric() && *b != b'-')?;
-    let (id, rest) = rest.split_at(end);
+    let (id, rest) = rest.split_first_chunk()?;
     let (between, rest) = rest.split_first_chunk()?;
-    if between != b"\", \"version\": " {
+    if before != b"{\"id\": \"" || between != b"\", \"version\": " {
         return None;
     }
+    let id = hex(id)?;
     let digits = rest.iter().take(18).position(|b| !b.is_ascii_digit())?;
-    let plain = digits > 0 && !id.is_empty() && rest[digits] == b',' && (rest[0] != b'0' || digits == 1);
+    let plain = digits > 0 && rest[digits] == b',' && (rest[0] != b'0' || digits == 1);
     let version = rest[..digits].iter().fold(0i64, |n, b| n * 10 + i64::from(b - b'0'));
-    plain.then_some((id, version))
+    plain.then_some((Id::Ours(id), version))
 }

@@ -36,6 +36,13 @@ const WORDS: [(&str, char); 13] = [
     ("social security number", ':'),
 ];
 
+/// Whether a number of some shape begins at a place.
+type Shape = fn(&[char], usize) -> bool;
+
+/// The number shapes.
+const SHAPES: [(&str, Shape); 3] =
+    [("ssn_dashed", dashed), ("ssn_nine_digits", nine_digits), ("card_number", card)];
+
 /// Something the guard blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
@@ -61,9 +68,7 @@ pub fn violations(text: &str) -> Vec<Violation> {
         }
     }
     let chars: Vec<char> = text.chars().collect();
-    let shapes: [(&'static str, fn(&[char], usize) -> bool); 3] =
-        [("ssn_dashed", dashed), ("ssn_nine_digits", nine_digits), ("card_number", card)];
-    for (kind, fits) in shapes {
+    for (kind, fits) in SHAPES {
         if (0..chars.len()).any(|at| starts_number(&chars, at) && fits(&chars, at)) {
             found.push(Violation { kind, word: None });
         }
