@@ -31,10 +31,11 @@ pub(crate) fn run_all() -> Outcome {
             failed.push(*name);
         }
     }
-    let tests = test::run(&[]);
     if failed.is_empty() {
-        return tests;
+        return test::run(&[]);
     }
-    eprintln!("error: failed before the tests: {}", failed.join("; "));
-    Err(ALREADY_SAID.to_owned())
+    // Said now, because the count of the tests is the last line whatever comes.
+    heading("the tests follow, but this has failed");
+    eprintln!("error: {}", failed.join("; "));
+    test::run(&[]).and(Err(ALREADY_SAID.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! Generated files: reference pages, schemas, and the outputs shown in `README.md`.
+//! Generated files: reference pages, schemas, the plugin for Claude Code, and the outputs shown in `README.md`.
 //!
 //! Comes in: the tables in the program, by way of the program itself. Goes out: the files, or the names of those that are not as they should
 //! be. Never here: words of its own; what is wrong on a page is wrong in a table.
@@ -13,7 +13,9 @@ const NOTE: &str =
     "<!-- Made by `cargo xtask generate` from the tables in the program; edits are lost. -->\n\n";
 
 /// Folders that hold nothing but generated files.
-const FOLDERS: &[&str] = &["docs/reference", "schemas"];
+const FOLDERS: &[&str] = &["docs/reference", "schemas", PLUGIN];
+
+const PLUGIN: &str = "plugins/claude-code";
 
 /// A file as it should be.
 struct Page {
@@ -63,6 +65,10 @@ fn pages() -> Result<Vec<Page>, String> {
     let heirloom = workspace::binary()?;
     let mut pages = reference(&heirloom)?;
     pages.extend(schemas()?);
+    let plugin = heirloom_agents::bundle::files();
+    pages.extend(
+        plugin.into_iter().map(|file| Page { path: format!("{PLUGIN}/{}", file.path), text: file.text }),
+    );
     let readme = std::fs::read_to_string(workspace::root().join("README.md"))
         .map_err(|e| format!("README.md: {e}"))?;
     pages.push(Page { path: "README.md".to_owned(), text: tour::replay(&readme, &heirloom)? });

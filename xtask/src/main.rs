@@ -39,7 +39,7 @@ const TASKS: &str = "\
 tasks:
   test [ARGS]          install what the tests need, run them all, print `N passed, M failed`
   ci                   everything that must hold before a change is merged, `test` last
-  generate             write docs/reference, schemas and the outputs in README.md anew
+  generate             write docs/reference, schemas, the plugin and the outputs in README.md anew
   check                are the generated files, the layers, the licences and the docs as they should be?
   layers               which crate uses which, and who touches the environment, the clock, the terminal
   licences             is every dependency under a licence that deny.toml allows?
