@@ -4,6 +4,7 @@
 //! somebody's own words and stay, first and in order. Never here: reading records or touching the disk.
 
 use heirloom_core::text::{clean_title, strip_control};
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 const HEADING: &str = "# Memory Index";
@@ -147,7 +148,7 @@ impl<'a> Parts<'a> {
 
     /// The file again, entries sorted.
     pub(super) fn join(mut self) -> String {
-        self.entries.sort_by_cached_key(|line| line.to_lowercase());
+        self.entries.sort_by(|a, b| in_lower_case(a, b));
         let mut text = if self.other.is_empty() {
             format!("{HEADING}\n\n{COMMENT}\n")
         } else {
@@ -160,6 +161,14 @@ impl<'a> Parts<'a> {
         }
         text
     }
+}
+
+/// The order of two lines in lower case. A file that is in order already is gone through once, and ASCII needs no copy.
+fn in_lower_case(a: &str, b: &str) -> Ordering {
+    if a.is_ascii() && b.is_ascii() {
+        return a.bytes().map(|c| c.to_ascii_lowercase()).cmp(b.bytes().map(|c| c.to_ascii_lowercase()));
+    }
+    a.to_lowercase().cmp(&b.to_lowercase())
 }
 
 #[cfg(test)]
@@ -192,6 +201,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn lines_are_in_the_order_of_their_lower_case(mut lines in prop::collection::vec("[a-cA-CΣσéÉ ]{0,6}", 0..12)) {
+            let mut expected = lines.clone();
+            expected.sort_by_key(|line| line.to_lowercase());
+            lines.sort_by(|a, b| in_lower_case(a, b));
+            prop_assert_eq!(lines, expected);
+        }
+
         #[test]
         fn a_line_that_is_written_is_read_back(title in "[^\\r\\n]{1,60}", tags in prop::collection::vec("[a-z]{1,8}", 0..4)) {
             let entry = IndexEntry { label: "DECISION".into(), title: clean_title(&title), path: "a/b.json".into(), tags };
