@@ -51,6 +51,7 @@ pub struct Prepared {
     temp: PathBuf,
     path: PathBuf,
     committed: bool,
+    derived: bool,
     /// Locked as long as it is in use, so that a sweep can tell it from what a killed process left.
     file: File,
 }
@@ -58,7 +59,8 @@ pub struct Prepared {
 impl Prepared {
     /// Writes the bytes beside `path` and waits until they are on disk.
     pub fn new(path: &Path, bytes: &[u8], mode: Mode) -> Result<Prepared> {
-        let prepared = Prepared::derived(path, bytes, mode)?;
+        let mut prepared = Prepared::derived(path, bytes, mode)?;
+        prepared.derived = false;
         prepared.file.sync_all().map_err(|e| Fault::io(path, "write", &e))?;
         step::reached("temp-synced");
         Ok(prepared)
@@ -69,7 +71,7 @@ impl Prepared {
         parent(path)?;
         let cannot = |e: &std::io::Error| Fault::io(path, "write", e);
         let (file, temp) = create_beside(path, mode).map_err(|e| cannot(&e))?;
-        let mut prepared = Prepared { temp, path: path.to_owned(), committed: false, file };
+        let mut prepared = Prepared { temp, path: path.to_owned(), committed: false, derived: true, file };
         step::reached("temp-created");
         prepared.file.write_all(bytes).map_err(|e| cannot(&e))?;
         step::reached("temp-written");
@@ -84,7 +86,9 @@ impl Prepared {
     /// Puts it in place: everybody sees it now, but a power cut may still undo it. Whoever holds a lock gives it back before waiting for
     /// the disk, so that writers who come one after the other wait for it together.
     pub fn place(mut self) -> Result<Placed> {
-        std::fs::rename(&self.temp, &self.path).map_err(|e| Fault::io(&self.path, "replace", &e))?;
+        if !(self.derived && exchange(&self.temp, &self.path)) {
+            std::fs::rename(&self.temp, &self.path).map_err(|e| Fault::io(&self.path, "replace", &e))?;
+        }
         self.committed = true;
         step::reached("renamed");
         Ok(Placed { folder: parent(&self.path)?.to_owned() })
@@ -95,6 +99,20 @@ impl Prepared {
 /// lost in a power cut. A link in the file's place is replaced, never followed.
 pub fn write_passing(path: &Path, bytes: &[u8]) -> Result<()> {
     Prepared::derived(path, bytes, Mode::Private)?.place().map(|_| ())
+}
+
+/// Swaps two files and removes the one that had the place. Renaming over a file makes some systems write the new one out at once, lest a
+/// power cut leave it empty; a file that can be made anew need not wait for that. `false` if there is none yet, or the system cannot swap;
+/// a folder in the place is somebody's and is left there.
+fn exchange(new: &Path, place: &Path) -> bool {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let swapped = std::fs::symlink_metadata(place).is_ok_and(|found| !found.is_dir())
+        && renameat_with(CWD, new, CWD, place, RenameFlags::EXCHANGE).is_ok();
+    if swapped {
+        // What is under the temporary name now is the old one; if it stays, `gc` sweeps it up.
+        let _ = std::fs::remove_file(new);
+    }
+    swapped
 }
 
 /// A file in its place, not yet proof against a power cut.

@@ -193,3 +193,24 @@ fn a_sweep_leaves_what_a_living_writer_has_prepared() {
     prepared.commit().unwrap();
     assert_eq!(read(&dir.path().join("a.json"), MAX_FILE).unwrap(), b"new");
 }
+
+#[test]
+fn a_derived_file_is_replaced_whole_and_the_old_one_is_gone() {
+    let dir = folder();
+    let path = dir.path().join("index.md");
+    for text in [&b"first"[..], b"second", b"third"] {
+        Prepared::derived(&path, text, Mode::Shared).unwrap().commit().unwrap();
+        assert_eq!(read(&path, MAX_FILE).unwrap(), text);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn a_folder_in_a_derived_files_place_is_not_swapped_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index.md");
+    std::fs::create_dir_all(place.join("somebodys")).unwrap();
+    assert!(Prepared::derived(&place, b"new", Mode::Shared).unwrap().place().is_err());
+    assert!(place.join("somebodys").is_dir());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
