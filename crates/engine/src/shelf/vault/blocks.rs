@@ -9,6 +9,7 @@ use super::find::{self, Filter};
 use super::image::Held;
 use super::store::Vault;
 use crate::gate::policy::Row;
+use crate::gate::scan::seed::guard;
 use crate::gate::trust::Standing;
 use crate::inject::vault::{Shown, context, snapshot};
 use heirloom_core::settings::{Profile, SHARED};
@@ -99,8 +100,8 @@ impl Vault<'_> {
         match self.rules.profile {
             Profile::Standard => self.engine.screen().would_refuse(text, Row::Vault),
             Profile::Seed => {
-                let first = super::seed_rules::violations(text).into_iter().next()?;
-                Some(first.word.unwrap_or(first.kind).to_owned())
+                let first = guard::violations(text).into_iter().next()?;
+                Some(first.word().to_owned())
             }
         }
     }
