@@ -96,6 +96,9 @@ impl Tiers<'_> {
                 Some(Tier::Episodic),
                 "expired",
             )?;
+            if !gone.is_empty() {
+                tiers.scrub()?;
+            }
             total.episodes += gone.len();
             total.audit_lines += tiers.retain_audit()?;
             tiers.inbox().sweep(self.now(), None)?;

@@ -246,6 +246,11 @@ impl Shelf for Tiers<'_> {
         Ok(self.verify_audit().err().map(problem).into_iter().collect())
     }
 
+    fn redact_stored(&self, _entry: Entry) -> Result<Vec<String>> {
+        // No editor and no merge writes to a database: every text in it went through the gate.
+        Ok(Vec::new())
+    }
+
     fn count(&self) -> Result<Count> {
         let counts = self.store().counts(self.who())?;
         Ok(Count {
