@@ -1,16 +1,19 @@
 //! `import`: memories from elsewhere.
 
-use super::auto_commit;
 use super::show::visible;
+use super::{auto_commit, carry};
 use crate::args::{Args, Import};
 use crate::output::{Out, Table};
+use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Channel, fault::Result};
+use heirloom_core::{Channel, Code, Fault, fault::Result};
 use heirloom_engine::gate::Entry;
+use heirloom_engine::shelf::tiers::is_archive;
 use heirloom_engine::transfer::{Imported, gather, import, rehearse};
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 /// Refusals and files that are listed; the rest is counted, and `--json` has them all.
 const LISTED: usize = 20;
@@ -18,6 +21,9 @@ const LISTED: usize = 20;
 pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
+    if let Some(archive) = archive(&wired, call)? {
+        return carry::import(&wired, call, archive, out);
+    }
     let paths: Vec<PathBuf> = call.paths.iter().map(|path| wired.cwd.join(path)).collect();
     let sources = gather(&paths)?;
     // What is in a file is not this person's word, even if this person brings the file.
@@ -31,6 +37,29 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
         auto_commit(&wired, out, &format!("memory: import {} memories", report.new_count()));
     }
     Ok(if report.refused.is_empty() { exit::OK } else { exit::REFUSED })
+}
+
+/// The archive of turns and facts that is to be read, if it is one. It goes to a database and not to the project, so it goes alone.
+fn archive<'a>(wired: &Wired, call: &'a Import) -> Result<Option<&'a Path>> {
+    let is_one = |path: &&PathBuf| {
+        let mut beginning = [0; 64];
+        let read = std::fs::File::open(wired.cwd.join(path)).and_then(|mut file| file.read(&mut beginning));
+        path.as_os_str() == "-" || read.is_ok_and(|count| is_archive(&beginning[..count]))
+    };
+    let found = call.paths.iter().find(is_one).map(PathBuf::as_path);
+    let with_flags = call.all_users || call.even_removed || call.vouch;
+    match found {
+        Some(_) if call.paths.len() > 1 => {
+            Err(Fault::new(Code::Usage, "an archive of turns and facts goes alone")
+                .hint("import it by itself, and the other files after it"))
+        }
+        None if with_flags => Err(Fault::new(
+            Code::Usage,
+            "--all-users, --even-removed and --vouch are for archives of turns and facts",
+        )
+        .hint("`heirloom export --shelf tiers --to FILE` makes one")),
+        found => Ok(found),
+    }
 }
 
 fn print(out: &Out, report: &Imported) {

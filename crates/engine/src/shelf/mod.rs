@@ -9,6 +9,7 @@ mod merge;
 pub mod notes;
 pub mod provenance;
 pub mod records;
+pub mod tiers;
 pub mod topics;
 pub mod vault;
 
