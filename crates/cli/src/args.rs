@@ -102,6 +102,7 @@ pub(crate) enum Command {
     Expire(Expire),
     User(User),
     Recall(Recall),
+    Why(Why),
     Brief(Brief),
     Snapshot(Snapshot),
     Review(Review),
@@ -302,6 +303,15 @@ pub(crate) struct Recall {
     /// Also say why each memory is there
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+/// Say when and why a memory was last given to an agent
+///
+/// Reads the ledger of what the prompt hook gave, under `retrieval.match_strategy: hybrid`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Why {
+    /// The memory's id
+    pub(crate) id: String,
 }
 
 /// See what waits for a person, and decide

@@ -13,6 +13,7 @@ mod demo_shelves;
 mod edit;
 mod export;
 mod hook;
+mod hybrid;
 mod import;
 mod init;
 mod input;
@@ -72,6 +73,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Unarchive(call) => lifecycle::unarchive(args, call, out),
         Command::Forget(call) => lifecycle::forget(args, call, out),
         Command::Recall(call) => recall::run(args, call, out),
+        Command::Why(call) => hybrid::why(args, call, out),
         Command::Brief(call) => brief::run(args, call, out),
         Command::Snapshot(call) => snapshot::run(args, call, out),
         Command::Review(call) => review::run(args, call, out),

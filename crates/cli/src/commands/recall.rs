@@ -12,6 +12,9 @@ use serde_json::json;
 pub(crate) fn run(args: &Args, call: &Recall, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
+    if super::hybrid::is_on(&wired) {
+        return super::hybrid::recall(&wired, call, out);
+    }
     let prompt = call.prompt.join(" ");
     let hits = recall(&wired.engine, &prompt)?;
     let block = records_block(&hits, wired.engine.settings());

@@ -96,6 +96,7 @@ mod tests {
             why: Vec::new(),
             terms: Vec::new(),
             behind: None,
+            near: true,
             telling: true,
         }
     }

@@ -25,6 +25,9 @@ const WORDS: usize = 3;
 /// The cosine that does without any word in common.
 const NEAR: f32 = 0.5;
 
+/// The cosine from which two texts may be about the same thing.
+const RELATED: f32 = 0.35;
+
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct Asked {
@@ -79,6 +82,9 @@ pub struct Recalled {
     /// The memory it stands behind because that one says the same and is trusted more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<String>,
+    /// Whether it has anything to do with the question: words in common, here or beside it, or a meaning not too far away.
+    #[serde(skip)]
+    pub near: bool,
     /// Whether it is near enough to the question to be given to an agent unasked.
     #[serde(skip)]
     pub telling: bool,
@@ -152,6 +158,9 @@ fn recalled(document: Document, score: f64, why: &Explain) -> Recalled {
         why: factors.map(|(name, points)| (name.to_owned(), f64::from(points))).collect(),
         terms: why.terms.clone(),
         behind: why.behind.clone(),
+        near: !why.terms.is_empty()
+            || why.factors.neighbours > 0.0
+            || why.cosine.is_some_and(|cosine| cosine >= RELATED),
         telling: why.covered >= COVERS
             || why.terms.len() >= WORDS
             || why.cosine.is_some_and(|cosine| cosine >= NEAR),
