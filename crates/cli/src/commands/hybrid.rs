@@ -146,6 +146,7 @@ pub(crate) fn search(wired: &Wired, call: &Search, out: &Out) -> Result<u8> {
             look: Look::Thorough,
         },
     )?;
+    hits.retain(|hit| hit.near);
     let shown: Vec<_> =
         hits.iter().map(|hit| (hit, snippet::snippet(&hit.body, &hit.terms, EXCERPT))).collect();
     let value: Vec<_> = shown
