@@ -25,6 +25,7 @@ mod forget;
 mod git;
 mod hooks;
 mod hostile;
+mod hybrid;
 mod lifecycle;
 mod person;
 mod record;

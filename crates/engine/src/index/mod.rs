@@ -38,6 +38,7 @@ pub use write::{Applied, Change};
 pub(crate) use document::Card;
 pub(crate) use late::LateProbe;
 pub(crate) use matches::Matches;
+pub(crate) use postings::rarity;
 pub(crate) use read::Member;
 pub(crate) use terms::{each as each_term, of_question};
 pub(crate) use vectors::Probe;
