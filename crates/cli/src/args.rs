@@ -1,6 +1,7 @@
 //! What can be typed: clap types only; their doc comments are the help text.
 
 mod config;
+mod model;
 mod record;
 mod shelves;
 mod tiers;
@@ -8,6 +9,7 @@ mod transfer;
 mod writing;
 
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
+pub(crate) use model::{Model, ModelWhat};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
 pub(crate) use shelves::{
     Brief, Lesson, LessonAction, Note, NoteAction, Search, Snapshot, Vault, VaultAction,
@@ -103,6 +105,7 @@ pub(crate) enum Command {
     User(User),
     Recall(Recall),
     Why(Why),
+    Model(Model),
     Brief(Brief),
     Snapshot(Snapshot),
     Review(Review),
