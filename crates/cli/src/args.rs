@@ -1,11 +1,13 @@
 //! What can be typed: clap types only; their doc comments are the help text.
 
+mod agents;
 mod config;
 mod record;
 mod shelves;
 mod transfer;
 mod writing;
 
+pub(crate) use agents::{Doctor, Last, Setup};
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
 pub(crate) use shelves::{
@@ -30,6 +32,7 @@ const ANYWHERE: &str = "Options of every command";
 #[command(after_help = "First steps:\n  \
     heirloom demo                          see everything once, in a temporary folder\n  \
     heirloom init                          prepare this project\n  \
+    heirloom setup                         let your coding agents use it\n  \
     heirloom add decision \"Use PostgreSQL because we need jsonb\"\n  \
     heirloom recall \"which database?\"      what an agent would be given\n\n\
     Names: a memory is called by its id (`decision:use-postgresql`) or by any part of it that fits only one.")]
@@ -73,6 +76,7 @@ impl Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Init(Init),
+    Setup(Setup),
     Add(Add),
     Search(Search),
     Show(Show),
@@ -105,6 +109,8 @@ pub(crate) enum Command {
     Lesson(Lesson),
     Note(Note),
     Vault(Vault),
+    Doctor(Doctor),
+    Last(Last),
     Hook(Hook),
     /// Show everything once, in a temporary project that goes away again
     Demo,
