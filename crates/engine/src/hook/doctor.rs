@@ -119,7 +119,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         ),
     });
     checks.push(match &facts.failing {
-        None => good("hooks", "the latest runs did their work"),
+        None => good("hooks", "no recent run has failed"),
         Some(failing) => check(
             "hooks",
             State::Broken,

@@ -463,6 +463,7 @@ fn doctor_names_the_first_broken_link_and_its_fix() {
     let agent = AgentFacts {
         name: "codex".into(),
         installed: true,
+        twice: false,
         points_here: true,
         trusted: Some(false),
         switched_off_by: None,
