@@ -264,8 +264,9 @@ pub(crate) struct Forget {
 
 /// Show what an agent would be given for a prompt
 ///
-/// Words of the prompt are compared with titles, tags and descriptions. The block on standard output is byte for byte what an agent gets;
-/// `--explain` adds the points of each memory on standard error.
+/// Words of the prompt are compared with titles, tags and descriptions of records; notes on files it names, lessons that share its words and
+/// the vault's answer follow in sections of their own. The block on standard output is byte for byte what an agent gets; `--explain` adds
+/// why each memory is there on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Recall {
     /// The prompt
@@ -275,6 +276,10 @@ pub(crate) struct Recall {
     /// Also say why each memory is there
     #[arg(long)]
     pub(crate) explain: bool,
+
+    /// As the agent of this name gets it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
 }
 
 /// See what waits for a person, and decide

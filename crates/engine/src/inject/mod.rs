@@ -3,6 +3,8 @@
 //! Comes in: hits. Goes out: a fenced block that no stored text can leave. Never here: choosing hits.
 
 mod fence;
+mod prompt;
 pub mod vault;
 
 pub use fence::records_block;
+pub use prompt::prompt_block;

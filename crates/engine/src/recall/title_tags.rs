@@ -4,6 +4,7 @@
 //! prefix of four letters 1. Second pass, over the best twenty: retired records out, recently updated ones +1. Never here: the
 //! files of entries beyond those twenty.
 
+use super::prompt::PROMPT_MIN;
 use super::sift::{line_text, sift};
 use super::words::{Place, Words};
 use crate::engine::Engine;
@@ -14,8 +15,6 @@ use heirloom_core::{Status, fault::Result, hash, kind, text, time};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
 
-/// Shorter prompts say too little.
-const PROMPT_MIN: usize = 10;
 /// How many of the best get a second look.
 const DEEP: usize = 20;
 /// Days an update counts as recent.

@@ -13,6 +13,7 @@
 //! | compact, forget | `rewrite` |
 //! | search, figures, proposals | `find` |
 //! | blocks for agents | `blocks` |
+//! | a file written without the gate | `judge` |
 
 mod alike;
 mod blocks;
@@ -21,6 +22,7 @@ mod desk;
 mod draft;
 mod find;
 mod image;
+mod judge;
 mod layout;
 mod next;
 mod record;
