@@ -67,7 +67,11 @@ fn line(engine: &Engine, beside: &Beside) -> String {
     let rest = body.strip_prefix(title.trim_end_matches('…')).unwrap_or(&body).trim();
     let text = cut(rest, TEXT_MAX);
     let more = if text.len() < rest.len() { "…" } else { "" };
-    let colon = if text.is_empty() { "" } else { ": " };
+    let colon = match (text.is_empty(), title.ends_with(|c: char| c.is_alphanumeric())) {
+        (true, _) => "",
+        (false, true) => ": ",
+        (false, false) => " ",
+    };
     let place = escape(&one_line(memory.path.as_deref().unwrap_or(memory.id.as_str())), true);
     format!(
         "- ({}trust {}, {}) {title}{colon}{text}{more} -> {place}\n",

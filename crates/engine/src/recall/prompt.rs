@@ -124,8 +124,17 @@ fn lessons(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> 
     let hits = topics.search(&plain, most * 2)?.into_iter().filter(fits).take(most);
     Ok(hits
         .map(|hit| {
-            let shared: Vec<String> = hit.why.tags.iter().chain(&hit.why.keywords).cloned().collect();
-            Beside { memory: hit.memory, why: format!("shares {}", shared.join(", ")) }
+            let mut shared: Vec<&str> = hit
+                .why
+                .tags
+                .iter()
+                .chain(&hit.why.keywords)
+                .chain(&hit.why.context)
+                .map(String::as_str)
+                .collect();
+            shared.sort_unstable();
+            shared.dedup();
+            Beside { why: format!("shares {}", shared.join(", ")), memory: hit.memory }
         })
         .filter(|beside| engine.screen().would_refuse(&beside.memory.body, Row::Topics).is_none())
         .collect())
