@@ -45,7 +45,7 @@ tasks:
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault
+  bench WHAT           ratios side by side: start, write, index, vault, hooks
   stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS]";
 
 fn main() -> ExitCode {
@@ -84,6 +84,7 @@ fn measure(words: &[String]) -> Outcome {
         Some("start") => bench::start::run(),
         Some("write") => bench::write::run(),
         Some("index") => bench::index::run(),
+        Some("hooks") => bench::hooks::run(),
         Some("vault") => done(bench::vault::run()),
         _ => Err("name one of: start, write, index, vault".to_owned()),
     }
