@@ -86,7 +86,7 @@ fn measure(words: &[String]) -> Outcome {
         Some("index") => bench::index::run(),
         Some("hooks") => bench::hooks::run(),
         Some("vault") => done(bench::vault::run()),
-        _ => Err("name one of: start, write, index, vault".to_owned()),
+        _ => Err("name one of: start, write, index, vault, hooks".to_owned()),
     }
 }
 

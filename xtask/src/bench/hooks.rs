@@ -3,7 +3,7 @@
 //! The yardsticks are `/bin/true` and what Python spends before its first line of work. The stop's own time is user and system time as the
 //! shell reports it; its memory is bounded by a limit on its address space, which holds what is resident and more.
 
-use super::{Contender, index, installed, io, quietly, side_by_side};
+use super::{Contender, installed, io, quietly, side_by_side};
 use crate::report;
 use serde_json::json;
 use std::fs::File;
@@ -23,7 +23,7 @@ pub(crate) fn run() -> Result<(), String> {
     let heirloom = installed::build()?;
     let folder = tempfile::tempdir_in("/tmp").map_err(io("temporary folder"))?;
     let project = folder.path().join("project");
-    index::fill(&project)?;
+    fill(&project)?;
     let calls = Calls { heirloom: &heirloom, home: folder.path(), project: &project };
     quietly(calls.command().args(["record", "index", "--rebuild"]))?;
     prompts(&calls)?;
@@ -54,11 +54,99 @@ impl Calls<'_> {
     }
 }
 
+/// What records are about; each has two of these in its title and two as tags.
+const THINGS: [&str; 60] = [
+    "billing",
+    "invoices",
+    "ledger",
+    "exporter",
+    "importer",
+    "retries",
+    "backoff",
+    "queue",
+    "worker",
+    "scheduler",
+    "cron",
+    "cache",
+    "session",
+    "login",
+    "token",
+    "password",
+    "profile",
+    "avatar",
+    "upload",
+    "thumbnail",
+    "video",
+    "audio",
+    "search",
+    "ranking",
+    "index",
+    "shard",
+    "replica",
+    "backup",
+    "restore",
+    "snapshot",
+    "migration",
+    "schema",
+    "column",
+    "query",
+    "planner",
+    "latency",
+    "throughput",
+    "metrics",
+    "tracing",
+    "logging",
+    "alerts",
+    "pager",
+    "deploy",
+    "rollback",
+    "canary",
+    "flags",
+    "locale",
+    "currency",
+    "tax",
+    "refund",
+    "checkout",
+    "basket",
+    "catalogue",
+    "stock",
+    "shipping",
+    "courier",
+    "webhook",
+    "gateway",
+    "proxy",
+    "firewall",
+];
+
+const RECORDS: usize = 10_000;
+
+fn fill(project: &Path) -> Result<(), String> {
+    let folder = project.join(".claude/memory/decisions");
+    std::fs::create_dir_all(&folder).map_err(io("folder"))?;
+    let text = "Some words about why this was decided and what follows from it. ".repeat(6);
+    for n in 0..RECORDS {
+        let thing = |step: usize| THINGS[(n * step + n / THINGS.len() * (step + 7)) % THINGS.len()];
+        let record = json!({
+            "schema_version": "1.0", "category": "decision", "id": format!("record-{n}"),
+            "title": format!("Module {n}: keep the {} apart from the {}", thing(1), thing(3)),
+            "record_status": "active", "created_at": "2026-01-10T09:00:00Z", "updated_at": "2026-01-10T09:00:00Z",
+            "tags": [thing(5), thing(11)],
+            "content": { "status": "accepted", "context": text, "decision": text, "rationale": [text, text] },
+            "times_updated": 0, "changes": [],
+        });
+        let bytes = serde_json::to_vec_pretty(&record).map_err(|e| e.to_string())?;
+        std::fs::write(folder.join(format!("record-{n}.json")), bytes).map_err(io("record"))?;
+    }
+    Ok(())
+}
+
 fn prompts(calls: &Calls<'_>) -> Result<(), String> {
     let ask = |name: &str, prompt: &str| {
         calls.input(name, &json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": calls.project, "prompt": prompt }))
     };
-    let hits = ask("hits.json", "what did we decide about caches and orders in area 17?")?;
+    let some =
+        ask("some.json", "why did the billing exporter lose invoices, and which retries did we decide on?")?;
+    let all = ask("all.json", "which module had trouble with invoices?")?;
     let none = ask("none.json", "please translate that sentence into Portuguese")?;
     let hook = |input: std::path::PathBuf| {
         move || {
@@ -73,8 +161,9 @@ fn prompts(calls: &Calls<'_>) -> Result<(), String> {
     };
     let mut contenders = vec![
         Contender::new("/bin/true", || quietly(&mut Command::new("/bin/true"))),
-        Contender::new("prompt hook, 10,000 records, hits", hook(hits)),
-        Contender::new("prompt hook, 10,000 records, no hit", hook(none)),
+        Contender::new("prompt hook, 10,000 records, a tenth of them hit", hook(some)),
+        Contender::new("prompt hook, all of them hit", hook(all)),
+        Contender::new("prompt hook, none hit", hook(none)),
     ];
     if Path::new(PYTHON).exists() {
         let python = || quietly(Command::new(PYTHON).args(["-c", "import json,re,sys"]));

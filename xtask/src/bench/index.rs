@@ -56,7 +56,7 @@ pub(crate) fn run() -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn fill(project: &Path) -> Result<(), String> {
+fn fill(project: &Path) -> Result<(), String> {
     let text = |words: usize| "some words of a record ".repeat(words);
     for n in 0..RECORDS {
         let (category, folder, content) = if n % 2 == 0 {
