@@ -24,6 +24,7 @@ mod disk;
 mod env;
 mod forget;
 mod git;
+mod hook_sessions;
 mod hooks;
 mod hostile;
 mod lifecycle;

@@ -144,8 +144,7 @@ fn prompts(calls: &Calls<'_>) -> Result<(), String> {
     let ask = |name: &str, prompt: &str| {
         calls.input(name, &json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": calls.project, "prompt": prompt }))
     };
-    let some =
-        ask("some.json", "why did the billing exporter lose invoices, and which retries did we decide on?")?;
+    let some = ask("some.json", "why does billing lose money in the exporter?")?;
     let all = ask("all.json", "which module had trouble with invoices?")?;
     let none = ask("none.json", "please translate that sentence into Portuguese")?;
     let hook = |input: std::path::PathBuf| {
@@ -161,7 +160,7 @@ fn prompts(calls: &Calls<'_>) -> Result<(), String> {
     };
     let mut contenders = vec![
         Contender::new("/bin/true", || quietly(&mut Command::new("/bin/true"))),
-        Contender::new("prompt hook, 10,000 records, a tenth of them hit", hook(some)),
+        Contender::new("prompt hook, 10,000 records, an eighth of them hit", hook(some)),
         Contender::new("prompt hook, all of them hit", hook(all)),
         Contender::new("prompt hook, none hit", hook(none)),
     ];

@@ -139,6 +139,7 @@ impl Running<'_> {
             Event::PreWrite { targets } => Ok(self.pre_write(wired, targets, cwd)),
             Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
             Event::Stop { active, prompt, last_message } => {
+                self.out.warnings(&wired.loaded.warnings);
                 let suggest = wired.engine.settings().triage.mode == TriageMode::Suggest;
                 let arrival = stop::Arrival {
                     session: call.session.as_deref(),

@@ -69,7 +69,11 @@ pub fn block(facts: &Facts, source: &str, budget: usize) -> Option<String> {
     let kept = if to_do.is_empty() { 0 } else { (kept + TO_DO.len() + 2).min(budget / 4) };
     // What a person must know comes first: it is short, and must not be what the budget cuts off.
     section("", notices(facts), 0);
-    section("Who is at work here", facts.snapshot.iter().map(|line| whole(line)).collect(), kept);
+    section(
+        "Who is at work here",
+        facts.snapshot.iter().map(|line| whole(&line.replace("&lt;", "<"))).collect(),
+        kept,
+    );
     section("What holds in this project", facts.standing.iter().map(in_a_line).collect(), kept);
     section(TO_DO, to_do, 0);
     (!body.is_empty()).then(|| format!("{head}{body}{tail}"))
@@ -104,7 +108,7 @@ fn shown(text: &str) -> String {
     cut(&whole(text), LINE_MAX).to_owned()
 }
 
-/// The vault's lines have a budget of their own, and half a rule is none.
+/// The vault's lines have a budget of their own, and half a rule is none. It spells some brackets out already; they are not spelt twice.
 fn whole(text: &str) -> String {
     escape(&one_line(&heirloom_core::text::strip_invisible(text)), true)
 }

@@ -13,6 +13,7 @@ use crate::shelf::provenance;
 use crate::shelf::records::{EntryLine, Glance, IndexSource};
 use heirloom_core::{Status, fault::Result, hash, kind, text, time};
 use serde::Serialize;
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 
 /// How many of the best get a second look.
@@ -146,8 +147,14 @@ fn rank(
     };
     let described = categories.iter().any(|category| category.points > 0);
     let mut words = Words::new(words);
+    // Lines of a category stand together, so the last label is mostly this one's too.
+    let last: RefCell<(String, Option<u32>, u8)> = RefCell::new((String::new(), None, 0));
     let worth = |entry: &EntryLine<'_>, words: &mut Words| {
-        Some((points_of(entry.label)? + score(words, entry), kind::label_priority(entry.label)))
+        let mut last = last.borrow_mut();
+        if last.0 != entry.label {
+            *last = (entry.label.to_owned(), points_of(entry.label), kind::label_priority(entry.label));
+        }
+        Some((last.1? + score(words, entry), last.2))
     };
     let candidates = sift(index, &mut words, described, &worth)?;
     // A file that the index names twice is shown once, by its better line.

@@ -51,13 +51,13 @@ impl<'a> EntryLine<'a> {
         let mut arrows = arrows.filter(|at| *at > 0 && bytes[*at..].starts_with(ARROW));
         arrows.find_map(|at| {
             let after = &rest[at + ARROW.len()..];
-            // A path that is not all ASCII may hold a blank that is not either.
-            let plain = after.bytes().take_while(|b| b.is_ascii_graphic()).count();
-            let end = match after.as_bytes().get(plain) {
-                None => after.len(),
-                Some(b' ' | b'\t') => plain,
-                Some(_) => after.find(char::is_whitespace).unwrap_or(after.len()),
+            // In plain text only a blank is white space; looked at without stopping, many bytes at a time.
+            let plain = after.bytes().fold(true, |plain, b| plain & matches!(b, b' '..=b'~'));
+            let blank = match plain {
+                true => memchr::memchr(b' ', after.as_bytes()),
+                false => after.find(char::is_whitespace),
             };
+            let end = blank.unwrap_or(after.len());
             let (path, tail) = after.split_at(end);
             let tail = tail.trim_start();
             let tags = match tail.strip_prefix("#tags:") {
