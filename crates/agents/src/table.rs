@@ -178,6 +178,8 @@ pub struct Agent {
     pub program: &'static str,
     /// Variables the agent sets for the programs it starts.
     pub marks: &'static [&'static str],
+    /// Whether it is given our skill, by `setup` or with the plugin.
+    pub has_skill: bool,
     /// Whether the user must approve hooks in the agent before it runs them.
     pub asks_for_trust: bool,
 }
@@ -224,6 +226,7 @@ pub const CLAUDE_CODE: Agent = Agent {
     moved_by: Some(Moved { variable: "CLAUDE_CONFIG_DIR", inside: "" }),
     program: "claude",
     marks: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
+    has_skill: true,
     asks_for_trust: false,
 };
 
@@ -256,6 +259,7 @@ pub const CODEX: Agent = Agent {
     moved_by: Some(Moved { variable: "CODEX_HOME", inside: "" }),
     program: "codex",
     marks: &["CODEX_SANDBOX", "CODEX_THREAD_ID"],
+    has_skill: false,
     asks_for_trust: true,
 };
 
@@ -287,6 +291,7 @@ pub const GEMINI: Agent = Agent {
     moved_by: None,
     program: "gemini",
     marks: &["GEMINI_CLI"],
+    has_skill: false,
     asks_for_trust: false,
 };
 
@@ -319,6 +324,7 @@ pub const OPENCODE: Agent = Agent {
     moved_by: Some(Moved { variable: "XDG_CONFIG_HOME", inside: "opencode" }),
     program: "opencode",
     marks: &["OPENCODE"],
+    has_skill: false,
     asks_for_trust: false,
 };
 

@@ -53,7 +53,7 @@ fn setting_up_and_taking_out_again_gives_back_every_byte() {
     std::fs::set_permissions(&settings, std::fs::Permissions::from_mode(0o600)).unwrap();
     let before = env.files_below(&env.home());
     let report = env.run(&["setup", "--yes", "--notes", "--json"]).ok().json();
-    assert_eq!(changed(&report), ["claude-code", "codex", "gemini", "own"]);
+    assert_eq!(changed(&report), ["claude-code", "claude-code", "codex", "gemini", "own"]);
     assert_eq!(std::fs::metadata(&settings).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(env.run(&["config", "get", "notes.capture"]).ok().stdout, "true\n");
     let again = env.run(&["setup", "--yes", "--notes", "--json"]).ok().json();
@@ -90,6 +90,22 @@ fn a_person_is_asked_once_and_offered_notes_with_the_same_question() {
     assert_eq!(env.run(&["config", "get", "notes.capture"]).ok().stdout, "true\n");
     assert!(env.at_terminal(&["setup", "--uninstall"], "y\n").ok().stdout.contains("changed"));
     assert_eq!(env.run(&["config", "get", "notes.capture"]).ok().stdout, "false\n");
+}
+
+#[test]
+fn the_skill_comes_along_but_never_over_somebody_elses() {
+    let env = machine();
+    let skill = env.home().join(".claude/skills/memory-management/SKILL.md");
+    env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
+    assert!(std::fs::read_to_string(&skill).unwrap().contains("triage_data"));
+    env.run(&["setup", "--uninstall", "--yes"]).ok();
+    assert!(!env.home().join(".claude/skills").exists());
+    std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
+    std::fs::write(&skill, "mine").unwrap();
+    let ran = env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
+    assert!(ran.stdout.contains("somebody else's and stays"), "{ran:?}");
+    env.run(&["setup", "--uninstall", "--yes"]).ok();
+    assert_eq!(std::fs::read_to_string(&skill).unwrap(), "mine");
 }
 
 #[test]

@@ -24,6 +24,10 @@ use std::time::Instant;
 /// Most characters a session is told at its start: it is told them whatever it is about.
 const START_MAX: usize = 2_400;
 
+/// How to save without the skill.
+const WITHOUT_SKILL: &str = "Without that skill: read the context file of each category, then run `heirloom add CATEGORY \"what holds, because of \
+    what\"` for what is worth keeping; the command checks it and says what is wrong. Then you may stop.";
+
 /// Most characters a prompt is answered with, well below what any agent swaps for a file.
 pub(crate) const PROMPT_MAX: usize = 6_000;
 /// Most of them for the vault's answer.
@@ -266,12 +270,20 @@ impl Running<'_> {
         did
     }
 
+    /// An agent without the skill is told how to save without it.
+    fn with_way(&self, text: String) -> String {
+        if self.agent.has_skill { text } else { format!("{}\n{WITHOUT_SKILL}", text.trim_end_matches('\n')) }
+    }
+
     fn stop(&self, wired: &wiring::Wired, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {
         let home = environment::home();
         match stop::stop(&wired.engine, folders(home.as_deref()), arrival)? {
             stop::Outcome::Through(why) => Ok(Did::nothing("a stop", why)),
             stop::Outcome::Held { text, kinds } => Ok(Did {
-                answer: if suggest { Answer::Suggest(text) } else { Answer::Hold(text) },
+                answer: match (text, suggest) {
+                    (text, true) => Answer::Suggest(self.with_way(text)),
+                    (text, false) => Answer::Hold(self.with_way(text)),
+                },
                 ended: Ended::Captured,
                 saw: "a stop".to_owned(),
                 because: kinds.iter().map(|(kind, score)| format!("{kind} (score {score:.2})")).collect(),

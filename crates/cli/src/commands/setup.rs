@@ -30,6 +30,8 @@ struct Change {
     file: PathBuf,
     before: Option<String>,
     after: Option<String>,
+    /// Somebody else's file has our name, and stays.
+    foreign: bool,
 }
 
 impl Change {
@@ -68,6 +70,7 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
     let mut plan = Vec::new();
     for agent in &agents {
         plan.push(planned(agent, call, &project)?);
+        plan.extend(beside(agent, call, &project)?);
     }
     if call.uninstall && call.agent.is_empty() && !call.shared {
         plan.extend(without_notes()?);
@@ -139,7 +142,29 @@ fn planned(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Change
     };
     // Edits are made of text.
     let after = edit.after.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Ok(Change { agent: Some(agent), file, before, after })
+    Ok(Change { agent: Some(agent), file, before, after, foreign: false })
+}
+
+/// The files that belong beside an agent's hooks. One of the same name that is not ours stays as it is.
+fn beside(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Vec<Change>> {
+    let reach = if call.shared { Reach::Project } else { Reach::User };
+    let settings = machine::settings_file(agent, reach, project)?;
+    let folder = settings.parent().unwrap_or(&settings);
+    let mut changes = Vec::new();
+    for wanted in install::beside(agent) {
+        let file = real(folder.join(&wanted.path));
+        let before = read(&file)?;
+        let original =
+            before.as_deref().and_then(|now| setup_receipt::read(&file)?.undo.original(now.as_bytes()));
+        let ours = original.is_some() || before.as_ref().is_none_or(|now| *now == wanted.text);
+        let after = match (ours, call.uninstall) {
+            (false, _) => before.clone(),
+            (true, false) => Some(wanted.text),
+            (true, true) => original.flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        };
+        changes.push(Change { agent: Some(agent), file, before, after, foreign: !ours });
+    }
+    Ok(changes)
 }
 
 /// The file a link leads to: people keep their settings elsewhere and link to them.
@@ -162,7 +187,7 @@ fn with_notes() -> Result<Change> {
     wiring::set_in(&mut document, NOTES, json!(true));
     let unchanged = wiring::read_document(&file).ok().flatten().as_ref() == Some(&document);
     let after = if unchanged { before.clone() } else { Some(pretty(&document)) };
-    Ok(Change { agent: None, file, before, after })
+    Ok(Change { agent: None, file, before, after, foreign: false })
 }
 
 /// Our own settings without what `setup` switched on; nothing if it did not.
@@ -176,7 +201,7 @@ fn without_notes() -> Result<Option<Change>> {
             if remove_in(&mut document, NOTES) { Some(pretty(&document)) } else { Some(before.clone()) }
         }
     };
-    Ok(Some(Change { agent: None, file, before: Some(before), after }))
+    Ok(Some(Change { agent: None, file, before: Some(before), after, foreign: false }))
 }
 
 fn document(file: &Path) -> Result<Value> {
@@ -284,7 +309,11 @@ fn show(out: &Out, plan: &[Change], call: &Setup) {
     for change in plan {
         let file = shown(&change.file);
         if !change.changes() {
-            let state = if call.uninstall { "has no hooks of ours" } else { "is as it should be" };
+            let state = match (change.foreign, call.uninstall) {
+                (true, _) => "is somebody else's and stays as it is",
+                (false, true) => "has nothing of ours",
+                (false, false) => "is as it should be",
+            };
             out.line(format!("{}: {file} {state}", out.style.bold(change.title())));
             continue;
         }
