@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// How much is read and folded to lower case at a time: small enough to stay near the processor.
-const STRETCH: usize = 64 << 10;
+const STRETCH: usize = 32 << 10;
 
 /// The two characters beyond ASCII whose lower case is an ASCII letter. A line that has one may hold a word that its bytes do not show.
 const FOLDS_TO_ASCII: [&str; 2] = ["\u{212a}", "\u{130}"];
@@ -73,7 +73,7 @@ pub(super) fn sift<'i>(
     worth: &impl Fn(&EntryLine<'_>, &mut Words) -> Option<(u32, u8)>,
 ) -> Result<Candidates<'i>> {
     // Without the processor's help, or for very many words, every line is looked at.
-    let searcher = if every_line { None } else { searcher(words) };
+    let searchers = if every_line { None } else { searchers(words) };
     let mut all = Vec::new();
     let mut see = |line: &[u8], start: u64| {
         let text = line_text(line);
@@ -85,9 +85,10 @@ pub(super) fn sift<'i>(
         }
     };
     let mut lower = Vec::with_capacity(STRETCH);
-    stretches(index, |stretch, start| match &searcher {
+    stretches(index, |stretch, start| match &searchers {
         None => lines(stretch).for_each(|line| see(&stretch[line.clone()], start + line.start as u64)),
-        Some(searcher) => {
+        Some((plain, folding)) => {
+            let searcher = if stretch.is_ascii() { plain } else { folding };
             lower.clear();
             lower.extend_from_slice(stretch);
             lower.make_ascii_lowercase();
@@ -124,8 +125,10 @@ fn stretches(index: &IndexSource, mut each: impl FnMut(&[u8], u64)) -> Result<()
     }
 }
 
-fn searcher(words: &Words) -> Option<packed::Searcher> {
-    packed::Searcher::new(words.all().iter().map(String::as_str).chain(FOLDS_TO_ASCII))
+/// One for plain stretches, and one that also stops at what folds to a letter; the shorter its shortest word, the slower a searcher is.
+fn searchers(words: &Words) -> Option<(packed::Searcher, packed::Searcher)> {
+    let plain = || words.all().iter().map(String::as_str);
+    Some((packed::Searcher::new(plain())?, packed::Searcher::new(plain().chain(FOLDS_TO_ASCII))?))
 }
 
 /// The lines of a stretch in which something is found.
@@ -149,6 +152,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// A line as text; what is no UTF-8 becomes replacement characters, as when the whole file is read so.
-pub(super) fn line_text(line: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(line)
+fn line_text(line: &[u8]) -> Cow<'_, str> {
+    // Replacing is slow even where there is nothing to replace.
+    std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed)
 }

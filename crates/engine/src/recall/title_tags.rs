@@ -15,6 +15,7 @@ use heirloom_core::{Status, fault::Result, hash, kind, text, time};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 
 /// How many of the best get a second look.
 const DEEP: usize = 20;
@@ -166,13 +167,14 @@ fn rank(
             Some(Hit::of(&entry, why))
         })
         .filter(|hit| seen.insert(hit.path.clone()));
+    let mut folders = Folders::default();
     let mut best: Vec<Hit> = hits
         .by_ref()
         .take(DEEP)
         .filter_map(|mut hit| {
             let id = id_of(&hit);
             let id = forgotten.contains(&id).then_some(&id);
-            still_counts(engine, &mut hit, id).then_some(hit)
+            still_counts(engine, &mut hit, id, &mut folders).then_some(hit)
         })
         .collect();
     // A second look takes away or adds a point, so none of the others can come before these.
@@ -231,10 +233,9 @@ fn id_of(hit: &Hit) -> String {
 
 /// The second look: a retired record does not count, a recent one counts more, a file that cannot be read changes nothing. What was
 /// forgotten and came back, perhaps with a merge, counts only if it was written or accepted here since.
-fn still_counts(engine: &Engine, hit: &mut Hit, forgotten: Option<&String>) -> bool {
+fn still_counts(engine: &Engine, hit: &mut Hit, forgotten: Option<&String>, folders: &mut Folders) -> bool {
     let project = engine.project();
-    let Ok(path) = project.root().resolve(&project.folder().join(&hit.path)) else { return true };
-    let Ok(bytes) = crate::files::read(&path, crate::files::MAX_FILE) else { return true };
+    let Some(bytes) = folders.read(engine, &project.folder().join(&hit.path)) else { return true };
     if forgotten.is_some_and(|id| provenance::came_back(engine, id, &hash::sha256(&bytes))) {
         return false;
     }
@@ -246,6 +247,29 @@ fn still_counts(engine: &Engine, hit: &mut Hit, forgotten: Option<&String>) -> b
         glance.updated_at.is_some_and(|at| time::days_between(at, project.world().now) <= RECENT_DAYS);
     hit.score = hit.why.points();
     true
+}
+
+/// Where folders of records really are. The best hits mostly lie in one, and finding that out costs more than reading them.
+#[derive(Default)]
+struct Folders {
+    last: Option<(PathBuf, PathBuf)>,
+}
+
+impl Folders {
+    /// The bytes of a record that an index names; `None` if it is not below the memory folder or cannot be read.
+    fn read(&mut self, engine: &Engine, path: &Path) -> Option<Vec<u8>> {
+        let root = engine.project().root();
+        let (folder, name) = (path.parent()?, path.file_name()?);
+        if self.last.as_ref().is_none_or(|(known, _)| known != folder) {
+            let real = std::fs::canonicalize(folder).ok()?;
+            self.last = Some((folder.to_owned(), real));
+        }
+        let real = self.last.as_ref().map(|(_, real)| real).filter(|real| real.starts_with(root.real()))?;
+        // A link in the last place is not followed here; it gets the long look.
+        let read = crate::files::read(&real.join(name), crate::files::MAX_FILE);
+        let slow = || crate::files::read(&root.resolve(path).ok()?, crate::files::MAX_FILE).ok();
+        read.ok().or_else(slow)
+    }
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ mod told {
         let mut place = 0;
         hits.retain_mut(|hit| {
             place += 1;
-            place > DEEP || still_counts(engine, hit, None)
+            place > DEEP || still_counts(engine, hit, None, &mut Folders::default())
         });
         sort(&mut hits);
         hits.truncate(max);
