@@ -46,7 +46,7 @@ tasks:
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE]
+  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks
   stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS]";
 
 fn main() -> ExitCode {
@@ -89,7 +89,8 @@ fn measure(words: &[String]) -> Outcome {
         Some("vault" | "gate") if cfg!(debug_assertions) => optimised(words),
         Some("vault") => done(bench::vault::run()),
         Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
-        _ => Err("name one of: start, write, index, vault, gate".to_owned()),
+        Some("hooks") => bench::hooks::run(),
+        _ => Err("name one of: start, write, index, vault, gate, hooks".to_owned()),
     }
 }
 

@@ -6,6 +6,7 @@
 mod installed;
 
 pub(crate) mod gate;
+pub(crate) mod hooks;
 pub(crate) mod index;
 pub(crate) mod start;
 pub(crate) mod vault;

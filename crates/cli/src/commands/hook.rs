@@ -16,13 +16,18 @@ use heirloom_core::time;
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
-use heirloom_engine::inject::records_block;
-use heirloom_engine::recall::title_tags;
+use heirloom_engine::inject::prompt_block;
+use heirloom_engine::recall::prompt::for_prompt;
 use std::path::Path;
 use std::time::Instant;
 
 /// Most characters a session is told at its start: it is told them whatever it is about.
-const START_MAX: usize = 2_000;
+const START_MAX: usize = 2_400;
+
+/// Most characters a prompt is answered with, well below what any agent swaps for a file.
+pub(crate) const PROMPT_MAX: usize = 6_000;
+/// Most of them for the vault's answer.
+pub(crate) const VAULT_MAX: usize = 2_000;
 
 pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let started = Instant::now();
@@ -156,20 +161,24 @@ impl Running<'_> {
     fn prompt(&self, wired: &wiring::Wired, text: &str) -> Result<Did> {
         self.out.warnings(&wired.loaded.warnings);
         let saw = format!("a prompt of {} characters", text.chars().count());
-        let hits = title_tags::recall(&wired.engine, text)?;
-        if hits.is_empty() {
-            return Ok(Did::nothing(saw, "no title or tag fits"));
+        let called = for_prompt(&wired.engine, text, Some(self.agent.name), VAULT_MAX)?;
+        let block = prompt_block(&wired.engine, &called, PROMPT_MAX.min(self.agent.context_max));
+        if block.is_empty() {
+            return Ok(Did::nothing(saw, "nothing fits: no title, tag, note, lesson or register"));
         }
-        Ok(Did {
-            answer: Answer::Context(records_block(&hits, wired.engine.settings())),
-            ended: Ended::Injected,
-            saw,
-            because: hits.iter().map(|hit| format!("{} (score {})", hit.path, hit.score)).collect(),
-        })
+        let records = called.records.iter().map(|hit| format!("{} (score {})", hit.path, hit.score));
+        let beside = called.notes.iter().chain(&called.lessons);
+        let beside = beside.map(|beside| format!("{} ({})", beside.memory.id, beside.why));
+        let mut because: Vec<String> = records.chain(beside).collect();
+        let of_vault = called.vault.lines().filter(|line| line.starts_with("- ")).count();
+        if of_vault > 0 {
+            because.push(format!("{of_vault} of the vault"));
+        }
+        Ok(Did { answer: Answer::Context(block), ended: Ended::Injected, saw, because })
     }
 
     fn session_start(&self, wired: &wiring::Wired) -> Result<Did> {
-        let facts = gather(&wired.engine)?;
+        let facts = gather(&wired.engine, self.agent.name)?;
         let source = format!("{}/", wired.engine.settings().memory_root.trim_end_matches('/'));
         let saw = "a session's start";
         Ok(match start::block(&facts, &source, START_MAX) {
@@ -179,7 +188,8 @@ impl Running<'_> {
                 ended: Ended::Injected,
                 saw: saw.to_owned(),
                 because: vec![format!(
-                    "{} that hold, {} left to do, {} new in review",
+                    "{} of the vault, {} that hold, {} left to do, {} new in review",
+                    facts.snapshot.iter().filter(|line| line.starts_with("- ")).count(),
                     facts.standing.len(),
                     facts.next_actions.len(),
                     facts.new_in_review

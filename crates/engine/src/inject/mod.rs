@@ -3,8 +3,10 @@
 //! Comes in: hits. Goes out: a fenced block that no stored text can leave. Never here: choosing hits.
 
 mod fence;
+mod prompt;
 mod tiers;
 pub mod vault;
 
 pub use fence::records_block;
+pub use prompt::prompt_block;
 pub use tiers::tiers_block;

@@ -8,6 +8,7 @@ mod civil;
 mod explain;
 mod hybrid;
 mod order;
+pub mod prompt;
 pub mod query;
 pub mod search;
 mod sift;

@@ -4,18 +4,17 @@
 //! prefix of four letters 1. Second pass, over the best twenty: retired records out, recently updated ones +1. Never here: the
 //! files of entries beyond those twenty.
 
-use super::sift::{line_text, sift};
+use super::prompt::PROMPT_MIN;
+use super::sift::sift;
 use super::words::{Place, Words};
 use crate::engine::Engine;
 use crate::gate::policy::Row;
 use crate::shelf::provenance;
-use crate::shelf::records::EntryLine;
+use crate::shelf::records::{EntryLine, Glance, IndexSource};
 use heirloom_core::{Status, fault::Result, hash, kind, text, time};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
 
-/// Shorter prompts say too little.
-const PROMPT_MIN: usize = 10;
 /// How many of the best get a second look.
 const DEEP: usize = 20;
 /// Days an update counts as recent.
@@ -122,20 +121,20 @@ pub fn recall(engine: &Engine, prompt: &str) -> Result<Vec<Hit>> {
     }
     let words = text::tokens(prompt);
     let records = engine.records();
-    let Some(index) = (if words.is_empty() { None } else { records.index_bytes_or_rebuild()? }) else {
+    let Some(index) = (if words.is_empty() { None } else { records.index_or_rebuild()? }) else {
         return Ok(Vec::new());
     };
     let forgotten = provenance::forgotten(engine.project().root())?;
-    Ok(rank(engine, &words, &index, &forgotten, max))
+    rank(engine, &words, &index, &forgotten, max)
 }
 
 fn rank(
     engine: &Engine,
     words: &BTreeSet<String>,
-    index: &[u8],
+    index: &IndexSource,
     forgotten: &HashSet<String>,
     max: usize,
-) -> Vec<Hit> {
+) -> Result<Vec<Hit>> {
     let categories: Vec<Category> =
         engine.settings().categories.iter().map(|category| Category::of(category, words)).collect();
     let points_of = |label: &str| {
@@ -150,13 +149,11 @@ fn rank(
     let worth = |entry: &EntryLine<'_>, words: &mut Words| {
         Some((points_of(entry.label)? + score(words, entry), kind::label_priority(entry.label)))
     };
-    let candidates = sift(index, &mut words, described, &worth);
+    let candidates = sift(index, &mut words, described, &worth)?;
     // A file that the index names twice is shown once, by its better line.
     let mut seen = HashSet::new();
     let mut hits = candidates
-        .iter()
-        .filter_map(|candidate| {
-            let text = line_text(&index[candidate.line()]);
+        .filter_map(|text| {
             let entry = EntryLine::parse(text.trim())?;
             let why = Why { description: points_of(entry.label).unwrap_or(0), ..explain(&mut words, &entry) };
             Some(Hit::of(&entry, why))
@@ -179,7 +176,7 @@ fn rank(
         let shown = format!("{} {}", hit.title, hit.tags.join(" "));
         engine.screen().would_refuse(&shown, Row::Records).is_none()
     };
-    best.into_iter().chain(rest).filter(allowed).take(max).collect()
+    Ok(best.into_iter().chain(rest).filter(allowed).take(max).collect())
 }
 
 /// What a prompt makes of a category of the settings.
@@ -234,12 +231,12 @@ fn still_counts(engine: &Engine, hit: &mut Hit, forgotten: Option<&String>) -> b
     if forgotten.is_some_and(|id| provenance::came_back(engine, id, &hash::sha256(&bytes))) {
         return false;
     }
-    let Ok(document) = crate::shelf::records::Document::parse(&bytes) else { return true };
-    if document.status() == Some(Status::Retired) {
+    let Some(glance) = Glance::of(&bytes) else { return true };
+    if glance.status == Some(Status::Retired) {
         return false;
     }
-    let updated = document.text("updated_at").and_then(time::parse);
-    hit.why.recent = updated.is_some_and(|at| time::days_between(at, project.world().now) <= RECENT_DAYS);
+    hit.why.recent =
+        glance.updated_at.is_some_and(|at| time::days_between(at, project.world().now) <= RECENT_DAYS);
     hit.score = hit.why.points();
     true
 }
