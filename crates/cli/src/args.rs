@@ -4,6 +4,7 @@ mod agents;
 mod config;
 mod record;
 mod shelves;
+mod tiers;
 mod transfer;
 mod writing;
 
@@ -13,6 +14,7 @@ pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, Reco
 pub(crate) use shelves::{
     Brief, Lesson, LessonAction, Note, NoteAction, Search, Snapshot, Vault, VaultAction,
 };
+pub(crate) use tiers::{Clear, Expire, MemoryCommand, MemoryVerb, Remember, User, UserAction};
 pub(crate) use transfer::{Compact, Convert, Export, Import, Sync};
 pub(crate) use writing::{Add, Edit};
 
@@ -49,6 +51,10 @@ pub(crate) struct Args {
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 
+    /// Keep the tiers in this PostgreSQL database (also HEIRLOOM_DATABASE_URL, which is not seen by other accounts)
+    #[arg(long, global = true, help_heading = ANYWHERE, value_name = "URL")]
+    pub(crate) database: Option<String>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -69,7 +75,13 @@ impl Args {
             return None;
         }
         let hook = Hook { moment: moment.to_owned(), agent: agent.map(str::to_owned) };
-        Some(Args { json: false, project: None, set: Vec::new(), command: Command::Hook(hook) })
+        Some(Args {
+            json: false,
+            project: None,
+            set: Vec::new(),
+            database: None,
+            command: Command::Hook(hook),
+        })
     }
 }
 
@@ -78,6 +90,7 @@ pub(crate) enum Command {
     Init(Init),
     Setup(Setup),
     Add(Add),
+    Remember(Remember),
     Search(Search),
     Show(Show),
     List(List),
@@ -88,6 +101,10 @@ pub(crate) enum Command {
     Archive(Archive),
     Unarchive(Unarchive),
     Forget(Forget),
+    Clear(Clear),
+    Memory(MemoryCommand),
+    Expire(Expire),
+    User(User),
     Recall(Recall),
     Brief(Brief),
     Snapshot(Snapshot),
@@ -175,6 +192,18 @@ pub(crate) struct List {
     #[arg(long, short)]
     pub(crate) tag: Option<String>,
 
+    /// Only this tier, newest first: episodic or semantic
+    #[arg(long, value_parser = ["episodic", "semantic"], conflicts_with = "kind")]
+    pub(crate) tier: Option<String>,
+
+    /// With --tier: only this conversation
+    #[arg(long, requires = "tier")]
+    pub(crate) session: Option<String>,
+
+    /// With --tier: at most so many
+    #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 50)]
+    pub(crate) limit: usize,
+
     /// Only this scope: global, file:PATH, area:NAME, or one of the vault's
     #[arg(long)]
     pub(crate) scope: Option<String>,
@@ -251,11 +280,15 @@ pub(crate) struct Several {
 /// Remove every trace of a memory's text
 ///
 /// File, archive, quarantine, inbox, index, earlier versions, change history and statistics go; the audit keeps the id. What git still holds is named, with the command
-/// that would remove it.
+/// that would remove it. Words that are no memory's name are a topic: every turn and fact of yours in which all of them are found goes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Forget {
-    /// Its id, or a name that fits only one
+    /// Its id, a name that fits only one, or a topic
     pub(crate) id: String,
+
+    /// Take the words as a topic, whatever else they might name
+    #[arg(long)]
+    pub(crate) topic: bool,
 
     /// Do not ask
     #[arg(long, short)]
@@ -328,6 +361,14 @@ pub(crate) struct Audit {
     /// How many entries, the newest
     #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 20)]
     pub(crate) limit: usize,
+
+    /// Your own audit of turns and facts instead of the project's
+    #[arg(long)]
+    pub(crate) tiers: bool,
+
+    /// With --tiers: only this event, for example memory_delete
+    #[arg(long, requires = "tiers")]
+    pub(crate) event: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -41,7 +41,11 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable("CLICOLOR_FORCE", "colours also when the output is no terminal"),
     variable("TERM", "`dumb` means no colours"),
     variable("VISUAL, EDITOR", "the editor that `edit` starts"),
-    variable("USER, LOGNAME", "your account's name, shown in reviews"),
+    variable(
+        "HEIRLOOM_DATABASE_URL",
+        "keeps the tiers in this PostgreSQL database: postgres://user@host/name",
+    ),
+    variable("HEIRLOOM_TOKEN", "acts as the user of the tiers this token was given to"),
 ];
 
 /// Variables that coding agents set in the commands they run. With one of them set nobody counts as a person.
@@ -148,8 +152,14 @@ pub(crate) fn current_folder() -> std::io::Result<PathBuf> {
     std::env::current_dir()
 }
 
+/// The operating system's account. A variable such as `USER` is anybody's to set, so it is not asked.
 pub(crate) fn user() -> String {
-    text("USER")
-        .or_else(|| text("LOGNAME"))
-        .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw()))
+    let uid = rustix::process::getuid().as_raw();
+    let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name_of = |line: &str| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
+    };
+    known.lines().find_map(name_of).unwrap_or_else(|| format!("uid-{uid}"))
 }

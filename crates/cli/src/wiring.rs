@@ -7,9 +7,11 @@ use crate::args::Args;
 use crate::environment;
 use heirloom_core::settings::{self, Guard, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
+use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::{Engine, Project, World, files};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where a project keeps its settings, wherever its memory is.
 pub(crate) const PROJECT_SETTINGS: &str = ".claude/memory/memory-config.json";
@@ -25,6 +27,33 @@ pub(crate) struct Wired {
     pub(crate) engine: Engine,
     pub(crate) loaded: Loaded,
     pub(crate) cwd: PathBuf,
+    /// Why the tiers cannot be reached, if they cannot. Everything else works without them.
+    signed_out: Option<Fault>,
+}
+
+impl Wired {
+    /// The tiers of whoever runs this command.
+    pub(crate) fn tiers(&self) -> Result<Tiers<'_>> {
+        match &self.signed_out {
+            Some(fault) => Err(fault.clone()),
+            None => self.engine.tiers(),
+        }
+    }
+}
+
+/// The tiers: in the user's data folder, or in the database that was named; as the system's account, or as the owner of a token.
+fn access(args: &Args, world: &World) -> Result<Access> {
+    let folder = world.data.join("tiers");
+    if args.database.is_some() || environment::text("HEIRLOOM_DATABASE_URL").is_some() {
+        return Err(Fault::new(Code::Usage, "this build of Heirloom cannot reach PostgreSQL")
+            .hint("leave --database and HEIRLOOM_DATABASE_URL out to use the database in your data folder"));
+    }
+    let store: Arc<dyn TierStore> = Arc::new(SqliteStore::at(&folder));
+    let who = match environment::text("HEIRLOOM_TOKEN") {
+        None => UserContext::by_account(world)?,
+        Some(token) => UserContext::by_token(store.as_ref(), &token)?,
+    };
+    Ok(Access::new(store, who, &folder))
 }
 
 /// What time it is and who asks.
@@ -110,13 +139,16 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
     };
     let loaded = load_settings(args, &settings_file)?;
     let root = root.map_or_else(|| memory_root(folder, &loaded.settings), Path::to_owned);
-    let project = Project::new(folder, &root, world());
-    let engine = Engine::new(project, loaded.settings.clone());
-    let engine = match environment::home() {
-        Some(home) => engine.with_home(&home),
-        None => engine,
-    };
-    Ok(Wired { engine, loaded, cwd })
+    let world = world();
+    let access = access(args, &world);
+    let mut engine = Engine::new(Project::new(folder, &root, world), loaded.settings.clone());
+    if let Some(home) = environment::home() {
+        engine = engine.with_home(&home);
+    }
+    Ok(match access {
+        Ok(access) => Wired { engine: engine.with_tiers(access), loaded, cwd, signed_out: None },
+        Err(fault) => Wired { engine, loaded, cwd, signed_out: Some(fault) },
+    })
 }
 
 /// The memory folder the settings name.

@@ -34,6 +34,7 @@ mod shelves;
 mod shelves_life;
 mod shelves_merge;
 mod shelves_transfer;
+mod store_scan;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -155,7 +155,7 @@ fn status_covers_every_shelf_and_says_why_external_memory_is_not_used() {
         .iter()
         .map(|s| (s["shelf"].as_str().unwrap(), s["active"].as_u64().unwrap()))
         .collect();
-    assert_eq!(counts, [("records", 1), ("topics", 1), ("notes", 1), ("vault", 2)]);
+    assert_eq!(counts, [("records", 1), ("topics", 1), ("notes", 1), ("vault", 2), ("tiers", 0)]);
     assert_eq!(
         (&state["vault"]["active_count"], &state["external_memory"]["enabled"]),
         (&Value::from(2), &Value::from(false))

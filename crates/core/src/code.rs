@@ -32,7 +32,9 @@ pub enum Code {
     Ambiguous,
     NeedsPerson,
     Config,
+    Unauthenticated,
     LockBusy,
+    Unavailable,
     Io,
     Damaged,
     Usage,
@@ -140,8 +142,12 @@ table! {
         "only a person at a terminal may do this" "run the command yourself in a terminal";
     Config "CONFIG_ERROR" REFUSED 400
         "a setting is unknown or has a value it cannot have" "`heirloom config list` shows names and values";
+    Unauthenticated "UNAUTHENTICATED" REFUSED 401
+        "the token belongs to nobody" "ask for a new one: `heirloom user token <name>`";
     LockBusy "LOCK_BUSY" RETRY 503
         "another process holds the store" "try again; nothing was written";
+    Unavailable "DATABASE_UNAVAILABLE" RETRY 503
+        "the database cannot be reached or is too busy" "try again; what was acknowledged is stored";
     Io "IO_ERROR" IO 500
         "the disk or the system refused" "check space and permissions; nothing was half-written";
     Damaged "DAMAGED" REFUSED 500

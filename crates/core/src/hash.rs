@@ -16,6 +16,19 @@ pub fn md5(bytes: &[u8]) -> String {
     hex(&Md5::digest(bytes))
 }
 
+/// HMAC-SHA256 as 64 hex digits: whoever has no key can neither make nor alter what carries one.
+pub fn keyed(key: &[u8], message: &[u8]) -> String {
+    const BLOCK: usize = 64;
+    let mut padded = [0u8; BLOCK];
+    if key.len() > BLOCK {
+        padded[..32].copy_from_slice(&Sha256::digest(key));
+    } else {
+        padded[..key.len()].copy_from_slice(key);
+    }
+    let inner = Sha256::new().chain_update(padded.map(|b| b ^ 0x36)).chain_update(message).finalize();
+    hex(&Sha256::new().chain_update(padded.map(|b| b ^ 0x5c)).chain_update(inner).finalize())
+}
+
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut out = String::with_capacity(bytes.len() * 2);
@@ -28,6 +41,15 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn keyed_hashes_are_the_published_ones() {
+        // RFC 4231, test cases 2 and 6.
+        let short = super::keyed(b"Jefe", b"what do ya want for nothing?");
+        assert_eq!(short, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        let long = super::keyed(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First");
+        assert_eq!(long, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+    }
+
     #[test]
     fn hashes_are_the_published_ones() {
         assert_eq!(super::md5(b""), "d41d8cd98f00b204e9800998ecf8427e");

@@ -119,6 +119,11 @@ impl Channel {
 }
 
 impl Trust {
+    /// The level of that name.
+    pub fn named(name: &str) -> Option<Trust> {
+        [Trust::High, Trust::Medium, Trust::Low].into_iter().find(|trust| trust.name() == name)
+    }
+
     /// `high`, `medium`, `low`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -11,6 +11,7 @@ use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
 use crate::project::Project;
 use crate::shelf::notes::Notes;
 use crate::shelf::records::Records;
+use crate::shelf::tiers::{Access, Tiers};
 use crate::shelf::topics::Topics;
 use crate::shelf::vault::Vault;
 use crate::shelf::{Problem, Shelf};
@@ -28,6 +29,7 @@ pub struct Engine {
     /// Read when it is first asked for, and kept up to date with what this engine writes.
     book: RefCell<Option<Book>>,
     home: Option<std::path::PathBuf>,
+    tiers: Option<Access>,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -50,13 +52,27 @@ pub struct Written<'a> {
 impl Engine {
     /// An engine over a project. Nothing is read until it is needed.
     pub fn new(project: Project, settings: Settings) -> Engine {
-        Engine { project, settings, screen: OnceCell::new(), book: RefCell::new(None), home: None }
+        Engine {
+            project,
+            settings,
+            screen: OnceCell::new(),
+            book: RefCell::new(None),
+            home: None,
+            tiers: None,
+        }
     }
 
     /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.
     #[must_use]
     pub fn with_home(mut self, home: &std::path::Path) -> Engine {
         self.home = Some(home.to_owned());
+        self
+    }
+
+    /// The same engine with the tiers of an authenticated user.
+    #[must_use]
+    pub fn with_tiers(mut self, access: Access) -> Engine {
+        self.tiers = Some(access);
         self
     }
 
@@ -100,14 +116,25 @@ impl Engine {
         Vault::new(self)
     }
 
+    /// The tiers of the user this engine was made for.
+    pub fn tiers(&self) -> Result<Tiers<'_>> {
+        let access =
+            self.tiers.as_ref().ok_or_else(|| Fault::new(Code::Unauthenticated, "nobody is signed in"))?;
+        Ok(Tiers::new(self, access))
+    }
+
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        vec![
+        let mut shelves: Vec<Box<dyn Shelf + '_>> = vec![
             Box::new(self.records()),
             Box::new(self.topics()),
             Box::new(self.notes()),
             Box::new(self.vault()),
-        ]
+        ];
+        if let Ok(tiers) = self.tiers() {
+            shelves.push(Box::new(tiers));
+        }
+        shelves
     }
 
     /// The shelf that holds an id.
@@ -142,6 +169,13 @@ impl Engine {
     /// The review inbox.
     pub fn inbox(&self) -> Result<Inbox> {
         Ok(Inbox::new(self.project.local()?.folder()))
+    }
+
+    /// Every inbox: the project's, and that of the user's tiers.
+    pub fn inboxes(&self) -> Result<Vec<Inbox>> {
+        let mut all = vec![self.inbox()?];
+        all.extend(self.tiers().ok().map(|tiers| tiers.inbox()));
+        Ok(all)
     }
 
     /// What is known of a stored text. A project this user's data folder does not know has only strangers.

@@ -15,6 +15,7 @@ pub mod files;
 pub mod gate;
 pub mod git;
 pub mod hook;
+pub mod index;
 pub mod inject;
 pub mod project;
 pub mod recall;

@@ -44,12 +44,16 @@ impl Pending {
 
 /// Everything that waits for a person.
 pub fn pending(engine: &Engine) -> Result<Pending> {
-    let mut waiting = Pending {
-        drafts: engine.inbox()?.list(engine.project().world().now)?,
-        doubts: engine.vault().doubts()?,
-        ..Pending::default()
-    };
+    let mut waiting = Pending { doubts: engine.vault().doubts()?, ..Pending::default() };
+    for inbox in engine.inboxes()? {
+        waiting.drafts.extend(inbox.list(engine.project().world().now)?);
+    }
     for shelf in engine.shelves() {
+        if shelf.name() == ShelfName::Tiers {
+            // Nothing reaches the tiers around the gate, so whatever of them needs a yes is a draft; walking a long audit chain is
+            // `verify`'s work.
+            continue;
+        }
         // What the gate refuses is listed as such, without its text, and is not there to be accepted.
         let held_back = |memory: &Memory| {
             let text = format!("{}\n{}", memory.title, memory.body);
@@ -185,8 +189,10 @@ pub fn accept_draft(engine: &Engine, item: &Item) -> Result<String> {
             let draft = NoteDraft::from_fields(&item.draft, engine.project().world().now)?;
             engine.notes().create(draft, entry)?.done.id.to_string()
         }
+        // So do the tiers, whose drafts wait in an inbox of their own.
+        Some(ShelfName::Tiers) => return Ok(engine.tiers()?.accept(item)?.stored.id),
         Some(ShelfName::Records) => accept_record(engine, item, entry)?,
-        _ => {
+        None => {
             return Err(Fault::new(Code::Damaged, format!("no shelf takes drafts for `{}`", item.shelf))
                 .fact("id", item.id.as_str())
                 .hint(format!("`heirloom review reject {}` throws it away", item.key)));
@@ -216,4 +222,19 @@ fn accept_record(engine: &Engine, item: &Item, entry: Entry) -> Result<String> {
     };
     let name = answer.get("id").and_then(serde_json::Value::as_str).unwrap_or(&name);
     Ok(MemoryId::new(&category.kind, name).to_string())
+}
+
+/// A waiting draft is thrown away. Returns the id it would have had.
+pub fn reject(engine: &Engine, key: &str) -> Result<String> {
+    let mut outcome = Err(Fault::new(Code::NotFound, format!("nothing waits under `{key}`")));
+    for inbox in engine.inboxes()? {
+        match inbox.get(key, engine.project().world().now) {
+            Ok(item) => {
+                inbox.remove(&item.key)?;
+                return Ok(item.id);
+            }
+            Err(fault) => outcome = Err(fault),
+        }
+    }
+    outcome
 }

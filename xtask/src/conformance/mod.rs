@@ -6,6 +6,7 @@
 
 mod difflib;
 mod frontmatter;
+mod meao;
 mod vault;
 
 use serde_json::Value;
@@ -31,7 +32,7 @@ pub(crate) enum Outcome {
 }
 
 /// Every family; the first one that knows a case's operation runs it.
-const FAMILIES: [fn(&Value) -> Outcome; 3] = [vault::run, difflib::run, frontmatter::run];
+const FAMILIES: [fn(&Value) -> Outcome; 4] = [vault::run, difflib::run, frontmatter::run, meao::run];
 
 /// How it went.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -167,6 +168,11 @@ mod tests {
     #[test]
     fn every_vault_case_passes() {
         all_pass("vault", 246);
+    }
+
+    #[test]
+    fn every_case_of_the_tiers_passes() {
+        all_pass("meao", 233);
     }
 
     #[test]

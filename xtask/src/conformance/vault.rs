@@ -8,10 +8,11 @@ use super::Outcome;
 use heirloom_core::settings::{Profile, Settings};
 use heirloom_core::text::{share, shared, trim, word_set};
 use heirloom_core::{Channel, Fault, hash, time};
+use heirloom_engine::gate::scan::seed::guard;
 use heirloom_engine::gate::{Entry, trust};
 use heirloom_engine::shelf::vault::{
     Addition, Filter, Image, Promotion, Question, Reader, Record, Revision, Rules, Stored, Vault, Write,
-    likeness, seed_rules,
+    likeness,
 };
 use heirloom_engine::{Engine, Project, World};
 use serde_json::{Map, Value, json};
@@ -157,12 +158,12 @@ fn without_information(value: &mut Value) {
 }
 
 fn check_pii(args: &Value) -> Value {
-    let found = seed_rules::violations(text(args, "text"));
+    let found = guard::violations(text(args, "text"));
     let violations: Vec<Value> = found
         .iter()
-        .map(|v| match v.word {
-            Some(word) => json!({ "kind": v.kind, "value": word }),
-            None => json!({ "kind": v.kind }),
+        .map(|v| match v {
+            guard::Violation::Keyword(word) => json!({ "kind": v.kind(), "value": word }),
+            number => json!({ "kind": number.kind() }),
         })
         .collect();
     json!({ "blocked": !found.is_empty(), "violations": violations })

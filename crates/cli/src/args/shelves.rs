@@ -5,7 +5,8 @@ use clap::Subcommand;
 /// Find memories by words, on every shelf
 ///
 /// Each shelf scores as its format says: records by tag (3), title (2) and content (1), lessons by words, topic, context, recency and use,
-/// notes by keyword, newest first, the vault by shared words and likeness. Results are grouped by kind.
+/// notes by keyword, newest first, the vault by shared words and likeness, turns and facts by words and meaning. Results are grouped by
+/// kind.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Search {
     /// The words; for lessons also "a phrase", context:TASK-12, tag:git
@@ -31,6 +32,14 @@ pub(crate) struct Search {
     /// As the agent of this name sees it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+
+    /// Only what was said (episodic) or what is known about you (semantic), or both (all)
+    #[arg(long, value_parser = ["episodic", "semantic", "all"], conflicts_with_all = ["kind", "agent"])]
+    pub(crate) tier: Option<String>,
+
+    /// The block a model would be given of turns and facts, within the limits of the settings, and what was left out
+    #[arg(long, conflicts_with_all = ["tier", "kind", "agent", "explain"])]
+    pub(crate) context: bool,
 }
 
 /// Print the two or three lessons a task should start with, ready to paste

@@ -42,22 +42,35 @@ pub(crate) struct Convert {
     pub(crate) retire: bool,
 }
 
-/// Take in notes, topic files, vaults, records, and transcripts of Claude Code and Codex
+/// Take in notes, topic files, vaults, records, archives of turns and facts, and transcripts of Claude Code and Codex
 ///
 /// Each file is known by what is in it. Everything goes through the gate; what is here already stays as it is, so the same import may run
-/// again. Of transcripts the assistant's messages of several lines are kept as notes, never its reasoning.
+/// again, and one that was interrupted goes on where it stopped. Of transcripts the assistant's messages of several lines are kept as notes,
+/// never its reasoning.
 ///
 /// `heirloom import auto` looks for what this machine's coding agents already know about the project: CLAUDE.md and AGENTS.md, Claude Code's
 /// auto memory and transcripts, Codex's memories and transcripts, an earlier memory folder. It shows what would arrive, then asks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// Files or folders, also a whole `.claude/memory`; or the word `auto`
+    /// Files or folders, also a whole `.claude/memory`; `-` is an archive of turns and facts on standard input; or the word `auto`
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Show what would arrive and what would be refused
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// Of an archive: the memories of every user; for the account that keeps the deployment
+    #[arg(long)]
+    pub(crate) all_users: bool,
+
+    /// Of an archive: also what was removed here
+    #[arg(long)]
+    pub(crate) even_removed: bool,
+
+    /// Of an archive that was made elsewhere: believe what it says about trust; only a person at a terminal can say so
+    #[arg(long)]
+    pub(crate) vouch: bool,
 
     /// Do not ask (`import auto` does, anything else never)
     #[arg(long, short)]
@@ -72,15 +85,22 @@ impl Import {
 }
 
 /// Write a shelf's files out, in their own format
+///
+/// Your turns and facts are no files of the project; `--shelf tiers` writes them to an archive, JSON Lines with checksums, which `heirloom import` reads,
+/// also into another database: `heirloom export --shelf tiers | heirloom --database postgres://… import -`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
-    /// records, topics, notes or vault; all of them if not given
+    /// records, topics, notes or vault, all of these if none is named; or tiers
     #[arg(long)]
     pub(crate) shelf: Option<String>,
 
-    /// A new or empty folder; without it a vault is printed
-    #[arg(long, value_name = "FOLDER")]
+    /// A new or empty folder, of the tiers a file; without it a vault or an archive is printed
+    #[arg(long, value_name = "PATH")]
     pub(crate) to: Option<PathBuf>,
+
+    /// Of the tiers: those of every user; for the account that keeps the deployment
+    #[arg(long)]
+    pub(crate) all_users: bool,
 
     /// Also what is retired, and a vault's earlier versions
     #[arg(long)]

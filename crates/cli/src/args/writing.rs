@@ -5,12 +5,13 @@
 /// A sentence is enough: `heirloom add decision "Use PostgreSQL because we need jsonb"`. What stands after "because" becomes the
 /// reason. A lesson is what went wrong and what helped: `heirloom add lesson "Rebase lost commits, fixed by git reflog" --topic
 /// git/rebase`. A note is a message, word for word. Canon is what stays true about the agents, a register is what holds now, kept up to date
-/// under its topic: `heirloom add register "Working on the importer" --topic current-task`. Fields can be given one by one (`--field
+/// under its topic: `heirloom add register "Working on the importer" --topic current-task`. A fact is what is known about you (`heirloom remember` is
+/// shorter), an episode is something that was said. Fields can be given one by one (`--field
 /// rationale="…"`, repeat it for lists), or everything from a file with `--from FILE` (`-` is standard input). The gate looks at every text
 /// before it is stored.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Add {
-    /// decision, runbook, constraint, tech_debt, preference, session_summary, lesson, note, canon, register, or a category of your own
+    /// decision, runbook, constraint, tech_debt, preference, session_summary, lesson, note, canon, register, fact, episode, or a category of your own
     pub(crate) kind: String,
 
     /// What to remember, in a sentence
@@ -44,11 +45,11 @@ pub(crate) struct Add {
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Vec<String>,
 
-    /// How sure you are of a record, 0 to 1
+    /// How sure you are of a record or fact, 0 to 1
     #[arg(long, value_name = "NUMBER")]
     pub(crate) confidence: Option<f64>,
 
-    /// When a note was said or which day a lesson is of; now if not given
+    /// When a note or episode was said or which day a lesson is of; now if not given
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
 
@@ -64,7 +65,7 @@ pub(crate) struct Add {
 /// Change a memory, by flags or in your editor
 ///
 /// With flags the change is made at once; without any, the memory opens in your editor. A change made meanwhile by somebody else is
-/// noticed and nothing is overwritten. Records, lessons, canon and registers can be changed; a note is what was said.
+/// noticed and nothing is overwritten. Records, lessons, canon, registers and facts can be changed; notes and episodes are what was said.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Edit {
     /// Its id, or a name that fits only one
@@ -82,7 +83,7 @@ pub(crate) struct Edit {
     #[arg(long, short)]
     pub(crate) tag: Vec<String>,
 
-    /// New text of a canon or register
+    /// New text of a canon, register or fact
     #[arg(long)]
     pub(crate) text: Option<String>,
 

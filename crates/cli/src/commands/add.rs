@@ -11,7 +11,7 @@ use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::kind::OTHER_KINDS;
-use heirloom_core::{Code, Fault, Kind, MemoryId, ShelfName, fault::Result, time};
+use heirloom_core::{Code, Fault, Kind, MemoryId, fault::Result, time};
 use heirloom_engine::shelf::Done;
 use heirloom_engine::shelf::records::{Document, Given, Said, compose, name_for};
 
@@ -24,6 +24,8 @@ pub(crate) fn run(args: &Args, call: &Add, out: &Out) -> Result<u8> {
         Some(Kind::Lesson) => lesson::add(&wired, call, out)?,
         Some(Kind::Note) => note::add(&wired, call, out)?,
         Some(kind @ (Kind::Canon | Kind::Register)) => vault::add(&wired, call, &kind, out)?,
+        Some(Kind::Fact) => return super::remember::fact(&wired, call, out),
+        Some(Kind::Episode) => return super::remember::episode(&wired, call, out),
         _ => record(&wired, call, out)?,
     };
     let Some(done) = done else { return Ok(exit::OK) };
@@ -41,7 +43,7 @@ fn word(status: &str) -> &str {
 }
 
 /// Refuses flags that this kind has no use for: silence would lose what somebody typed.
-fn only(call: &Add, allowed: &[&str]) -> Result<()> {
+pub(super) fn only(call: &Add, allowed: &[&str]) -> Result<()> {
     let given = [
         ("--title", call.title.is_some()),
         ("--field", !call.field.is_empty()),
@@ -63,7 +65,7 @@ fn only(call: &Add, allowed: &[&str]) -> Result<()> {
 fn record(wired: &Wired, call: &Add, out: &Out) -> Result<Option<Done>> {
     let settings = wired.engine.settings();
     let Some(category) = settings.category(&call.kind) else {
-        let shelves = OTHER_KINDS.iter().filter(|row| row.shelf != ShelfName::Tiers).map(|row| row.name);
+        let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
         let names: Vec<&str> = settings.categories.iter().map(|c| c.name()).chain(shelves).collect();
         return Err(Fault::new(Code::Usage, format!("there is no kind `{}`", call.kind))
             .fact("category", call.kind.as_str())
@@ -117,7 +119,7 @@ fn read_document(file: &str) -> Result<Document> {
 }
 
 /// The words of the call, or the text of its file.
-fn words(call: &Add) -> Result<String> {
+pub(super) fn words(call: &Add) -> Result<String> {
     match (&call.from, call.text.is_empty()) {
         (Some(file), true) => input::text(file),
         (Some(_), false) => Err(Fault::new(Code::Usage, "there is a text and a file to take it from")

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args, call: &Edit, out: &Out) -> Result<u8> {
                     "`heirloom convert {id} lesson` distils it, `heirloom retire {id}` takes it out of use"
                 )));
         }
-        ShelfName::Tiers => return Err(unknown(id.as_str())),
+        ShelfName::Tiers => return super::remember::edit(&wired, call, &id, out),
     };
     let Some(done) = done else {
         out.say("nothing changed");

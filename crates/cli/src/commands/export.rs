@@ -13,10 +13,16 @@ const SHELVES: [ShelfName; 4] = [ShelfName::Records, ShelfName::Topics, ShelfNam
 
 pub(crate) fn run(args: &Args, call: &Export, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
+    if call.shelf.as_deref() == Some(ShelfName::Tiers.name()) {
+        return super::carry::export(&wired, call, out);
+    }
+    if call.all_users {
+        return Err(Fault::new(Code::Usage, "--all-users is for turns and facts").hint("add --shelf tiers"));
+    }
     let shelves: Vec<ShelfName> = match &call.shelf {
         None => SHELVES.to_vec(),
         Some(name) => vec![SHELVES.into_iter().find(|shelf| shelf.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = SHELVES.iter().map(|shelf| shelf.name()).collect();
+            let names: Vec<&str> = ShelfName::ALL.iter().map(|shelf| shelf.name()).collect();
             Fault::new(Code::Usage, format!("there is no shelf `{name}`"))
                 .hint(format!("use one of {}", names.join(", ")))
         })?],

@@ -1,7 +1,7 @@
 //! `import`: memories from elsewhere, named or found.
 
-use super::auto_commit;
 use super::show::visible;
+use super::{auto_commit, carry};
 use crate::args::{Args, Import};
 use crate::output::{Out, Table};
 use crate::wiring::Wired;
@@ -9,11 +9,13 @@ use crate::{environment, person, wiring};
 use heirloom_agents::table::{CLAUDE_CODE, CODEX};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Channel, fault::Result};
+use heirloom_core::{Channel, Code, Fault, fault::Result};
 use heirloom_engine::gate::Entry;
+use heirloom_engine::shelf::tiers::is_archive;
 use heirloom_engine::transfer::{Homes, Imported, Source, find, gather, import, rehearse};
 use serde_json::json;
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
 /// Refusals and files that are listed; the rest is counted, and `--json` has them all.
 const LISTED: usize = 20;
@@ -23,6 +25,9 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     out.warnings(&wired.loaded.warnings);
     if call.is_auto() {
         return auto(&wired, call, out);
+    }
+    if let Some(archive) = archive(&wired, call)? {
+        return carry::import(&wired, call, archive, out);
     }
     let paths: Vec<PathBuf> = call.paths.iter().map(|path| wired.cwd.join(path)).collect();
     let sources = gather(&paths)?;
@@ -36,6 +41,29 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
         auto_commit(&wired, out, &format!("memory: import {} memories", report.new_count()));
     }
     Ok(if report.refused.is_empty() { exit::OK } else { exit::REFUSED })
+}
+
+/// The archive of turns and facts that is to be read, if it is one. It goes to a database and not to the project, so it goes alone.
+fn archive<'a>(wired: &Wired, call: &'a Import) -> Result<Option<&'a Path>> {
+    let is_one = |path: &&PathBuf| {
+        let mut beginning = [0; 64];
+        let read = std::fs::File::open(wired.cwd.join(path)).and_then(|mut file| file.read(&mut beginning));
+        path.as_os_str() == "-" || read.is_ok_and(|count| is_archive(&beginning[..count]))
+    };
+    let found = call.paths.iter().find(is_one).map(PathBuf::as_path);
+    let with_flags = call.all_users || call.even_removed || call.vouch;
+    match found {
+        Some(_) if call.paths.len() > 1 => {
+            Err(Fault::new(Code::Usage, "an archive of turns and facts goes alone")
+                .hint("import it by itself, and the other files after it"))
+        }
+        None if with_flags => Err(Fault::new(
+            Code::Usage,
+            "--all-users, --even-removed and --vouch are for archives of turns and facts",
+        )
+        .hint("`heirloom export --shelf tiers --to FILE` makes one")),
+        found => Ok(found),
+    }
 }
 
 /// What is in a file is not this person's word, even if this person brings the file.

@@ -57,7 +57,13 @@ pub(crate) fn unarchive(args: &Args, call: &Unarchive, out: &Out) -> Result<u8> 
 
 pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let id = names::find(&wired.engine, &call.id)?;
+    let id = match names::find(&wired.engine, &call.id) {
+        _ if call.topic => return super::clear::topic(&wired, call, out),
+        Err(fault) if fault.code == heirloom_core::Code::NotFound => {
+            return super::clear::topic(&wired, call, out);
+        }
+        found => found?,
+    };
     let shelf = wired.engine.shelf_of(&id)?;
     let title = shelf.get(&id).ok().flatten().map_or_else(|| id.to_string(), |memory| memory.title);
     if !person::confirm(&format!("Remove every trace of `{id}` ({title})?"), call.yes)? {

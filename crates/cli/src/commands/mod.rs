@@ -3,6 +3,8 @@
 mod add;
 mod audit;
 mod brief;
+mod carry;
+mod clear;
 mod compact;
 mod config;
 mod convert;
@@ -24,6 +26,7 @@ mod pages;
 mod recall;
 mod record;
 mod reference;
+mod remember;
 mod review;
 mod review_list;
 mod scan;
@@ -35,12 +38,14 @@ mod show;
 mod snapshot;
 mod status;
 mod sync;
+mod tiers;
+mod user;
 mod vault;
 mod verify;
 
 pub(crate) use reference::PAGES;
 
-use crate::args::{Args, Command, RecordAction};
+use crate::args::{Args, Command, MemoryVerb, RecordAction};
 use crate::output::Out;
 use crate::wiring::Wired;
 use heirloom_core::text::one_line;
@@ -53,7 +58,15 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Init(call) => init::run(args, call, out),
         Command::Setup(call) => setup::run(args, call, out),
         Command::Add(call) => add::run(args, call, out),
+        Command::Remember(call) => remember::run(args, call, out),
         Command::Search(call) => search::run(args, call, out),
+        Command::Clear(call) => clear::run(args, call, out),
+        Command::Memory(call) => match &call.verb {
+            MemoryVerb::Clear(call) => clear::run(args, call, out),
+            MemoryVerb::Forget(call) => lifecycle::forget(args, call, out),
+        },
+        Command::Expire(_) => clear::expire(args, out),
+        Command::User(call) => user::run(args, call, out),
         Command::Show(call) => show::show(args, call, out),
         Command::List(call) => show::list(args, call, out),
         Command::Edit(call) => edit::run(args, call, out),

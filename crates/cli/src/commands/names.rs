@@ -1,6 +1,6 @@
 //! Names people type: a full id, or a part of one that fits only one memory.
 
-use heirloom_core::{Code, Fault, MemoryId, fault::Result};
+use heirloom_core::{Code, Fault, MemoryId, ShelfName, fault::Result};
 use heirloom_engine::Engine;
 use heirloom_engine::shelf::{Listing, unknown};
 
@@ -14,7 +14,8 @@ pub(crate) fn find(engine: &Engine, name: &str) -> Result<MemoryId> {
     }
     let mut exact = Vec::new();
     let mut partly = Vec::new();
-    for shelf in engine.shelves() {
+    // Turns and facts are named in full: their ids are no words, and there may be a million of them.
+    for shelf in engine.shelves().into_iter().filter(|shelf| shelf.name() != ShelfName::Tiers) {
         for memory in shelf.list(&Listing::everything())? {
             if memory.id.name() == name {
                 exact.push(memory.id);

@@ -12,7 +12,7 @@ use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Memory, fault::Result};
 use heirloom_engine::Engine;
 use heirloom_engine::gate::inbox::Item;
-use heirloom_engine::review::{Pending, Suggestions, accept, accept_draft, pending, suggestions};
+use heirloom_engine::review::{Pending, Suggestions, accept, accept_draft, pending, reject, suggestions};
 use heirloom_engine::shelf::unknown;
 use serde::Serialize;
 
@@ -40,9 +40,7 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
         Some(ReviewAction::Reject { keys }) => {
             let mut rejected = Vec::new();
             for key in keys {
-                let item = engine.inbox()?.get(key, engine.project().world().now)?;
-                engine.inbox()?.remove(&item.key)?;
-                rejected.push(item.id);
+                rejected.push(reject(engine, key)?);
             }
             out.answer(&rejected, || {
                 for id in &rejected {
@@ -85,7 +83,7 @@ fn chosen<'a>(engine: &Engine, waiting: &'a Pending, keys: &[String]) -> Result<
 /// Shows everything, asks once, notes the acceptance of exactly these bytes and stores exactly these drafts.
 fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Item], out: &Out) -> Result<u8> {
     for item in drafts {
-        print_draft(out, item);
+        print_draft(&wired.engine, out, item);
         out.line("");
     }
     for memory in memories {

@@ -3,6 +3,7 @@
 use super::show::visible;
 use crate::output::{Out, Table};
 use heirloom_core::text::one_line;
+use heirloom_engine::Engine;
 use heirloom_engine::gate::inbox::Item;
 use heirloom_engine::review::{Pending, Suggestions};
 use serde_json::Value;
@@ -10,7 +11,7 @@ use serde_json::Value;
 /// Pairs and proposals that are listed; `--json` has them all.
 const LISTED: usize = 10;
 
-pub(super) fn print_draft(out: &Out, item: &Item) {
+pub(super) fn print_draft(engine: &Engine, out: &Out, item: &Item) {
     let shown = |text: &str| visible(&one_line(text));
     out.line(format!(
         "{}  {}  {}",
@@ -18,6 +19,9 @@ pub(super) fn print_draft(out: &Out, item: &Item) {
         out.style.yellow("not stored yet"),
         out.style.dim(&shown(&item.reasons.join("; ")))
     ));
+    if let Some(content) = item.draft["memory"]["content"].as_str() {
+        return print_beside(engine, out, item, content);
+    }
     match &item.draft {
         Value::Object(fields) => {
             for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
@@ -29,6 +33,18 @@ pub(super) fn print_draft(out: &Out, item: &Item) {
             }
         }
         other => out.line(visible(&other.to_string())),
+    }
+}
+
+/// A fact that waits, and the known ones it would supersede, side by side.
+fn print_beside(engine: &Engine, out: &Out, item: &Item, content: &str) {
+    out.line(format!("  {}  {}", out.style.green("new  "), visible(&one_line(content))));
+    let beside = item.draft["beside"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for known in beside.iter().filter_map(|beside| beside["id"].as_str()) {
+        if let Some(stored) = engine.tiers().ok().and_then(|tiers| tiers.own(known).ok()) {
+            let old = visible(&one_line(&stored.content));
+            out.line(format!("  {}  {old}  {}", out.style.yellow("known"), out.style.dim(known)));
+        }
     }
 }
 

@@ -195,11 +195,12 @@ fn store(wired: &wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
     } else {
         Vec::new()
     };
-    out.answer(&json!({ "held": held, "fixed": fixed }), || {
+    let left = if fixed.is_empty() { held.clone() } else { wired.engine.refused_content()? };
+    out.answer(&json!({ "held": held, "fixed": fixed, "left": left }), || {
         if held.is_empty() {
             out.line(out.style.green("nothing stored that the gate would refuse"));
         }
-        for problem in held.iter().filter(|problem| !fixed.contains(&problem.file)) {
+        for problem in &left {
             let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
             out.line(format!("{}{line}: {}", out.style.bold(&problem.file), problem.message));
         }
@@ -211,7 +212,7 @@ fn store(wired: &wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
         }
     });
     super::auto_commit(wired, out, "memory: redact");
-    Ok(if held.len() > fixed.len() { exit::REFUSED } else { exit::OK })
+    Ok(if left.is_empty() { exit::OK } else { exit::REFUSED })
 }
 
 /// One verdict per request line.

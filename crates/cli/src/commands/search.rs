@@ -15,6 +15,9 @@ const EXCERPT: usize = 100;
 pub(crate) fn run(args: &Args, call: &Search, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
+    if call.tier.is_some() || call.context {
+        return super::tiers::search(&wired, call, out);
+    }
     let wanted = Wanted {
         kind: call.kind.as_deref().map(|name| known_kind(&wired, name)).transpose()?,
         include_retired: call.include_retired,

@@ -9,6 +9,7 @@ use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, ShelfName, Status, fault::Result};
 use heirloom_engine::shelf::links::{self, Link, Links};
+use heirloom_engine::shelf::tiers::Tier;
 use heirloom_engine::shelf::vault::Image;
 use heirloom_engine::shelf::{Listing, unknown};
 use serde::Serialize;
@@ -118,6 +119,9 @@ pub(crate) fn visible(text: &str) -> String {
 pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
+    if let Some(tier) = call.tier.as_deref().and_then(Tier::named) {
+        return super::tiers::list(&wired, call, tier, out);
+    }
     let status = match (call.all, call.retired, call.archived) {
         (true, _, _) => None,
         (_, true, _) => Some(Status::Retired),
@@ -128,7 +132,13 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     let wanted = Listing { status, kind };
     let mut memories = Vec::new();
     for shelf in wired.engine.shelves() {
-        memories.extend(shelf.list(&wanted)?);
+        match shelf.list(&wanted) {
+            // A database that cannot be reached keeps nobody from reading files.
+            Err(fault) if shelf.name() == ShelfName::Tiers && wanted.kind.is_none() => {
+                out.note(fault.message)
+            }
+            listed => memories.extend(listed?),
+        }
     }
     let audience = person::audience(&wired.engine, call.agent.as_deref());
     memories.retain(|memory| audience.sees(memory));
@@ -152,14 +162,14 @@ pub(crate) fn known_kind(wired: &wiring::Wired, name: &str) -> Result<Kind> {
     if known {
         return Ok(kind);
     }
-    let shelves = OTHER_KINDS.iter().filter(|row| row.shelf != ShelfName::Tiers).map(|row| row.name);
+    let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
     let names: Vec<&str> =
         wired.engine.settings().categories.iter().map(|c| c.name()).chain(shelves).collect();
     Err(Fault::new(Code::Usage, format!("there is no kind `{name}`"))
         .hint(format!("use one of {}", names.join(", "))))
 }
 
-fn print_list(wired: &wiring::Wired, memories: &[Memory], narrowed: bool, out: &Out) {
+pub(super) fn print_list(wired: &wiring::Wired, memories: &[Memory], narrowed: bool, out: &Out) {
     if memories.is_empty() {
         out.say(if narrowed {
             "nothing of this sort; `heirloom list --all` shows everything"

@@ -6,8 +6,8 @@ use crate::args::{Args, Gc, Verify};
 use crate::output::Out;
 use crate::wiring;
 use heirloom_core::code::exit;
-use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
+use heirloom_core::{ShelfName, fault::Result};
 use heirloom_engine::shelf::Problem;
 use serde_json::json;
 
@@ -54,7 +54,17 @@ pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
         })
         .collect();
     for shelf in wired.engine.shelves() {
-        problems.extend(shelf.verify()?);
+        match shelf.verify() {
+            // A database that cannot be reached is a problem of its own, and the files are still looked at.
+            Err(fault) if shelf.name() == ShelfName::Tiers => problems.push(Problem {
+                file: "tiers".to_owned(),
+                line: None,
+                code: fault.code.name(),
+                fix: fault.next_step().to_owned(),
+                message: fault.message,
+            }),
+            found => problems.extend(found?),
+        }
     }
     out.answer(&json!({ "ok": problems.is_empty(), "problems": problems }), || {
         if problems.is_empty() {

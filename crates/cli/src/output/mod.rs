@@ -56,6 +56,12 @@ impl Out {
         let _ = err.write_all(text.as_ref().as_bytes()).and_then(|()| err.write_all(b"\n"));
     }
 
+    /// Talk without a line break, for a count that overwrites itself.
+    pub(crate) fn talk(&self, text: impl AsRef<str>) {
+        let mut err = std::io::stderr().lock();
+        let _ = err.write_all(text.as_ref().as_bytes()).and_then(|()| err.flush());
+    }
+
     /// A remark that is no error.
     pub(crate) fn note(&self, text: impl AsRef<str>) {
         self.say(format!("{} {}", self.err_style.yellow("note:"), text.as_ref()));

@@ -86,6 +86,15 @@ const fn profile(name: &'static str, help: &'static str) -> Key {
     guarded(Guard::Tighten(PROFILES), key(name, Type::Choice(PROFILES), "", help))
 }
 
+/// Keeping conversations, from loose to strict.
+pub const CAPTURE: &[&str] = &["true", "false"];
+
+/// Trust from loose to strict.
+pub const TRUST: &[&str] = &["high", "medium", "low"];
+const fn trusted(name: &'static str, help: &'static str) -> Key {
+    guarded(Guard::Tighten(TRUST), key(name, Type::Choice(TRUST), "", help))
+}
+
 /// Treatment of contact data from loose to strict.
 pub const CONTACT: &[&str] = &["keep", "redact"];
 
@@ -255,6 +264,54 @@ pub const KEYS: &[Key] = &[
         Guard::UserOnly,
         key("agents.*.scope", Type::Name, "", "the vault scope of the agent of that name, its own"),
     ),
+    guarded(
+        Guard::Tighten(CAPTURE),
+        key(
+            "tiers.capture",
+            Type::Switch,
+            "false",
+            "on: a stop keeps the turns of the conversation as episodes",
+        ),
+    ),
+    key(
+        "tiers.episode_days",
+        Type::Whole { min: 1, max: 365 },
+        "90",
+        "days after which an episode goes by itself",
+    ),
+    key("tiers.max_episodes", Type::Whole { min: 0, max: 1_000 }, "10", "most episodes recalled at once"),
+    key("tiers.max_facts", Type::Whole { min: 0, max: 1_000 }, "20", "most facts recalled at once"),
+    key(
+        "tiers.max_tokens",
+        Type::Whole { min: 0, max: 1_000_000 },
+        "4000",
+        "most tokens recalled at once, four characters each",
+    ),
+    key("tiers.recency_weight", Type::Share, "0.3", "how much of an episode's score depends on its age"),
+    key(
+        "tiers.working_messages",
+        Type::Whole { min: 1, max: 10_000 },
+        "50",
+        "most messages of a running conversation kept in mind",
+    ),
+    key(
+        "tiers.working_tokens",
+        Type::Whole { min: 1, max: 1_000_000 },
+        "8000",
+        "most tokens of a running conversation kept in mind",
+    ),
+    key(
+        "tiers.working_minutes",
+        Type::Whole { min: 1, max: 10_080 },
+        "240",
+        "minutes after which a silent conversation is dropped",
+    ),
+    key("tiers.audit_days", DAYS, "0", "days the tiers' audit is kept; 0 is for ever"),
+    trusted("tiers.trust.owner_message", "trust of the owner's own messages, instead of high"),
+    trusted("tiers.trust.other_message", "trust of other users' messages, instead of medium"),
+    trusted("tiers.trust.tool_read", "trust of files and command output, instead of medium"),
+    trusted("tiers.trust.web", "trust of web content, instead of low"),
+    trusted("tiers.trust.agent", "trust of an agent's own words, instead of low"),
 ];
 
 impl Key {

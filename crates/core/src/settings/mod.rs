@@ -13,6 +13,7 @@ pub mod keys;
 mod layers;
 mod notes;
 mod read;
+mod tiers;
 mod typed;
 mod vault;
 
@@ -22,6 +23,7 @@ pub use keys::{Guard, KEYS, Key, Type};
 pub use layers::{Layer, Loaded, Origin, Valued, Warning, load};
 pub use notes::Notes;
 pub use read::{check, empty_document};
+pub use tiers::Tiers;
 pub use typed::{
     Contact, Delete, Gate, MatchStrategy, Parallel, Profile, Retrieval, Settings, Triage, TriageMode,
 };

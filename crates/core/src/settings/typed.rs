@@ -6,6 +6,7 @@ use super::category::{Category, CustomField};
 use super::external::External;
 use super::layers::{Origin, Warning};
 use super::notes::Notes;
+use super::tiers::Tiers;
 use super::vault::Vault;
 use crate::kind::{Kind, ShelfName};
 use serde_json::Value;
@@ -36,6 +37,8 @@ pub struct Settings {
     pub notes: Notes,
     /// What the vault holds and shows.
     pub vault: Vault,
+    /// What each user said and what is known about them.
+    pub tiers: Tiers,
 }
 
 /// What happens at a prompt.
@@ -229,6 +232,7 @@ impl Settings {
             ),
             notes: Notes::from_values(&v),
             vault: Vault::from_values(values),
+            tiers: Tiers::from_values(&v),
             categories,
         }
     }
@@ -250,7 +254,11 @@ impl Reader<'_> {
         self.get(name).and_then(Value::as_bool).unwrap_or_default()
     }
 
-    fn text(&self, name: &str) -> String {
+    pub(super) fn share(&self, name: &str) -> f64 {
+        self.get(name).and_then(Value::as_f64).unwrap_or_default()
+    }
+
+    pub(super) fn text(&self, name: &str) -> String {
         self.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 

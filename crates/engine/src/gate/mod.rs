@@ -60,6 +60,16 @@ pub trait Draft {
     /// Runs one of the shelf's own checks ([`Check::Shape`], [`Check::Noise`], [`Check::Duplicate`], [`Check::Capacity`]).
     fn own_check(&mut self, check: Check) -> Result<()>;
 
+    /// How far this draft is believed, where a deployment sets other levels than the table of channels.
+    fn trust(&self, entry: Entry) -> Trust {
+        entry.trust()
+    }
+
+    /// Whether a person must look at this whatever its trust, because of what is stored already.
+    fn must_wait(&self) -> bool {
+        false
+    }
+
     /// Whether only high trust may write this without confirmation.
     fn needs_high_trust(&self) -> bool {
         false
@@ -169,7 +179,7 @@ pub fn admit<D: Draft>(mut draft: D, entry: Entry, screen: &Screen) -> Decision<
         let outcome = match check {
             Check::Shape | Check::Noise | Check::Duplicate | Check::Capacity => draft.own_check(check),
             Check::Trust => {
-                waits |= draft.needs_high_trust() && entry.trust() < Trust::High;
+                waits |= draft.needs_high_trust() && draft.trust(entry) < Trust::High;
                 Ok(())
             }
             Check::Secrets | Check::Identity | Check::Contact | Check::Injection => {
@@ -180,7 +190,7 @@ pub fn admit<D: Draft>(mut draft: D, entry: Entry, screen: &Screen) -> Decision<
             return Decision::Refused(fault);
         }
     }
-    if waits && !entry.confirmed {
+    if (waits || draft.must_wait()) && !entry.confirmed {
         Decision::Waits { draft, remarks }
     } else {
         Decision::Passed(Passed { draft, entry, remarks })

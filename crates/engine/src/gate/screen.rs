@@ -145,6 +145,7 @@ impl Screen {
         if self.settings.profile(row.shelf()) == Profile::Seed {
             return seed::look(draft, check, entry);
         }
+        let trust = draft.trust(entry);
         let mut refused = None;
         let mut waits = false;
         let mut place = 0;
@@ -153,7 +154,17 @@ impl Screen {
             let mut cut = Vec::new();
             let mut tame = Vec::new();
             for finding in findings.iter().filter(|f| f.class == class) {
-                let act = self.act(row, finding, entry.trust());
+                let act = match self.act(row, finding, trust) {
+                    // A person who was asked about a mere possibility has decided.
+                    Act::Redact | Act::Confirm
+                        if entry.confirmed
+                            && class == Class::Secret
+                            && finding.level == scan::Level::Possible =>
+                    {
+                        Act::Report
+                    }
+                    act => act,
+                };
                 match act {
                     Act::Refuse if refused.is_none() => refused = Some(refusal(field, class, &finding.rule)),
                     Act::Refuse => {}

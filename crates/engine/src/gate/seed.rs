@@ -12,6 +12,7 @@ use heirloom_core::{Code, Fault, Trust, fault::Result};
 pub(super) fn look<D: Draft>(draft: &mut D, check: Check, entry: Entry) -> Result<bool> {
     let mut refused: Option<Fault> = None;
     let row = draft.row();
+    let low = draft.trust(entry) == Trust::Low;
     draft.texts(&mut |field, text| {
         let fault = match (row, check) {
             (Row::Topics, Check::Secrets) => words::blocked(text).first().map(|word| {
@@ -31,7 +32,7 @@ pub(super) fn look<D: Draft>(draft: &mut D, check: Check, entry: Entry) -> Resul
                 None
             }
             (Row::Episode, Check::Injection) => {
-                *text = levels::sanitise(text, entry.trust() == Trust::Low);
+                *text = levels::sanitise(text, low);
                 None
             }
             (Row::Fact, Check::Secrets) => levels::looks_like_credential(text).then(|| {

@@ -4,7 +4,9 @@
 
 mod fence;
 mod prompt;
+mod tiers;
 pub mod vault;
 
 pub use fence::records_block;
 pub use prompt::prompt_block;
+pub use tiers::tiers_block;

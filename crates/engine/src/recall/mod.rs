@@ -1,11 +1,30 @@
-//! Recall: which memories a prompt calls for, and why.
+//! Recall: which memories a question calls for, best first, and why.
 //!
-//! Comes in: a prompt and an index. Goes out: hits with their reasons. Never here: how hits are shown ([`crate::inject`]).
+//! Comes in: a question and an index, and for the hybrid ranking an embedder. Goes out: hits with every factor of their score. Reads only;
+//! the clock comes with the question. Never here: how hits are shown ([`crate::inject`]).
 
+mod ask;
+mod civil;
+mod explain;
+mod hybrid;
+mod order;
 pub mod prompt;
+pub mod query;
 pub mod search;
 mod sift;
+pub mod snippet;
 pub mod title_tags;
+mod weights;
+pub mod when;
 mod words;
 
+pub use ask::Ask;
+pub use explain::{Explain, Factors};
+pub use hybrid::{Hit, rank};
+pub use order::block;
+pub use weights::{Manner, Weights};
 pub use words::{Place, Words};
+
+#[cfg(test)]
+#[path = "recall_tests.rs"]
+mod tests;

@@ -6,6 +6,7 @@
 use crate::engine::Engine;
 use crate::gate::policy::{Act, Row};
 use crate::gate::scan::Class;
+use crate::shelf::tiers::Tier;
 use crate::shelf::vault::Question;
 use crate::shelf::{Audience, Listing, Shelf as _};
 use heirloom_core::{Channel, Code, Fault, Kind, Memory, ShelfName, Status, fault::Result};
@@ -73,7 +74,7 @@ pub fn search(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Gr
             ShelfName::Topics => lessons(engine, question, wanted)?,
             ShelfName::Notes => notes(engine, question, wanted)?,
             ShelfName::Vault => vault(engine, question, wanted)?,
-            ShelfName::Tiers => Vec::new(),
+            ShelfName::Tiers => tiers(engine, question, wanted)?,
         });
     }
     found.retain(|hit| wanted.audience.sees(&hit.memory));
@@ -138,6 +139,24 @@ pub(super) fn is_cut_today(engine: &Engine, memory: &Memory) -> bool {
     let verdict = engine.screen().verdict(&memory.body, Row::Notes, Channel::Repository.trust());
     let cut = |class: Class, act: Act| matches!(class, Class::Secret | Class::Identity) && act >= Act::Redact;
     verdict.findings.iter().any(|(finding, act)| cut(finding.class, *act))
+}
+
+/// Turns and facts of whoever asks. A database that cannot be reached is silent here, unless it was what was asked for.
+fn tiers(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
+    let Ok(tiers) = engine.tiers() else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for tier in Tier::STORED {
+        match tiers.search(question, Some(tier), wanted.per_kind) {
+            Ok(hits) => found.extend(hits.into_iter().map(|hit| Found {
+                memory: hit.memory.memory(),
+                score: Some(hit.score),
+                why: reasons(hit.why),
+            })),
+            Err(fault) if wanted.kind.is_some() => return Err(fault),
+            Err(_) => {}
+        }
+    }
+    Ok(found)
 }
 
 fn vault(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {

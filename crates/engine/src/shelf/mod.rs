@@ -9,6 +9,7 @@ mod merge;
 pub mod notes;
 pub mod provenance;
 pub mod records;
+pub mod tiers;
 pub mod topics;
 pub mod vault;
 
@@ -155,9 +156,7 @@ pub trait Shelf {
     fn verify(&self) -> Result<Vec<Problem>>;
 
     /// Cuts what the gate refuses out of the shelf's files. Returns the files that changed.
-    fn redact_stored(&self, _entry: Entry) -> Result<Vec<String>> {
-        Ok(Vec::new())
-    }
+    fn redact_stored(&self, entry: Entry) -> Result<Vec<String>>;
 
     /// How much is on it.
     fn count(&self) -> Result<Count> {

@@ -11,6 +11,7 @@ mod check;
 mod finding;
 mod fold;
 mod hidden;
+mod iban;
 mod ids;
 mod letters;
 mod national;

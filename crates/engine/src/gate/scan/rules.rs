@@ -90,7 +90,6 @@ pub(super) enum Check {
     BasicAuth,
     Luhn,
     Ssn,
-    Iban,
     Base58,
     Bech32,
     Pesel,

@@ -5,7 +5,7 @@
 use super::{
     check,
     finding::{Class, Level},
-    ids,
+    iban, ids,
     rules::Check,
 };
 use std::ops::Range;
@@ -78,7 +78,7 @@ fn run(text: &[u8], at: usize) -> Run {
 
 fn digits(text: &[u8], at: usize, each: &mut impl FnMut(Swept)) -> usize {
     let before = at.checked_sub(1).map(|i| text[i]);
-    if let Some(span) = iban(text, at) {
+    if let Some(span) = iban::at(text, at) {
         let end = span.end;
         each(Swept { class: Class::Identity, level: Level::Definite, rule: "iban", span });
         return end;
@@ -124,32 +124,6 @@ fn digits(text: &[u8], at: usize, each: &mut impl FnMut(Swept)) -> usize {
     }
     phone(text, &run, before, closed, each);
     end
-}
-
-/// An account number that begins with the two letters before `at`.
-fn iban(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let start = at.checked_sub(2)?;
-    let edge = start.checked_sub(1).is_none_or(|i| !text[i].is_ascii_alphanumeric());
-    if !edge || !text[start..at].iter().all(u8::is_ascii_alphabetic) || !text.get(at + 1)?.is_ascii_digit() {
-        return None;
-    }
-    // Groups may be parted by single blanks or hyphens; the longest number has 34 characters.
-    let limit = text.len().min(start + 34 + 9);
-    let mut ends = Vec::new();
-    let mut p = start;
-    while p < limit
-        && (text[p].is_ascii_alphanumeric()
-            || matches!(text[p], b' ' | b'-') && text[p - 1].is_ascii_alphanumeric())
-    {
-        p += 1;
-        if text[p - 1].is_ascii_alphanumeric()
-            && !text.get(p).is_some_and(u8::is_ascii_alphanumeric)
-            && p - start >= 15
-        {
-            ends.push(p);
-        }
-    }
-    ends.into_iter().find(|&end| ids::valid(Check::Iban, &text[start..end])).map(|end| start..end)
 }
 
 /// Cards and social security numbers in one run. Answers whether something was found.

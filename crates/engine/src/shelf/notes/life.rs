@@ -100,6 +100,10 @@ impl Shelf for Notes<'_> {
     fn verify(&self) -> Result<Vec<Problem>> {
         self.problems()
     }
+
+    fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
+        self.redact_notes(entry)
+    }
 }
 
 impl Notes<'_> {

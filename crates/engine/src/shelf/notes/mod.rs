@@ -20,6 +20,7 @@ mod id;
 mod life;
 mod note;
 mod read;
+mod redact;
 mod scalar;
 mod store;
 mod verify;

@@ -85,7 +85,7 @@ impl Notes<'_> {
                                 finding.class.name(),
                                 finding.rule
                             ),
-                            "take it out of the file, and out of use where it is valid",
+                            "`heirloom scan --store --fix` cuts it out; take it out of use where it is valid",
                         );
                     }
                 }

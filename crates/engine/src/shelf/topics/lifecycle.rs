@@ -158,6 +158,10 @@ impl Shelf for Topics<'_> {
     fn verify(&self) -> Result<Vec<Problem>> {
         self.problems()
     }
+
+    fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
+        self.redact_files(entry)
+    }
 }
 
 impl Topics<'_> {

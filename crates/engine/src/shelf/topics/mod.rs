@@ -26,6 +26,7 @@ mod page;
 mod path_rules;
 mod place;
 mod prune;
+mod redact;
 mod repair;
 mod search;
 mod state;

@@ -155,7 +155,7 @@ impl Topics<'_> {
                     None,
                     Code::GateRefused,
                     message,
-                    "take it out of the file, or `heirloom forget` the lesson",
+                    "`heirloom scan --store --fix` cuts it out; take it out of use where it is valid",
                 ));
             }
             *hashes.entry((held.subtopic.as_str(), held.hash.as_str())).or_default() += 1;

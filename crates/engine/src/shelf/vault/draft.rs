@@ -7,12 +7,13 @@
 
 use super::alike;
 use super::desk::{Desk, Slot};
+use super::journal::journal_signal;
 use super::next::{as_revision, bumped, created, in_use, not_found, refusal, restored, revised};
 use super::record::{CANON, REGISTER, Record};
 use super::rules::{MAX_LABEL, MAX_TEXT, Rules, SOURCES};
-use super::seed_rules;
 use super::write::{Addition, Promotion, Revision, Write};
 use crate::gate::policy::Row;
+use crate::gate::scan::seed::guard;
 use crate::gate::{Check, Draft};
 use heirloom_core::settings::{Profile, SHARED};
 use heirloom_core::{Code, Fault, fault::Result, hash, text, time};
@@ -171,7 +172,7 @@ impl<'d> VaultDraft<'d> {
         }
         if self.brings_text()
             && (is_new || self.is_standard())
-            && let Some(signal) = seed_rules::journal_signal(&self.next.text)
+            && let Some(signal) = journal_signal(&self.next.text)
         {
             let message = format!("the text holds the journal-only signal `{signal}`");
             return Err(refusal(
@@ -248,10 +249,10 @@ impl<'d> VaultDraft<'d> {
         if !self.brings_text() {
             return Ok(());
         }
-        let Some(first) = seed_rules::violations(&self.next.text).into_iter().next() else { return Ok(()) };
+        let Some(first) = guard::violations(&self.next.text).into_iter().next() else { return Ok(()) };
         let message = "PII detected; nothing was stored";
         let hint = "leave it out; say where it is kept";
-        Err(refusal(Code::GateRefused, "pii", message, hint).fact("found", first.word.unwrap_or(first.kind)))
+        Err(refusal(Code::GateRefused, "pii", message, hint).fact("found", first.word()))
     }
 
     /// Step seven; a new version of a memory is no duplicate of the old one.

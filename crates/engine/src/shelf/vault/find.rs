@@ -6,9 +6,9 @@
 use super::alike::{self, Pair, Question};
 use super::current::{Current, View};
 use super::image::Held;
+use super::journal::journal_signal;
 use super::record::Record;
 use super::rules::Rules;
-use super::seed_rules;
 use super::store::Vault;
 use heirloom_core::{fault::Result, text, time};
 use serde::Serialize;
@@ -155,7 +155,7 @@ impl Vault<'_> {
                 && text::trim(&record.text).chars().count() < SHORT;
             let reason = if short {
                 format!("a very short register (under {SHORT} characters) without a topic")
-            } else if let Some(signal) = seed_rules::journal_signal(&record.text) {
+            } else if let Some(signal) = journal_signal(&record.text) {
                 format!("journal noise: it holds `{signal}`")
             } else if first != record.id {
                 format!("says the same as `{first}`")

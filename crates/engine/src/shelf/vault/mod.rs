@@ -8,7 +8,7 @@
 //! |---|---|
 //! | one line | `record`, and `layout` for lines of our own |
 //! | the file, resolved | `current`, which keeps only what counts, and `image`, which sees every line; both by `scan` |
-//! | the gate's eight steps | `draft`, over `next` and `desk`, with `rules`, `seed_rules`, `alike` |
+//! | the gate's eight steps | `draft`, over `next` and `desk`, with `rules`, `journal`, `alike` |
 //! | writes | `write` (what can be asked), `store` |
 //! | compact, forget | `rewrite` |
 //! | search, figures, proposals | `find` |
@@ -22,15 +22,16 @@ mod desk;
 mod draft;
 mod find;
 mod image;
+mod journal;
 mod judge;
 mod layout;
 mod next;
 mod record;
+mod redact;
 mod review;
 mod rewrite;
 mod rules;
 mod scan;
-pub mod seed_rules;
 mod store;
 mod transfer;
 mod view;

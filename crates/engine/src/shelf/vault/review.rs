@@ -96,6 +96,16 @@ impl Vault<'_> {
                 problems.push(problem(held.number, Code::Validation, message, fix));
             }
         }
+        for held in image.readable() {
+            if let Some(rule) = self.held_back(&held.record.text) {
+                let message = format!(
+                    "`{}` holds what the gate refuses ({rule}); nobody is given it",
+                    held.record.memory_id()
+                );
+                let fix = "`heirloom scan --store --fix` cuts it out; take it out of use where it is valid";
+                problems.push(problem(held.number, Code::GateRefused, message, fix));
+            }
+        }
         problems.sort_by_key(|p| p.line);
         Ok(problems)
     }

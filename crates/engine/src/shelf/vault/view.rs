@@ -36,8 +36,8 @@ impl Vault<'_> {
 
     fn memory(&self, held: &Held<'_>) -> Result<Memory> {
         let record = &held.record;
-        let standing = self.standing(held)?;
         let content_hash = hash::sha256(held.bytes);
+        let standing = self.engine.standing(record.memory_id().as_str(), &content_hash)?;
         let said = |time: &str| (!time.is_empty()).then(|| time.to_owned());
         Ok(Memory {
             id: record.memory_id(),
@@ -149,6 +149,10 @@ impl Shelf for Vault<'_> {
 
     fn verify(&self) -> Result<Vec<Problem>> {
         self.problems()
+    }
+
+    fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
+        self.redact_lines(entry)
     }
 }
 

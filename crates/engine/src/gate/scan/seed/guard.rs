@@ -18,6 +18,14 @@ pub enum Violation {
 }
 
 impl Violation {
+    /// The word of the list, or for a number the name of its kind.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Violation::Keyword(word) => word,
+            number => number.kind(),
+        }
+    }
+
     /// The neutral name of the kind.
     pub const fn kind(self) -> &'static str {
         match self {

@@ -1,0 +1,78 @@
+//! What can be typed about the tiers.
+
+use clap::Subcommand;
+
+/// Save something about yourself: a fact or a preference
+///
+/// `heirloom remember "I prefer short answers"`. What nearly repeats or contradicts something known is shown beside it first. Facts that do not come
+/// from a person at a terminal wait in `heirloom review`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Remember {
+    /// What to remember, in a sentence
+    #[arg(required = true)]
+    pub(crate) text: Vec<String>,
+
+    /// A tag; repeat it
+    #[arg(long, short)]
+    pub(crate) tag: Vec<String>,
+
+    /// How sure you are, 0 to 1
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) confidence: f64,
+}
+
+/// Remove all turns, all facts, or both
+#[derive(Debug, clap::Args)]
+pub(crate) struct Clear {
+    /// What goes
+    #[arg(value_parser = ["episodic", "semantic", "all"])]
+    pub(crate) tier: String,
+
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+/// The same as `clear` and `forget`, under one noun
+#[derive(Debug, clap::Args)]
+pub(crate) struct MemoryCommand {
+    #[command(subcommand)]
+    pub(crate) verb: MemoryVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryVerb {
+    Clear(Clear),
+    Forget(super::Forget),
+}
+
+/// Remove episodes that are past their time
+///
+/// Any long-running Heirloom does this once a day by itself. The account that keeps the deployment does it for every user.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Expire {}
+
+/// Users of this deployment
+///
+/// On the command line you are your operating system's account. Everybody else acts with a token, in HEIRLOOM_TOKEN.
+#[derive(Debug, clap::Args)]
+pub(crate) struct User {
+    #[command(subcommand)]
+    pub(crate) action: UserAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UserAction {
+    /// Add a user
+    Add {
+        /// The name
+        name: String,
+    },
+    /// All users
+    List,
+    /// Make a new token; it is shown once, and an older one no longer works
+    Token {
+        /// Whose
+        name: String,
+    },
+}

@@ -1,0 +1,115 @@
+//! From a transcript's turns to episodes.
+//!
+//! Comes in: turns in order. Goes out: an episode for each, with the trust of its channel: a person's words are the owner's, an assistant's are an
+//! agent's. The same transcript may be brought as often as anybody likes: a turn is known by its session and what was said when. Never here:
+//! anything, unless `tiers.capture` is on.
+
+use super::transcript::{Role, Turn};
+use crate::engine::Engine;
+use crate::gate::Entry;
+use crate::shelf::tiers;
+use heirloom_core::{Channel, fault::Result, hash, time};
+
+/// What a stop kept of a conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KeptTurns {
+    /// Turns that are new.
+    pub stored: usize,
+    /// Turns that were there already.
+    pub known: usize,
+    /// Turns the gate refused.
+    pub refused: usize,
+    /// Facts that somebody stated in them; they wait for a yes.
+    pub proposed: usize,
+}
+
+/// What a stop does: keeps the turns of a transcript as episodes, if `tiers.capture` is on.
+pub fn keep_turns(engine: &Engine, turns: impl IntoIterator<Item = Turn>) -> Result<KeptTurns> {
+    let mut kept = KeptTurns::default();
+    if !engine.settings().tiers.capture {
+        return Ok(kept);
+    }
+    let shelf = engine.tiers()?;
+    let mut said = Vec::new();
+    for (position, turn) in turns.into_iter().enumerate().filter(|(_, turn)| !turn.text.trim().is_empty()) {
+        let channel = match turn.role {
+            Role::User => Channel::OwnerMessage,
+            Role::Assistant => Channel::Agent,
+        };
+        let at = turn.at.map(time::format).unwrap_or_default();
+        let message = hash::sha256(format!("{at}\0{}", turn.text).as_bytes())[..24].to_owned();
+        let role = match turn.role {
+            Role::User => tiers::Role::User,
+            Role::Assistant => tiers::Role::Assistant,
+        };
+        said.push((
+            tiers::Turn {
+                session: turn.session.or_else(|| Some("unnamed".to_owned())),
+                message: Some(message),
+                position: u32::try_from(position).unwrap_or(u32::MAX),
+                occurred_at: turn.at,
+                ..tiers::Turn::of(role, turn.text)
+            },
+            Entry::through(channel),
+        ));
+    }
+    let words: Vec<(String, Option<String>)> = said
+        .iter()
+        .filter(|(turn, _)| turn.role == tiers::Role::User)
+        .map(|(turn, _)| (turn.content.clone(), turn.session.clone()))
+        .collect();
+    for outcome in shelf.add_episodes(said)? {
+        match outcome {
+            Ok(done) if done.status == "created" => kept.stored += 1,
+            Ok(_) => kept.known += 1,
+            Err(_) => kept.refused += 1,
+        }
+    }
+    // What was proposed at an earlier stop is not proposed again.
+    if kept.stored > 0 {
+        for (text, session) in words {
+            kept.proposed +=
+                shelf.propose_from(&text, session.as_deref(), Entry::through(Channel::OwnerMessage))?;
+        }
+    }
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shelf::tiers::SqliteStore;
+    use crate::shelf::tiers::story::{Stage, moment, tiers};
+    use heirloom_core::Trust;
+
+    #[test]
+    fn a_conversation_is_kept_once_and_only_if_wanted() {
+        let dir = tempfile::tempdir().unwrap();
+        let stage = Stage::new(std::sync::Arc::new(SqliteStore::at(&dir.path().join("t"))), dir.path());
+        let turn = |role, text: &str| Turn {
+            role,
+            text: text.to_owned(),
+            at: Some(moment("2026-03-01T10:00:00Z")),
+            session: Some("s".to_owned()),
+            files: Vec::new(),
+        };
+        let turns = || {
+            vec![
+                turn(Role::User, "I prefer small commits."),
+                turn(Role::Assistant, "Noted."),
+                turn(Role::User, " "),
+            ]
+        };
+        assert_eq!(
+            keep_turns(&stage.of("ada"), turns()).unwrap(),
+            KeptTurns::default(),
+            "off unless switched on"
+        );
+        let engine = stage.with(serde_json::json!({ "tiers": { "capture": true } })).of("ada");
+        let kept = keep_turns(&engine, turns()).unwrap();
+        assert_eq!((kept.stored, kept.proposed), (2, 1));
+        assert_eq!(keep_turns(&engine, turns()).unwrap(), KeptTurns { known: 2, ..KeptTurns::default() });
+        let all = tiers(&engine).newest(None, None, Some("s"), 10).unwrap();
+        assert_eq!(all.iter().map(|m| m.trust).collect::<Vec<_>>(), [Trust::Low, Trust::High]);
+    }
+}

@@ -1,0 +1,178 @@
+//! What goes into the index: one document per memory.
+//!
+//! A document is a copy of what a shelf holds, in the words the index needs; the index never hands it back
+//! changed. Times are seconds since 1970 in UTC.
+
+/// How far a memory is trusted: by the channel it came through, never by what it says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trust {
+    /// Web content, an agent's own words.
+    Low,
+    /// Files, command output, other people's messages.
+    #[default]
+    Medium,
+    /// The owner's own words, or accepted by a person.
+    High,
+}
+
+impl Trust {
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            Self::Low => 0,
+            Self::Medium => 1,
+            Self::High => 2,
+        }
+    }
+
+    /// From 0 for low to 1 for high.
+    pub(crate) fn share(self) -> f32 {
+        match self {
+            Self::Low => 0.0,
+            Self::Medium => 0.5,
+            Self::High => 1.0,
+        }
+    }
+
+    pub(crate) fn from_code(code: i64) -> Self {
+        match code {
+            2 => Self::High,
+            1 => Self::Medium,
+            _ => Self::Low,
+        }
+    }
+}
+
+/// Where a memory is in its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// In force.
+    #[default]
+    Active,
+    /// No longer in force; found only when asked for.
+    Retired,
+    /// Held back: never recalled, listed for review.
+    Held,
+}
+
+impl Status {
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            Self::Active => 0,
+            Self::Retired => 1,
+            Self::Held => 2,
+        }
+    }
+
+    pub(crate) fn from_code(code: i64) -> Self {
+        match code {
+            0 => Self::Active,
+            1 => Self::Retired,
+            _ => Self::Held,
+        }
+    }
+}
+
+/// Whose words a memory holds, where it is a turn of a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// Not a turn.
+    #[default]
+    None,
+    /// A person's.
+    Person,
+    /// An agent's.
+    Agent,
+}
+
+impl Role {
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            Self::None => 0,
+            Self::Person => 1,
+            Self::Agent => 2,
+        }
+    }
+
+    pub(crate) fn from_code(code: i64) -> Self {
+        match code {
+            1 => Self::Person,
+            2 => Self::Agent,
+            _ => Self::None,
+        }
+    }
+}
+
+/// One memory, as the index sees it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// Id, unique for its owner.
+    pub id: String,
+    /// Kind, such as `decision`, `note`, `episode`.
+    pub kind: String,
+    /// Title or subject; may be empty.
+    pub title: String,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// Text.
+    pub body: String,
+    /// Whose words it holds.
+    pub role: Role,
+    /// Who speaks, where that is a name; empty otherwise.
+    pub speaker: String,
+    /// Conversation or document this is a part of; empty if it stands alone.
+    pub group: String,
+    /// Place in the group.
+    pub position: u32,
+    /// When it happened.
+    pub occurred_at: i64,
+    /// Trust.
+    pub trust: Trust,
+    /// Status.
+    pub status: Status,
+    /// How sure the memory is of itself, 0 to 1.
+    pub confidence: f32,
+    /// Scope, such as `project`, `user`, `file:src/main.rs`.
+    pub scope: String,
+    /// Paths or globs it applies to.
+    pub applies_to: Vec<String>,
+}
+
+impl Document {
+    /// The text an embedder is given: title or speaker before the body.
+    pub fn passage(&self) -> String {
+        match (self.title.is_empty(), self.speaker.is_empty()) {
+            (false, _) => format!("{}\n{}", self.title, self.body),
+            (true, false) => format!("{}: {}", self.speaker, self.body),
+            (true, true) => self.body.clone(),
+        }
+    }
+}
+
+/// A document's metadata as kept for ranking, without its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    /// Number within its owner's part.
+    pub number: u32,
+    /// Fingerprint of the group, 0 if it stands alone.
+    pub group: i64,
+    /// Place in the group.
+    pub position: u32,
+    /// When it happened.
+    pub occurred_at: i64,
+    /// Kind.
+    pub kind: String,
+    /// Trust.
+    pub trust: Trust,
+    /// Status.
+    pub status: Status,
+    /// Terms in title and body.
+    pub length: u32,
+    /// Confidence.
+    pub confidence: f32,
+    /// Scope.
+    pub scope: String,
+    /// Whose words it holds.
+    pub role: Role,
+    /// Fingerprint of the speaker's first name, 0 for none.
+    pub speaker: i64,
+}

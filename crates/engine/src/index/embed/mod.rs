@@ -1,0 +1,119 @@
+//! Embeddings behind one trait: the built-in static model, MiniLM from a local file, an endpoint.
+//!
+//! In: texts. Out: unit vectors of one space, and for models that can, one vector per word piece. Vectors
+//! of two spaces are never compared: [`Space`] says which one a vector belongs to.
+
+pub mod builtin;
+pub mod endpoint;
+pub mod minilm;
+pub mod pieces;
+pub mod vocab;
+
+use std::fmt;
+
+/// Which space vectors live in. Two embedders with equal spaces may be mixed, no others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// Name and version of the model, such as `static-256-1`.
+    pub model: String,
+    /// Length of a vector.
+    pub dims: usize,
+}
+
+/// How much of an embedding is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// One vector per text.
+    Pooled,
+    /// Also one vector per word piece, where the model has them.
+    Pieces,
+}
+
+/// Vectors of the word pieces of one text, in order, special pieces left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PieceVectors {
+    /// Numbers of the word pieces.
+    pub ids: Vec<vocab::PieceId>,
+    /// For each piece, which of the text's words (as white space parts them) it belongs to; `None` for punctuation.
+    pub words: Vec<Option<u32>>,
+    /// Unit vectors, one after the other.
+    pub vectors: Vec<f32>,
+}
+
+/// One text, embedded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedding {
+    /// Unit vector of the text (all zeros if nothing in it is known to the model).
+    pub vector: Vec<f32>,
+    /// Word-piece vectors, if asked for and if the model has them.
+    pub pieces: Option<PieceVectors>,
+}
+
+/// Turns texts into vectors of one space.
+pub trait Embedder: Send + Sync {
+    /// The space all answers belong to.
+    fn space(&self) -> &Space;
+
+    /// One embedding per text, in order.
+    fn embed(&self, texts: &[&str], detail: Detail) -> Result<Vec<Embedding>, EmbedError>;
+
+    /// Whether the model's worth for recall was measured by this project (see `docs/benchmarks.md`).
+    fn is_measured(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Detail::Pieces`] brings word-piece vectors.
+    fn has_pieces(&self) -> bool {
+        false
+    }
+}
+
+/// Why texts could not be embedded or a model could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EmbedError {
+    /// A model file is not what it should be.
+    Model {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The endpoint could not be reached or answered with an error.
+    Endpoint {
+        /// What it said.
+        reason: String,
+        /// Whether the same call may work later.
+        retryable: bool,
+    },
+}
+
+impl EmbedError {
+    pub(crate) fn model(reason: impl Into<String>) -> Self {
+        Self::Model { reason: reason.into() }
+    }
+}
+
+impl fmt::Display for EmbedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model { reason } => {
+                write!(f, "the embedding model cannot be used: {reason}; install it again")
+            }
+            Self::Endpoint { reason, retryable: true } => {
+                write!(f, "the embedding endpoint did not answer: {reason}; try again")
+            }
+            Self::Endpoint { reason, retryable: false } => {
+                write!(f, "the embedding endpoint refused: {reason}; check its address, model and key")
+            }
+        }
+    }
+}
+
+impl std::error::Error for EmbedError {}
+
+/// Scales a vector to length one; all zeros stay all zeros.
+pub(crate) fn to_unit(vector: &mut [f32]) {
+    let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if norm > 0.0 && norm.is_finite() {
+        let inverse = norm.recip();
+        vector.iter_mut().for_each(|x| *x *= inverse);
+    }
+}

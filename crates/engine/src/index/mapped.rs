@@ -1,0 +1,23 @@
+//! Files mapped into memory for reading.
+//!
+//! In: an open file. Out: its bytes. The only place of the index where mapping happens, since it is the
+//! one thing the compiler cannot vouch for.
+#![allow(unsafe_code, reason = "mapping a file is unsafe by nature: another process may change it")]
+
+use std::fs::File;
+use std::io;
+
+use memmap2::{Mmap, MmapOptions};
+
+/// Maps the first `len` bytes of `file` for reading.
+///
+/// Bytes may change under the reader when another process writes a slot; readers take every byte as data
+/// (numbers, never lengths or addresses they trust), so a torn read can cost a wrong score, nothing else.
+/// Files are only ever extended, never cut, while someone may have them open.
+pub(crate) fn map(file: &File, len: u64) -> io::Result<Mmap> {
+    let have = file.metadata()?.len();
+    let len = usize::try_from(len.min(have)).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+    // SAFETY: the mapping is read-only, `len` does not pass the end of the file, and the file is one of
+    // ours, which are extended or replaced by rename but never truncated in place.
+    unsafe { MmapOptions::new().len(len).map(file) }
+}

@@ -1,0 +1,95 @@
+//! What can be searched: keywords, vectors and metadata of documents, per owner.
+//!
+//! In: documents, changed or removed by id. Out: a [`Reader`] on one owner's part. Everything here is derived
+//! and can be deleted at any time: a folder that is missing, damaged or of another version becomes an empty
+//! index whose marks are gone, which tells the caller to feed it again from the shelves. Any number of
+//! processes may read and write at once.
+
+pub mod document;
+pub mod embed;
+pub mod error;
+mod fold;
+mod late;
+mod mapped;
+mod matches;
+mod postings;
+mod read;
+mod scan;
+mod stem;
+mod store;
+mod terms;
+mod typo;
+mod vectors;
+mod write;
+
+use std::path::Path;
+
+use rusqlite::OptionalExtension;
+
+pub use document::{Document, Role, Status, Trust};
+pub use error::IndexError;
+pub use read::Reader;
+pub use write::{Applied, Change};
+
+pub(crate) use document::Card;
+pub(crate) use late::LateProbe;
+pub(crate) use matches::Matches;
+pub(crate) use read::Member;
+pub(crate) use terms::{each as each_term, of_question};
+pub(crate) use vectors::Probe;
+pub(crate) use write::fingerprint;
+
+use embed::Space;
+use store::Store;
+
+/// An open index.
+#[derive(Debug)]
+pub struct Index {
+    store: Store,
+}
+
+/// Key of a document: the part in the upper half, the number in the lower, so that a part lies together.
+fn key_of(part: i64, number: u32) -> i64 {
+    (part << 32) | i64::from(number)
+}
+
+fn number_of(key: i64) -> u32 {
+    (key & 0xFFFF_FFFF) as u32
+}
+
+impl Index {
+    /// Opens the index in `folder`, making it if needed.
+    pub fn open(folder: &Path) -> Result<Self, IndexError> {
+        Ok(Self { store: Store::open(folder)? })
+    }
+
+    /// Throws everything away and starts empty.
+    pub fn renew(&mut self) -> Result<(), IndexError> {
+        self.store.renew()
+    }
+
+    /// What the caller last noted under `name`, such as the state of a shelf the index reflects.
+    ///
+    /// Marks are set by [`Index::apply`] together with the documents; an index that had to be made anew has none.
+    pub fn mark(&mut self, name: &str) -> Result<Option<String>, IndexError> {
+        self.store.follow()?;
+        let mut statement = self.store.db.prepare_cached("select value from mark where name = ?1")?;
+        Ok(statement.query_row([name], |r| r.get(0)).optional()?)
+    }
+
+    /// A snapshot of one owner's documents, with the vectors of `space` if there are any.
+    pub fn reader(&mut self, owner: &str, space: Option<&Space>) -> Result<Reader<'_>, IndexError> {
+        self.store.follow()?;
+        Reader::open(&self.store.db, &self.store.folder, owner, space)
+    }
+
+    /// Reads the files the next question will need, so that they are in memory when it comes.
+    pub fn warm(&mut self, owner: &str, space: Option<&Space>) -> Result<(), IndexError> {
+        let reader = self.reader(owner, space)?;
+        reader.touch()
+    }
+}
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

@@ -1,0 +1,214 @@
+//! Postings: which documents hold a term, and how strongly, as blobs of one chunk each.
+//!
+//! A chunk is 65,536 documents of one owner. A blob is the `u16` numbers within the chunk in
+//! rising order, then as many 8-bit impacts. An impact is the saturated BM25F weight: what
+//! does not depend on the question, so a question only multiplies and adds. Blobs come from a file: a
+//! blob that does not add up reads as empty.
+
+use super::document::Document;
+use super::terms;
+
+/// Documents of a chunk, as a power of two.
+pub(crate) const CHUNK_BITS: u32 = 16;
+/// How fast repetition saturates, and how much length counts (Robertson's k1 and b).
+const K1: f32 = 1.2;
+const B: f32 = 0.75;
+const TITLE: f32 = 1.6;
+const TAG: f32 = 1.3;
+
+/// A read-only view of a blob.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cells<'a> {
+    numbers: &'a [u8],
+    impacts: &'a [u8],
+}
+
+impl<'a> Cells<'a> {
+    pub(crate) fn read(blob: &'a [u8]) -> Self {
+        let (numbers, impacts) = blob.split_at(blob.len() / 3 * 2);
+        if numbers.len() == impacts.len() * 2 {
+            Self { numbers, impacts }
+        } else {
+            Self { numbers: &[], impacts: &[] }
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.impacts.len()
+    }
+
+    /// The impact of one number.
+    pub(crate) fn find(&self, number: u16) -> Option<u8> {
+        let (numbers, _) = self.numbers.as_chunks::<2>();
+        let at = numbers.binary_search_by_key(&number, |n| u16::from_le_bytes(*n)).ok()?;
+        self.impacts.get(at).copied()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u16, u8)> + use<'a> {
+        let numbers = self.numbers.as_chunks::<2>().0.iter().map(|n| u16::from_le_bytes(*n));
+        numbers.zip(self.impacts.iter().copied())
+    }
+}
+
+/// Writes a blob; `cells` must rise by number.
+pub(crate) fn write(cells: impl ExactSizeIterator<Item = (u16, u8)> + Clone) -> Vec<u8> {
+    let mut blob = Vec::with_capacity(cells.len() * 3);
+    blob.extend(cells.clone().flat_map(|(n, _)| n.to_le_bytes()));
+    blob.extend(cells.map(|(_, i)| i));
+    blob
+}
+
+/// The terms of one document with their weighted counts, and how many terms there are in all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Bag {
+    /// The terms' letters, one after the other.
+    letters: String,
+    /// End of each term in `letters` and its count, in the order of the terms.
+    ends: Vec<(u32, f32)>,
+    pub(crate) length: u32,
+}
+
+impl Bag {
+    pub(crate) fn of(document: &Document) -> Self {
+        let mut letters = String::with_capacity(document.body.len() + document.title.len());
+        let mut found: Vec<(u64, u32, u32, f32)> = Vec::with_capacity(64);
+        let mut length = 0f32;
+        let mut add = |text: &str, field: f32, measured: bool| {
+            terms::each(text, |term, weight| {
+                let start = letters.len() as u32;
+                letters.push_str(term);
+                found.push((head(term), start, letters.len() as u32, field * weight));
+                if measured {
+                    length += weight;
+                }
+            });
+        };
+        add(&document.title, TITLE, true);
+        for tag in &document.tags {
+            add(tag, TAG, false);
+        }
+        add(&document.speaker, 1.0, true);
+        add(&document.body, 1.0, true);
+        let term = |f: &(u64, u32, u32, f32)| &letters[f.1 as usize..f.2 as usize];
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| term(a).cmp(term(b))));
+        let mut bag = Self {
+            letters: String::with_capacity(letters.len()),
+            ends: Vec::with_capacity(found.len()),
+            length: length as u32,
+        };
+        for same in found.chunk_by(|a, b| a.0 == b.0 && term(a) == term(b)) {
+            bag.letters.push_str(same.first().map_or("", term));
+            bag.ends.push((bag.letters.len() as u32, same.iter().map(|f| f.3).sum()));
+        }
+        bag
+    }
+
+    /// Every term with its count, in order.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&str, f32)> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|e| e.0));
+        starts
+            .zip(&self.ends)
+            .map(|(start, (end, count))| (&self.letters[start as usize..*end as usize], *count))
+    }
+
+    /// Terms, counts and length as bytes, for a document that waits to be folded in.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut out = self.length.to_le_bytes().to_vec();
+        for (term, count) in self.counts() {
+            // Terms are at most 256 bytes, counts are kept in quarters.
+            out.push(u8::try_from(term.len()).unwrap_or(u8::MAX));
+            out.push((count * 4.0).round().clamp(1.0, 255.0) as u8);
+            out.extend_from_slice(&term.as_bytes()[..term.len().min(255)]);
+        }
+        out
+    }
+
+    /// Reads what [`Bag::to_bytes`] wrote: the length, then every term with its count.
+    pub(crate) fn each_in(bytes: &[u8], mut found: impl FnMut(&str, f32, u32)) {
+        let Some((length, mut rest)) = bytes.split_first_chunk() else { return };
+        let length = u32::from_le_bytes(*length);
+        while let [size, count, after @ ..] = rest {
+            let Some((term, next)) = after.split_at_checked(usize::from(*size)) else { return };
+            if let Ok(term) = std::str::from_utf8(term) {
+                found(term, f32::from(*count) / 4.0, length);
+            }
+            rest = next;
+        }
+    }
+}
+
+/// The first eight bytes as a number that sorts as they do: comparing it settles most comparisons of terms.
+pub(crate) fn head(term: &str) -> u64 {
+    let mut eight = [0u8; 8];
+    let count = term.len().min(8);
+    eight[..count].copy_from_slice(&term.as_bytes()[..count]);
+    u64::from_be_bytes(eight)
+}
+
+/// The saturated weight of a term that counts `count` in a document of `length` terms, 0 to 1.
+pub(crate) fn saturated(count: f32, length: u32, average: f32) -> f32 {
+    let norm = 1.0 - B + B * length as f32 / average.max(1.0);
+    count / (count + K1 * norm)
+}
+
+/// [`saturated`] as an 8-bit impact.
+pub(crate) fn impact(count: f32, length: u32, average: f32) -> u8 {
+    (saturated(count, length, average) * 255.0).round().clamp(1.0, 255.0) as u8
+}
+
+/// The count that an impact stands for: [`saturated`] turned round.
+pub(crate) fn count_of(impact: u8, length: u32, average: f32) -> f32 {
+    let share = (f32::from(impact) / 255.0).min(0.99);
+    let norm = 1.0 - B + B * length as f32 / average.max(1.0);
+    share / (1.0 - share) * K1 * norm
+}
+
+/// How much a term tells that `having` of `all` documents hold.
+pub(crate) fn rarity(all: f32, having: f32) -> f32 {
+    (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_blob_reads_back_what_was_written(cells in proptest::collection::btree_map(any::<u16>(), any::<u8>(), 0..200)) {
+            let cells: Vec<(u16, u8)> = cells.into_iter().collect();
+            let blob = write(cells.iter().copied());
+            prop_assert_eq!(Cells::read(&blob).iter().collect::<Vec<_>>(), cells);
+        }
+
+        #[test]
+        fn any_bytes_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let cells = Cells::read(&bytes);
+            prop_assert_eq!(cells.iter().count(), cells.len());
+            Bag::each_in(&bytes, |term, count, _| assert!(term.len() <= 255 && count >= 0.0));
+        }
+
+        #[test]
+        fn more_of_a_term_never_weighs_less_and_a_longer_text_never_more(count in 0.25f32..40.0, length in 1u32..5000, average in 1f32..500.0) {
+            prop_assert!(impact(count + 1.0, length, average) >= impact(count, length, average));
+            prop_assert!(impact(count, length + 50, average) <= impact(count, length, average));
+        }
+    }
+
+    #[test]
+    fn a_waiting_bag_reads_back_its_terms() {
+        let document = Document {
+            title: "Use Postgres".into(),
+            body: "postgres for the queue".into(),
+            ..Document::default()
+        };
+        let bag = Bag::of(&document);
+        let mut got = Vec::new();
+        Bag::each_in(&bag.to_bytes(), |t, c, l| got.push((t.to_owned(), c, l)));
+        // "for" and "the" are stops; four terms are left, postgres twice.
+        assert_eq!(bag.length, 4);
+        assert_eq!(got.iter().map(|g| g.0.as_str()).collect::<Vec<_>>(), ["postgr", "queue", "us"]);
+        assert!(got[0].1 > got[1].1);
+    }
+}

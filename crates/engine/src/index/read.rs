@@ -1,0 +1,317 @@
+//! Looking at one owner's part of the index, as of one moment.
+//!
+//! In: an owner. Out: keyword matches, nearest vectors, cards, texts. Everything a [`Reader`] shows comes
+//! from one snapshot; writers never wait for it and it never waits for writers. Other owners' documents
+//! are neither read nor counted.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::document::{Card, Document, Role, Status, Trust};
+use super::embed::Space;
+use super::error::IndexError;
+use super::late::LateProbe;
+use super::matches::{Matches, Postings};
+use super::postings::{Bag, CHUNK_BITS};
+use super::vectors::{Extent, Nearest, Probe, Vectors};
+use super::{key_of, number_of, typo};
+
+/// A snapshot of one owner's documents.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    tx: Transaction<'a>,
+    part: i64,
+    /// One more than the highest number ever given.
+    next: u32,
+    docs: u32,
+    words: i64,
+    vectors: Option<Vectors>,
+}
+
+/// A member of a group: number, place, length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) number: u32,
+    pub(crate) position: u32,
+    pub(crate) length: u32,
+}
+
+pub(crate) fn extents(db: &Connection, space: i64, part: i64) -> Result<Vec<Extent>, IndexError> {
+    let mut statement = db
+        .prepare_cached("select first, room, at from extent where space = ?1 and part = ?2 order by first")?;
+    let rows = statement.query_map(params![space, part], |r| {
+        Ok(Extent { first: r.get(0)?, room: r.get(1)?, at: r.get(2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn open(
+        db: &'a Connection,
+        folder: &std::path::Path,
+        owner: &str,
+        space: Option<&Space>,
+    ) -> Result<Self, IndexError> {
+        let tx = Transaction::new_unchecked(db, TransactionBehavior::Deferred)?;
+        let found = tx
+            .prepare_cached("select part, next, docs, words from part where owner = ?1")?
+            .query_row([owner], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, i64>(2)?, r.get(3)?)))
+            .optional()?;
+        let (part, next, docs, words) = found.unwrap_or((-1, 0, 0, 0));
+        let mut vectors = None;
+        if let Some(space) = space {
+            let stored: Option<(i64, String)> = tx
+                .prepare_cached("select space, file from space where model = ?1 and dims = ?2")?
+                .query_row(params![space.model, space.dims], |r| Ok((r.get(0)?, r.get(1)?)))
+                .optional()?;
+            if let Some((id, file)) = stored {
+                vectors = Some(Vectors::open(&folder.join(file), extents(&tx, id, part)?, space.dims, next));
+            }
+        }
+        Ok(Self { tx, part, next, docs: u32::try_from(docs).unwrap_or(0), words, vectors })
+    }
+
+    /// How many documents the owner has.
+    pub fn len(&self) -> usize {
+        self.docs as usize
+    }
+
+    /// Whether the owner has no documents.
+    pub fn is_empty(&self) -> bool {
+        self.docs == 0
+    }
+
+    /// Reads through the pages of the owner's cards, postings and vectors once.
+    pub(crate) fn touch(&self) -> Result<(), IndexError> {
+        for statement in [
+            "select sum(len) from card where key between ?1 << 32 and (?1 + 1) << 32",
+            "select sum(length(term)) from word where part = ?1",
+            "select sum(unicode(hex(cells))) from post where part = ?1",
+        ] {
+            self.tx.prepare_cached(statement)?.query_row([self.part], |_| Ok(()))?;
+        }
+        if let Some(vectors) = &self.vectors {
+            vectors.touch();
+        }
+        Ok(())
+    }
+
+    /// How many documents have a vector in the reader's space.
+    pub fn with_vector(&self) -> usize {
+        self.vectors.as_ref().map_or(0, Vectors::filled)
+    }
+
+    /// Whether the reader has a space of vectors to look in.
+    pub(crate) fn with_vectors(&self) -> bool {
+        self.vectors.is_some()
+    }
+
+    /// Mean length of the owner's documents, in terms.
+    pub(crate) fn average(&self) -> f32 {
+        self.words as f32 / self.docs.max(1) as f32
+    }
+
+    pub(crate) fn without_vector(&self) -> Result<Vec<u32>, IndexError> {
+        let mut statement =
+            self.tx.prepare_cached("select key from card where key >= ?1 and key < ?2 order by key")?;
+        let keys =
+            statement.query_map(params![key_of(self.part, 0), key_of(self.part + 1, 0)], |r| r.get(0))?;
+        let mut missing = Vec::new();
+        for key in keys {
+            let number = number_of(key?);
+            if !self.vectors.as_ref().is_some_and(|v| v.has(number)) {
+                missing.push(number);
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Numbers and keyword scores of the best matches, without any other factor.
+    pub fn best_by_keywords(&self, text: &str, limit: usize) -> Result<Vec<(u32, f32)>, IndexError> {
+        Ok(self.keywords(&super::of_question(text))?.best(limit))
+    }
+
+    /// Numbers and cosines of the nearest documents, without any other factor.
+    pub fn best_by_vector(&self, vector: &[f32], limit: usize) -> Vec<(u32, f32)> {
+        self.nearest(&Probe::of(vector), limit).top
+    }
+
+    /// Documents that hold any of `terms`, with their scores.
+    pub(crate) fn keywords(&self, terms: &[(String, f32)]) -> Result<Matches, IndexError> {
+        let mut lists: Vec<Postings> =
+            terms.iter().map(|(term, weight)| Postings::new(term, *weight)).collect();
+        if self.docs == 0 {
+            return Ok(Matches::new(lists, 0, 0, self.average()));
+        }
+        let mut read =
+            self.tx.prepare_cached("select chunk, cells from post where part = ?1 and term = ?2")?;
+        for list in &mut lists {
+            let mut rows = read.query(params![self.part, list.term])?;
+            while let Some(row) = rows.next()? {
+                let chunk: u32 = row.get(0)?;
+                list.chunks
+                    .push((chunk << CHUNK_BITS, row.get_ref(1)?.as_blob().unwrap_or_default().to_vec()));
+            }
+        }
+        let average = self.average();
+        let mut waiting =
+            self.tx.prepare_cached("select key, terms from pending where key >= ?1 and key < ?2")?;
+        let mut rows = waiting.query(params![key_of(self.part, 0), key_of(self.part + 1, 0)])?;
+        while let Some(row) = rows.next()? {
+            let number = number_of(row.get(0)?);
+            Bag::each_in(row.get_ref(1)?.as_blob().unwrap_or_default(), |term, count, length| {
+                if let Some(list) = lists.iter_mut().find(|l| l.term == term) {
+                    list.waiting.push((number, super::postings::impact(count, length, average)));
+                }
+            });
+        }
+        let mut matches = Matches::new(lists, self.next, self.docs, average);
+        let mut dead = self.tx.prepare_cached("select chunk, numbers from dead where part = ?1")?;
+        let mut rows = dead.query([self.part])?;
+        while let Some(row) = rows.next()? {
+            let chunk: u32 = row.get(0)?;
+            for number in row.get_ref(1)?.as_blob().unwrap_or_default().as_chunks::<2>().0 {
+                matches.remove((chunk << CHUNK_BITS) + u32::from(u16::from_le_bytes(*number)));
+            }
+        }
+        Ok(matches)
+    }
+
+    /// Whether any document holds a term (or held it).
+    pub(crate) fn holds(&self, term: &str) -> Result<bool, IndexError> {
+        let folded = self
+            .tx
+            .prepare_cached("select 1 from post where part = ?1 and term = ?2 limit 1")?
+            .exists(params![self.part, term])?;
+        Ok(folded || self.waiting_terms()?.iter().any(|t| t == term))
+    }
+
+    /// The nearest documents by vector.
+    pub(crate) fn nearest(&self, probe: &Probe, limit: usize) -> Nearest {
+        self.vectors.as_ref().map(|v| v.nearest(probe, limit)).unwrap_or_default()
+    }
+
+    /// The cosine of one document.
+    pub(crate) fn cosine(&self, probe: &Probe, number: u32) -> Option<f32> {
+        self.vectors.as_ref()?.cosine(probe, number)
+    }
+
+    /// The late-interaction score of one document.
+    pub(crate) fn late(&self, probe: &LateProbe, number: u32) -> Result<Option<f32>, IndexError> {
+        let mut statement = self.tx.prepare_cached("select pieces from late where key = ?1")?;
+        let mut rows = statement.query([key_of(self.part, number)])?;
+        Ok(match rows.next()? {
+            Some(row) => probe.score(row.get_ref(0)?.as_blob().unwrap_or_default()),
+            None => None,
+        })
+    }
+
+    /// The card of a document; `None` if it is gone.
+    pub(crate) fn card(&self, number: u32) -> Result<Option<Card>, IndexError> {
+        let mut statement =
+            self.tx.prepare_cached("select grp, pos, at, kind, trust, status, len, sure, scope, role, speaker from card where key = ?1")?;
+        let card = statement.query_row([key_of(self.part, number)], |r| {
+            Ok(Card {
+                number,
+                group: r.get(0)?,
+                position: r.get(1)?,
+                occurred_at: r.get(2)?,
+                kind: r.get(3)?,
+                trust: Trust::from_code(r.get(4)?),
+                status: Status::from_code(r.get(5)?),
+                length: r.get(6)?,
+                confidence: r.get(7)?,
+                scope: r.get(8)?,
+                role: Role::from_code(r.get(9)?),
+                speaker: r.get(10)?,
+            })
+        });
+        Ok(card.optional()?)
+    }
+
+    /// The members of a group in order, at most `limit` around `position`.
+    pub(crate) fn members(&self, group: i64, position: u32, limit: u32) -> Result<Vec<Member>, IndexError> {
+        let mut statement = self.tx.prepare_cached("select key, pos, len from card where grp = ?1 and grp <> 0 and pos between ?2 and ?3 order by pos")?;
+        let from = position.saturating_sub(limit / 2);
+        let rows = statement.query_map(params![group, from, from.saturating_add(limit)], |r| {
+            Ok(Member { number: number_of(r.get(0)?), position: r.get(1)?, length: r.get(2)? })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// A document with its text.
+    pub fn document(&self, number: u32) -> Result<Option<Document>, IndexError> {
+        let Some(card) = self.card(number)? else { return Ok(None) };
+        let mut statement =
+            self.tx.prepare_cached("select id, title, tags, body, speaker, paths from doc where key = ?1")?;
+        let lines = |text: String| text.split('\n').filter(|l| !l.is_empty()).map(str::to_owned).collect();
+        let found = statement.query_row([key_of(self.part, number)], |r| {
+            Ok(Document {
+                id: r.get(0)?,
+                title: r.get(1)?,
+                tags: lines(r.get(2)?),
+                body: r.get(3)?,
+                speaker: r.get(4)?,
+                applies_to: lines(r.get(5)?),
+                kind: card.kind.clone(),
+                role: card.role,
+                group: String::new(),
+                position: card.position,
+                occurred_at: card.occurred_at,
+                trust: card.trust,
+                status: card.status,
+                confidence: card.confidence,
+                scope: card.scope.clone(),
+            })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// The number of the document with this id.
+    pub fn number(&self, id: &str) -> Result<Option<u32>, IndexError> {
+        let mut statement = self.tx.prepare_cached("select key from doc where part = ?1 and id = ?2")?;
+        Ok(statement.query_row(params![self.part, id], |r| r.get(0)).optional()?.map(number_of))
+    }
+
+    fn waiting_terms(&self) -> Result<Vec<String>, IndexError> {
+        let mut out = Vec::new();
+        let mut waiting = self.tx.prepare_cached("select terms from pending where key >= ?1 and key < ?2")?;
+        let mut rows = waiting.query(params![key_of(self.part, 0), key_of(self.part + 1, 0)])?;
+        while let Some(row) = rows.next()? {
+            Bag::each_in(row.get_ref(0)?.as_blob().unwrap_or_default(), |term, _, _| {
+                out.push(term.to_owned())
+            });
+        }
+        Ok(out)
+    }
+
+    /// Terms of the owner that start with `prefix`, at most `limit`, shortest first.
+    pub(crate) fn starting_with(&self, prefix: &str, limit: usize) -> Result<Vec<String>, IndexError> {
+        let mut found = self.terms_from(
+            "select distinct term from post where part = ?1 and term >= ?2 and term < ?2 || char(1114111)",
+            prefix,
+        )?;
+        found.extend(self.waiting_terms()?.into_iter().filter(|t| t.starts_with(prefix)));
+        found.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+        found.dedup();
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// Terms of the owner that `term` may have been meant as: same first letter, one or two slips away.
+    pub(crate) fn meant(&self, term: &str) -> Result<Vec<String>, IndexError> {
+        let Some(first) = term.chars().next().filter(|_| typo::may_slip(term)) else { return Ok(Vec::new()) };
+        let first = first.encode_utf8(&mut [0; 4]).to_owned();
+        let mut words = self.terms_from(
+            "select term from word where part = ?1 and term >= ?2 and term < ?2 || char(1114111)",
+            &first,
+        )?;
+        words.extend(self.waiting_terms()?);
+        Ok(typo::nearest(term, words))
+    }
+
+    fn terms_from(&self, statement: &str, prefix: &str) -> Result<Vec<String>, IndexError> {
+        let mut statement = self.tx.prepare_cached(statement)?;
+        let rows = statement.query_map(params![self.part, prefix], |r| r.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,150 @@
+//! The database file: opening it safely, its tables, its version.
+//!
+//! In: a folder. Out: a connection that is ready. Any number of processes may open a fresh folder at once:
+//! tables are made under a file lock, and everybody else waits for them. A file that is damaged or of
+//! another version is set aside and made anew; the caller learns that it is empty by its missing marks.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use super::error::IndexError;
+
+/// Version of tables and files. Another one means: start over.
+const VERSION: i64 = 1;
+
+/// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
+fn wait(tries: i32) -> bool {
+    let pause = Duration::from_micros(200 * u64::from(tries.unsigned_abs().min(24)) + 200);
+    std::thread::sleep(pause);
+    tries < 2000
+}
+
+const TABLES: &str = "
+create table mark (name text primary key, value text not null) without rowid;
+create table part (part integer primary key, owner text not null unique, next integer not null, docs integer not null, words integer not null);
+create table card (key integer primary key, grp integer not null, pos integer not null, at integer not null, kind text not null,
+    trust integer not null, status integer not null, len integer not null, sure real not null, scope text not null,
+    role integer not null, speaker integer not null);
+create index card_grp on card (grp, pos, len) where grp <> 0;
+create table doc (key integer primary key, part integer not null, id text not null, title text not null, tags text not null,
+    body text not null, speaker text not null, paths text not null);
+create unique index doc_id on doc (part, id);
+create table post (part integer not null, term text not null, chunk integer not null, cells blob not null,
+    primary key (part, term, chunk)) without rowid;
+create table word (part integer not null, term text not null, primary key (part, term)) without rowid;
+create table pending (key integer primary key, terms blob not null);
+create table dead (part integer not null, chunk integer not null, numbers blob not null, primary key (part, chunk)) without rowid;
+create table space (space integer primary key, model text not null, dims integer not null, file text not null, size integer not null, unique (model, dims));
+create table extent (space integer not null, part integer not null, first integer not null, room integer not null, at integer not null,
+    primary key (space, part, first)) without rowid;
+create table late (key integer primary key, pieces blob not null);
+";
+
+/// An open database and what tells whether its file is still the one on disk.
+#[derive(Debug)]
+pub(crate) struct Store {
+    pub(crate) db: Connection,
+    pub(crate) folder: PathBuf,
+    identity: Option<(u64, u64)>,
+}
+
+pub(crate) fn file_of(folder: &Path) -> PathBuf {
+    folder.join("recall.db")
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata(path).ok().map(|m| (m.dev(), m.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        fs::metadata(path).ok().map(|_| (0, 0))
+    }
+}
+
+impl Store {
+    /// Opens the database in `folder`, making folder and tables if needed.
+    pub(crate) fn open(folder: &Path) -> Result<Self, IndexError> {
+        match Self::connect(folder) {
+            Ok(Some(store)) => Ok(store),
+            Ok(None) | Err(IndexError::Damaged { .. }) => Self::make(folder, false),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// A connection to a database that is there, whole and of this version; `None` if it is not.
+    fn connect(folder: &Path) -> Result<Option<Self>, IndexError> {
+        let path = file_of(folder);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let before = identity(&path);
+        if before.is_none() {
+            return Ok(None);
+        }
+        let mut db = Connection::open_with_flags(&path, flags)?;
+        db.busy_handler(Some(wait))?;
+        let version: i64 = db.query_row("pragma user_version", [], |r| r.get(0))?;
+        if version != VERSION {
+            return Ok(None);
+        }
+        db.execute_batch(
+            "pragma synchronous = normal; pragma mmap_size = 2147418112; pragma cache_size = -8192; pragma temp_store = memory;
+             pragma secure_delete = on; pragma wal_autocheckpoint = 2000;",
+        )?;
+        db.set_prepared_statement_cache_capacity(64);
+        Ok(Some(Self { db, folder: folder.to_owned(), identity: before }))
+    }
+
+    /// Makes a fresh database under the lock; `always` also replaces one that looks whole.
+    fn make(folder: &Path, always: bool) -> Result<Self, IndexError> {
+        fs::create_dir_all(folder)?;
+        let lock =
+            File::options().create(true).truncate(false).write(true).open(folder.join("recall.lock"))?;
+        lock.lock()?;
+        // Someone else may have done it while this process waited.
+        if !always && let Ok(Some(store)) = Self::connect(folder) {
+            return Ok(store);
+        }
+        for entry in fs::read_dir(folder)?.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with("recall.db") || (name.starts_with("vectors-") && name.ends_with(".bin")) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        // Made under another name and renamed, so that nobody ever opens a half-made one.
+        let beside = folder.join("recall.db.new");
+        let db = Connection::open(&beside)?;
+        db.execute_batch("pragma page_size = 4096; pragma journal_mode = wal;")?;
+        {
+            let tx = rusqlite::Transaction::new_unchecked(&db, TransactionBehavior::Immediate)?;
+            tx.execute_batch(TABLES)?;
+            tx.pragma_update(None, "user_version", VERSION)?;
+            tx.commit()?;
+        }
+        // Closing the last connection writes the log back and removes it.
+        db.close().map_err(|(_, e)| IndexError::from(e))?;
+        fs::rename(&beside, file_of(folder))?;
+        let made = Self::connect(folder)?;
+        made.ok_or_else(|| IndexError::storage("a database just made is not there"))
+    }
+
+    /// Throws the database away and makes a fresh one.
+    pub(crate) fn renew(&mut self) -> Result<(), IndexError> {
+        *self = Self::make(&self.folder, true)?;
+        Ok(())
+    }
+
+    /// Opens anew if the file on disk is no longer the one this connection has; says whether it did.
+    pub(crate) fn follow(&mut self) -> Result<bool, IndexError> {
+        if identity(&file_of(&self.folder)) == self.identity {
+            return Ok(false);
+        }
+        *self = Self::open(&self.folder)?;
+        Ok(true)
+    }
+}

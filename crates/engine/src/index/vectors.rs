@@ -1,0 +1,323 @@
+//! The vector file of one space: flat, mapped, never parsed.
+//!
+//! In: unit vectors by document number. Out: cosines. The file is cut into extents, each of which belongs
+//! to one owner, so that searching one of a thousand owners touches only that owner's pages. An extent with
+//! room for R vectors holds R scales (`f32`, 0 means "no vector"), R rows of sign bits, R rows of offset
+//! bytes. Which extents there are is in the database, written in the same transaction as the documents:
+//! a slot is filled before a document that uses it can be seen, and never used twice.
+
+use std::fs::File;
+use std::path::Path as FilePath;
+
+use memmap2::Mmap;
+
+use super::embed::minilm::Path;
+use super::error::IndexError;
+use super::{mapped, scan};
+
+/// Up to this many vectors every one is compared in full.
+const EXHAUSTIVE: usize = 100_000;
+/// How many of the nearest by sign bits are compared in full beyond that.
+const SHORTLIST: usize = 1_000;
+/// How many vectors the mean and spread are taken from.
+const SAMPLE: usize = 2_048;
+
+/// A run of slots of one owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) first: u32,
+    pub(crate) room: u32,
+    pub(crate) at: u64,
+}
+
+/// Room of the extent that follows one of `before` slots: doubling, so that small owners stay small.
+pub(crate) fn next_room(before: u32) -> u32 {
+    (before * 2).clamp(64, 1 << 16)
+}
+
+/// Length of a row in bytes: 64 at a time.
+pub(crate) fn padded(dims: usize) -> usize {
+    dims.next_multiple_of(64)
+}
+
+/// Bytes an extent takes in the file.
+pub(crate) fn extent_bytes(room: u32, dims: usize) -> u64 {
+    u64::from(room) * (4 + padded(dims) as u64 / 8 + padded(dims) as u64)
+}
+
+/// A vector as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Slot {
+    scale: f32,
+    bits: Vec<u8>,
+    cells: Vec<u8>,
+}
+
+impl Slot {
+    /// Cuts a vector to 8 bits and 1 bit per dimension.
+    pub(crate) fn of(vector: &[f32]) -> Self {
+        let width = padded(vector.len());
+        let high = vector.iter().fold(0f32, |m, x| m.max(x.abs()));
+        let scale = if high.is_finite() { high / 127.0 } else { 0.0 };
+        let inverse = if scale > 0.0 { scale.recip() } else { 0.0 };
+        let mut cells = vec![128u8; width];
+        let mut bits = vec![0u8; width / 8];
+        for (i, x) in vector.iter().enumerate() {
+            cells[i] = ((x * inverse).round_ties_even().clamp(-127.0, 127.0) as i32 + 128) as u8;
+            bits[i / 8] |= u8::from(*x > 0.0) << (i % 8);
+        }
+        Self { scale, bits, cells }
+    }
+
+    /// What a wiped slot holds.
+    pub(crate) fn empty(dims: usize) -> Self {
+        Self { scale: 0.0, bits: vec![0; padded(dims) / 8], cells: vec![0; padded(dims)] }
+    }
+}
+
+/// Writes the slots of `number` and those after it, all of one extent, at their place in the file.
+pub(crate) fn put<'s>(
+    file: &File,
+    extent: &Extent,
+    number: u32,
+    slots: impl Iterator<Item = &'s Slot>,
+) -> Result<(), IndexError> {
+    let (mut bits, mut cells, mut scales) = (Vec::new(), Vec::new(), Vec::new());
+    for slot in slots {
+        bits.extend_from_slice(&slot.bits);
+        cells.extend_from_slice(&slot.cells);
+        scales.extend(slot.scale.to_le_bytes());
+    }
+    let count = (scales.len() / 4).max(1) as u64;
+    let (room, i) = (u64::from(extent.room), u64::from(number - extent.first));
+    let (bit_row, cell_row) = (bits.len() as u64 / count, cells.len() as u64 / count);
+    let bits_at = extent.at + room * 4;
+    let cells_at = bits_at + room * bit_row;
+    write_at(file, &bits, bits_at + i * bit_row)?;
+    write_at(file, &cells, cells_at + i * cell_row)?;
+    // The scales last: they are what says that there are vectors.
+    write_at(file, &scales, extent.at + i * 4)?;
+    Ok(())
+}
+
+fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+    }
+    #[cfg(not(unix))]
+    {
+        use std::io::{Seek, SeekFrom, Write};
+        let mut file = file;
+        file.seek(SeekFrom::Start(at))?;
+        file.write_all(bytes)
+    }
+}
+
+/// A question's vector, ready to be compared.
+#[derive(Clone, Debug)]
+pub(crate) struct Probe {
+    cells: Vec<i8>,
+    scale: f32,
+    bits: Vec<u8>,
+}
+
+impl Probe {
+    pub(crate) fn of(vector: &[f32]) -> Self {
+        let slot = Slot::of(vector);
+        let cells = slot.cells.iter().map(|c| (i32::from(*c) - 128) as i8).collect();
+        Self { cells, scale: slot.scale, bits: slot.bits }
+    }
+}
+
+/// What a search among an owner's vectors found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Nearest {
+    /// Document numbers and cosines, best first.
+    pub(crate) top: Vec<(u32, f32)>,
+    /// Mean cosine of the owner's vectors.
+    pub(crate) mean: f32,
+    /// Standard deviation of these cosines.
+    pub(crate) spread: f32,
+}
+
+/// An owner's vectors of one space, mapped.
+#[derive(Debug)]
+pub(crate) struct Vectors {
+    map: Option<Mmap>,
+    extents: Vec<Extent>,
+    dims: usize,
+    path: Path,
+    /// Documents there are, so that unused room at the end is not read.
+    count: u32,
+}
+
+impl Vectors {
+    /// Maps what `extents` cover; a file that is missing or too short holds no vectors there.
+    pub(crate) fn open(file: &FilePath, extents: Vec<Extent>, dims: usize, count: u32) -> Self {
+        let end = extents.iter().map(|e| e.at + extent_bytes(e.room, dims)).max().unwrap_or(0);
+        let map = File::open(file).ok().filter(|_| end > 0).and_then(|f| mapped::map(&f, end).ok());
+        Self { map, extents, dims, path: Path::detect(), count }
+    }
+
+    fn section(&self, at: u64, len: usize) -> &[u8] {
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        self.map.as_deref().and_then(|m| m.get(at..at.checked_add(len)?)).unwrap_or_default()
+    }
+
+    fn used(&self, extent: &Extent) -> usize {
+        self.count.saturating_sub(extent.first).min(extent.room) as usize
+    }
+
+    fn scales(&self, extent: &Extent) -> &[u8] {
+        self.section(extent.at, self.used(extent) * 4)
+    }
+
+    fn bits(&self, extent: &Extent) -> &[u8] {
+        self.section(extent.at + u64::from(extent.room) * 4, self.used(extent) * padded(self.dims) / 8)
+    }
+
+    fn cells(&self, extent: &Extent, from: usize, count: usize) -> &[u8] {
+        let width = padded(self.dims);
+        let start = extent.at + u64::from(extent.room) * (4 + width as u64 / 8);
+        self.section(start + (from * width) as u64, count * width)
+    }
+
+    fn scale(scales: &[u8], i: usize) -> f32 {
+        scales.as_chunks::<4>().0.get(i).map_or(0.0, |s| f32::from_le_bytes(*s))
+    }
+
+    /// Asks the system to bring the owner's pages into memory.
+    pub(crate) fn touch(&self) {
+        for extent in &self.extents {
+            let len = usize::try_from(extent_bytes(extent.room, self.dims)).unwrap_or(0);
+            let at = usize::try_from(extent.at).unwrap_or(usize::MAX);
+            if let Some(map) = &self.map {
+                // Only a hint: where it is refused the pages are read when they are needed.
+                let _ =
+                    map.advise_range(memmap2::Advice::WillNeed, at, len.min(map.len().saturating_sub(at)));
+            }
+        }
+    }
+
+    /// How many documents have a vector.
+    pub(crate) fn filled(&self) -> usize {
+        self.extents
+            .iter()
+            .map(|e| {
+                self.scales(e).as_chunks::<4>().0.iter().filter(|s| f32::from_le_bytes(**s) > 0.0).count()
+            })
+            .sum()
+    }
+
+    /// Whether a document has a vector.
+    pub(crate) fn has(&self, number: u32) -> bool {
+        self.place(number).is_some_and(|(extent, i)| Self::scale(self.scales(extent), i) > 0.0)
+    }
+
+    fn place(&self, number: u32) -> Option<(&Extent, usize)> {
+        let i = self.extents.partition_point(|e| e.first <= number).checked_sub(1)?;
+        let extent = self.extents.get(i)?;
+        let offset = (number - extent.first) as usize;
+        (offset < self.used(extent)).then_some((extent, offset))
+    }
+
+    /// Cosine between the question and one document, if it has a vector.
+    pub(crate) fn cosine(&self, probe: &Probe, number: u32) -> Option<f32> {
+        let (extent, i) = self.place(number)?;
+        let scale = Self::scale(self.scales(extent), i);
+        let mut dot = Vec::with_capacity(1);
+        scan::dots(self.path, self.cells(extent, i, 1), &probe.cells, &mut dot);
+        (scale > 0.0).then(|| dot.first().map(|d| *d as f32 * scale * probe.scale)).flatten()
+    }
+
+    /// The `limit` nearest documents, and how cosines are spread over the owner's documents.
+    pub(crate) fn nearest(&self, probe: &Probe, limit: usize) -> Nearest {
+        if self.map.is_none() || probe.scale <= 0.0 {
+            return Nearest::default();
+        }
+        if self.count as usize <= EXHAUSTIVE { self.all(probe, limit) } else { self.short(probe, limit) }
+    }
+
+    fn all(&self, probe: &Probe, limit: usize) -> Nearest {
+        let mut found = Vec::with_capacity(self.count as usize);
+        let mut dots = Vec::new();
+        for extent in &self.extents {
+            let scales = self.scales(extent);
+            scan::dots(self.path, self.cells(extent, 0, self.used(extent)), &probe.cells, &mut dots);
+            for (i, (dot, scale)) in dots.iter().zip(scales.as_chunks::<4>().0).enumerate() {
+                let scale = f32::from_le_bytes(*scale);
+                if scale > 0.0 {
+                    found.push((extent.first + i as u32, *dot as f32 * scale * probe.scale));
+                }
+            }
+        }
+        let (mean, spread) = spread_of(found.iter().map(|f| f.1));
+        Nearest { top: best(found, limit), mean, spread }
+    }
+
+    fn short(&self, probe: &Probe, limit: usize) -> Nearest {
+        let mut distances: Vec<u16> = Vec::with_capacity(self.count as usize);
+        let mut starts = Vec::with_capacity(self.extents.len());
+        for extent in &self.extents {
+            starts.push(distances.len());
+            scan::differing(self.path, self.bits(extent), &probe.bits, &mut distances);
+        }
+        let mut histogram = vec![0usize; padded(self.dims) + 1];
+        for d in &distances {
+            histogram[usize::from(*d).min(padded(self.dims))] += 1;
+        }
+        let wanted = SHORTLIST.max(limit);
+        let mut seen = 0;
+        let cut = histogram.iter().position(|n| {
+            seen += n;
+            seen >= wanted
+        });
+        let cut = cut.unwrap_or(padded(self.dims)) as u16;
+        let step = (distances.len() / SAMPLE).max(1);
+        let (mut found, mut sample) = (Vec::with_capacity(wanted * 2), Vec::with_capacity(SAMPLE + 1));
+        for (extent, start) in self.extents.iter().zip(&starts) {
+            let end = (start + self.used(extent)).min(distances.len());
+            for (i, distance) in distances.get(*start..end).unwrap_or_default().iter().enumerate() {
+                let sampled = (start + i) % step == 0;
+                if *distance > cut && !sampled {
+                    continue;
+                }
+                let number = extent.first + i as u32;
+                if let Some(cosine) = self.cosine(probe, number) {
+                    if *distance <= cut {
+                        found.push((number, cosine));
+                    }
+                    if sampled {
+                        sample.push(cosine);
+                    }
+                }
+            }
+        }
+        let (mean, spread) = spread_of(sample.iter().copied());
+        Nearest { top: best(found, limit), mean, spread }
+    }
+}
+
+fn best(mut found: Vec<(u32, f32)>, limit: usize) -> Vec<(u32, f32)> {
+    let order = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    if found.len() > limit && limit > 0 {
+        found.select_nth_unstable_by(limit - 1, order);
+        found.truncate(limit);
+    }
+    found.sort_unstable_by(order);
+    found.truncate(limit);
+    found
+}
+
+fn spread_of(values: impl Iterator<Item = f32>) -> (f32, f32) {
+    let (mut n, mut sum, mut squares) = (0u32, 0f64, 0f64);
+    for v in values {
+        n += 1;
+        sum += f64::from(v);
+        squares += f64::from(v) * f64::from(v);
+    }
+    let mean = sum / f64::from(n.max(1));
+    let variance = (squares / f64::from(n.max(1)) - mean * mean).max(0.0);
+    (mean as f32, variance.sqrt() as f32)
+}

@@ -1,0 +1,420 @@
+//! Bringing the index up to date: putting, replacing and removing documents by id.
+//!
+//! In: changes of one owner. Out: an index that shows all of them or none. Embedding happens before the
+//! write lock is taken; under the lock there are only row inserts and slot writes. Few changes wait in the
+//! `pending` table, where a search reads them one by one; from [`FOLD_AT`] on they are folded into the
+//! postings, which is also what a large batch does at once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::document::Document;
+use super::embed::{Detail, Embedder, Embedding, Space};
+use super::error::IndexError;
+use super::fold::{cut_posting, fold};
+use super::postings::{Bag, CHUNK_BITS};
+use super::vectors::{self, Extent, Slot};
+use super::{Index, key_of, late, number_of};
+
+/// Waiting documents at which they are folded in.
+const FOLD_AT: i64 = 512;
+/// Changes from which a batch is folded in at once instead of waiting.
+const BATCH: usize = 256;
+
+/// One change to an owner's documents.
+#[allow(clippy::large_enum_variant, reason = "nearly all changes put a document; a box each would cost more")]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Puts a document, replacing one with the same id.
+    Put(Document),
+    /// Removes the document with this id, if there is one.
+    Remove(String),
+}
+
+/// What a call to [`Index::apply`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Documents put.
+    pub put: usize,
+    /// Documents removed or replaced.
+    pub removed: usize,
+}
+
+/// A 63-bit fingerprint that is the same on every machine; 0 stands for nothing.
+pub(crate) fn fingerprint(parts: &[&str]) -> i64 {
+    let mut h = 0xCBF2_9CE4_8422_2325u64;
+    for part in parts {
+        for b in part.bytes().chain([0xFF]) {
+            h = (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3);
+        }
+    }
+    i64::try_from(h >> 1).unwrap_or(1).max(1)
+}
+
+/// The first term of a name: what a question would call its bearer by.
+fn name_of(speaker: &str) -> Option<String> {
+    let mut first = None;
+    super::each_term(speaker, |term, _| {
+        first.get_or_insert_with(|| term.to_owned());
+    });
+    first
+}
+
+/// An owner's part of the index, as the write transaction sees it.
+pub(super) struct Part {
+    pub(super) part: i64,
+    next: u32,
+    pub(super) docs: i64,
+    pub(super) words: i64,
+}
+
+impl Index {
+    /// Applies `changes` of one owner, all or none, and sets `marks` with them.
+    ///
+    /// Every embedder's space gets a vector for each document put; without an embedder documents are found
+    /// by keywords until [`Index::embed_missing`] has run.
+    pub fn apply(
+        &mut self,
+        owner: &str,
+        changes: &[Change],
+        embedder: Option<&dyn Embedder>,
+        marks: &[(&str, &str)],
+    ) -> Result<Applied, IndexError> {
+        self.store.follow()?;
+        // A later change of the same id wins, as if they had been applied one by one.
+        let mut last: HashMap<&str, usize> = HashMap::new();
+        for (i, change) in changes.iter().enumerate() {
+            let (Change::Put(Document { id, .. }) | Change::Remove(id)) = change;
+            last.insert(id, i);
+        }
+        let wanted: Vec<&Change> =
+            changes.iter().enumerate().filter(|(i, c)| last.get(c.id()) == Some(i)).map(|(_, c)| c).collect();
+        let documents: Vec<&Document> =
+            wanted.iter().filter_map(|c| if let Change::Put(d) = c { Some(d) } else { None }).collect();
+        let bags: Vec<Bag> = documents.iter().map(|d| Bag::of(d)).collect();
+        let embedded = match embedder {
+            Some(e) if !documents.is_empty() => {
+                let passages: Vec<String> = documents.iter().map(|d| d.passage()).collect();
+                let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
+                let detail = if e.has_pieces() { Detail::Pieces } else { Detail::Pooled };
+                Some((e.space(), e.embed(&texts, detail)?))
+            }
+            _ => None,
+        };
+
+        let folder = self.store.folder.clone();
+        let bulk = documents.len() >= BATCH;
+        // A large batch changes many pages many times: with room for them each is written once.
+        self.store.db.pragma_update(None, "cache_size", if bulk { -131_072 } else { -8_192 })?;
+        let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
+        let mut part = open_part(&tx, owner)?;
+        let mut applied = Applied::default();
+        let mut dead: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
+        for change in &wanted {
+            if let Some(number) = remove(&tx, &folder, &mut part, change.id())? {
+                applied.removed += 1;
+                if let Some(number) = number {
+                    dead.entry(number >> CHUNK_BITS).or_default().push((number & 0xFFFF) as u16);
+                }
+            }
+        }
+        add_dead(&tx, part.part, dead)?;
+        let first = part.next;
+        for (document, bag) in documents.iter().zip(&bags) {
+            insert(&tx, &mut part, owner, document, bag, bulk)?;
+            applied.put += 1;
+        }
+        if let Some((space, embeddings)) = &embedded {
+            let numbers: Vec<u32> = (first..part.next).collect();
+            put_vectors(&tx, &folder, part.part, space, &numbers, embeddings)?;
+        }
+        let waiting: i64 = tx
+            .prepare_cached("select count(*) from pending where key >= ?1 and key < ?2")?
+            .query_row(params![key_of(part.part, 0), key_of(part.part + 1, 0)], |r| r.get(0))?;
+        if bulk || waiting >= FOLD_AT {
+            let fresh = if bulk {
+                bags.iter().enumerate().map(|(i, b)| (first + i as u32, b)).collect()
+            } else {
+                Vec::new()
+            };
+            fold(&tx, &part, fresh)?;
+        }
+        tx.prepare_cached("update part set next = ?2, docs = ?3, words = ?4 where part = ?1")?
+            .execute(params![part.part, part.next, part.docs, part.words])?;
+        for (name, value) in marks {
+            tx.prepare_cached(
+                "insert into mark values (?1, ?2) on conflict do update set value = excluded.value",
+            )?
+            .execute(params![name, value])?;
+        }
+        tx.commit()?;
+        Ok(applied)
+    }
+
+    /// Removes documents so that nothing of them is left in any file: text, terms, postings, vectors, log.
+    pub fn forget(&mut self, owner: &str, ids: &[&str]) -> Result<Applied, IndexError> {
+        self.store.follow()?;
+        let folder = self.store.folder.clone();
+        let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
+        let mut part = open_part(&tx, owner)?;
+        let mut applied = Applied::default();
+        // Postings are sought by the terms of the text, so everything that waits goes in first.
+        fold(&tx, &part, Vec::new())?;
+        for id in ids {
+            let found = tx
+                .prepare_cached(
+                    "select key, title, tags, body, speaker from doc where part = ?1 and id = ?2",
+                )?
+                .query_row(params![part.part, id], |r| {
+                    let tags: String = r.get(2)?;
+                    let tags = tags.split('\n').map(str::to_owned).collect();
+                    Ok((
+                        r.get::<_, i64>(0)?,
+                        Document {
+                            title: r.get(1)?,
+                            tags,
+                            body: r.get(3)?,
+                            speaker: r.get(4)?,
+                            ..Document::default()
+                        },
+                    ))
+                })
+                .optional()?;
+            let Some((key, document)) = found else { continue };
+            remove(&tx, &folder, &mut part, id)?;
+            applied.removed += 1;
+            for (term, _) in Bag::of(&document).counts() {
+                cut_posting(&tx, part.part, term, number_of(key))?;
+            }
+        }
+        tx.prepare_cached("update part set docs = ?2, words = ?3 where part = ?1")?
+            .execute(params![part.part, part.docs, part.words])?;
+        tx.commit()?;
+        // Pages that were split or joined keep copies in their gaps, so the file is written anew; the log still
+        // holds the old pages, so it is written back and cut.
+        self.store.db.execute_batch("vacuum")?;
+        self.store.db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
+        Ok(applied)
+    }
+
+    /// Gives vectors to up to `limit` documents of `owner` that have none in the embedder's space.
+    ///
+    /// Says how many still lack one. Called again and again in the background after a change of model.
+    pub fn embed_missing(
+        &mut self,
+        owner: &str,
+        embedder: &dyn Embedder,
+        limit: usize,
+    ) -> Result<usize, IndexError> {
+        let (missing, texts) = {
+            let reader = self.reader(owner, Some(embedder.space()))?;
+            let missing = reader.without_vector()?;
+            let texts: Vec<String> = missing
+                .iter()
+                .take(limit)
+                .map(|n| Ok(reader.document(*n)?.map(|d| d.passage()).unwrap_or_default()))
+                .collect::<Result<_, IndexError>>()?;
+            (missing, texts)
+        };
+        let numbers = &missing[..missing.len().min(limit)];
+        if numbers.is_empty() {
+            return Ok(0);
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let detail = if embedder.has_pieces() { Detail::Pieces } else { Detail::Pooled };
+        let embeddings = embedder.embed(&texts, detail)?;
+        let folder = self.store.folder.clone();
+        let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
+        let part = open_part(&tx, owner)?;
+        // A document may have gone while it was embedded; its number is never given again, so skipping is enough.
+        let mut there = Vec::new();
+        for (number, embedding) in numbers.iter().zip(embeddings) {
+            let key = key_of(part.part, *number);
+            if tx.prepare_cached("select 1 from card where key = ?1")?.exists([key])? {
+                there.push((*number, embedding));
+            }
+        }
+        let (numbers, embeddings): (Vec<u32>, Vec<Embedding>) = there.into_iter().unzip();
+        put_vectors(&tx, &folder, part.part, embedder.space(), &numbers, &embeddings)?;
+        tx.commit()?;
+        Ok(missing.len().saturating_sub(limit))
+    }
+}
+
+impl Change {
+    fn id(&self) -> &str {
+        match self {
+            Self::Put(d) => &d.id,
+            Self::Remove(id) => id,
+        }
+    }
+}
+
+fn open_part(tx: &Transaction<'_>, owner: &str) -> Result<Part, IndexError> {
+    tx.prepare_cached(
+        "insert into part (owner, next, docs, words) values (?1, 0, 0, 0) on conflict do nothing",
+    )?
+    .execute([owner])?;
+    let part = tx
+        .prepare_cached("select part, next, docs, words from part where owner = ?1")?
+        .query_row([owner], |r| {
+            Ok(Part { part: r.get(0)?, next: r.get(1)?, docs: r.get(2)?, words: r.get(3)? })
+        })?;
+    Ok(part)
+}
+
+/// Removes a document's rows and vectors. The outer `None`: there was none; the inner: it had no postings yet.
+fn remove(
+    tx: &Transaction<'_>,
+    folder: &std::path::Path,
+    part: &mut Part,
+    id: &str,
+) -> Result<Option<Option<u32>>, IndexError> {
+    let key: Option<i64> = tx
+        .prepare_cached("select key from doc where part = ?1 and id = ?2")?
+        .query_row(params![part.part, id], |r| r.get(0))
+        .optional()?;
+    let Some(key) = key else { return Ok(None) };
+    let length: i64 = tx
+        .prepare_cached("select len from card where key = ?1")?
+        .query_row([key], |r| r.get(0))
+        .optional()?
+        .unwrap_or(0);
+    for statement in [
+        "delete from doc where key = ?1",
+        "delete from card where key = ?1",
+        "delete from late where key = ?1",
+    ] {
+        tx.prepare_cached(statement)?.execute([key])?;
+    }
+    let waited = tx.prepare_cached("delete from pending where key = ?1")?.execute([key])? > 0;
+    part.docs -= 1;
+    part.words -= length;
+    let number = number_of(key);
+    let mut spaces = tx.prepare_cached("select s.dims, s.file, e.first, e.room, e.at from extent e join space s using (space) where e.part = ?1 and e.first <= ?2 and e.first + e.room > ?2")?;
+    let places: Vec<(usize, String, Extent)> = spaces
+        .query_map(params![part.part, number], |r| {
+            Ok((r.get(0)?, r.get(1)?, Extent { first: r.get(2)?, room: r.get(3)?, at: r.get(4)? }))
+        })?
+        .collect::<Result<_, _>>()?;
+    for (dims, file, extent) in places {
+        // A file that is gone holds nothing to wipe.
+        if let Ok(file) = File::options().write(true).open(folder.join(file)) {
+            vectors::put(&file, &extent, number, std::iter::once(&Slot::empty(dims)))?;
+        }
+    }
+    Ok(Some((!waited).then_some(number)))
+}
+
+fn add_dead(tx: &Transaction<'_>, part: i64, dead: BTreeMap<u32, Vec<u16>>) -> Result<(), IndexError> {
+    for (chunk, numbers) in dead {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        tx.prepare_cached("insert into dead values (?1, ?2, ?3) on conflict do update set numbers = cast(numbers || excluded.numbers as blob)")?
+            .execute(params![part, chunk, bytes])?;
+    }
+    Ok(())
+}
+
+fn insert(
+    tx: &Transaction<'_>,
+    part: &mut Part,
+    owner: &str,
+    d: &Document,
+    bag: &Bag,
+    bulk: bool,
+) -> Result<(), IndexError> {
+    let key = key_of(part.part, part.next);
+    part.next =
+        part.next.checked_add(1).ok_or_else(|| IndexError::storage("an owner has too many documents"))?;
+    part.docs += 1;
+    part.words += i64::from(bag.length);
+    let group = if d.group.is_empty() { 0 } else { fingerprint(&[owner, &d.group]) };
+    let speaker = name_of(&d.speaker).map_or(0, |name| fingerprint(&[&name]));
+    tx.prepare_cached("insert into doc values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
+        key,
+        part.part,
+        d.id,
+        d.title,
+        d.tags.join("\n"),
+        d.body,
+        d.speaker,
+        d.applies_to.join("\n")
+    ])?;
+    tx.prepare_cached("insert into card values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?
+        .execute(params![
+            key,
+            group,
+            d.position,
+            d.occurred_at,
+            d.kind,
+            d.trust.code(),
+            d.status.code(),
+            bag.length,
+            d.confidence,
+            d.scope,
+            d.role.code(),
+            speaker
+        ])?;
+    if !bulk {
+        tx.prepare_cached("insert into pending values (?1, ?2)")?.execute(params![key, bag.to_bytes()])?;
+    }
+    Ok(())
+}
+
+/// Writes vectors, making space and extents as needed.
+fn put_vectors(
+    tx: &Transaction<'_>,
+    folder: &std::path::Path,
+    part: i64,
+    space: &Space,
+    numbers: &[u32],
+    embeddings: &[Embedding],
+) -> Result<(), IndexError> {
+    let Some(top) = numbers.iter().max() else { return Ok(()) };
+    let name = format!("vectors-{:016x}.bin", fingerprint(&[&space.model, &space.dims.to_string()]));
+    tx.prepare_cached(
+        "insert into space (model, dims, file, size) values (?1, ?2, ?3, 0) on conflict do nothing",
+    )?
+    .execute(params![space.model, space.dims, name])?;
+    let (id, mut size): (i64, u64) = tx
+        .prepare_cached("select space, size from space where model = ?1 and dims = ?2")?
+        .query_row(params![space.model, space.dims], |r| Ok((r.get(0)?, r.get(1)?)))?;
+    let file = File::options().create(true).truncate(false).read(true).write(true).open(folder.join(name))?;
+    let mut extents = super::read::extents(tx, id, part)?;
+    while extents.last().is_none_or(|e| u64::from(e.first) + u64::from(e.room) <= u64::from(*top)) {
+        let (first, before) = extents.last().map_or((0, 0), |e| (e.first + e.room, e.room));
+        let extent = Extent { first, room: vectors::next_room(before), at: size };
+        size = (size + vectors::extent_bytes(extent.room, space.dims)).next_multiple_of(4096);
+        tx.prepare_cached("insert into extent values (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+            id,
+            part,
+            extent.first,
+            extent.room,
+            extent.at
+        ])?;
+        extents.push(extent);
+    }
+    if file.metadata()?.len() < size {
+        file.set_len(size)?;
+    }
+    tx.prepare_cached("update space set size = ?2 where space = ?1")?.execute(params![id, size])?;
+    let slots: Vec<(u32, Slot)> =
+        numbers.iter().zip(embeddings).map(|(n, e)| (*n, Slot::of(&e.vector))).collect();
+    let extent_of = |number: u32| extents.partition_point(|e| e.first <= number).checked_sub(1);
+    for run in slots.chunk_by(|a, b| a.0 + 1 == b.0 && extent_of(a.0) == extent_of(b.0)) {
+        if let Some((number, _)) = run.first()
+            && let Some(extent) = extent_of(*number).and_then(|i| extents.get(i))
+        {
+            vectors::put(&file, extent, *number, run.iter().map(|r| &r.1))?;
+        }
+    }
+    for (number, embedding) in numbers.iter().zip(embeddings) {
+        if let Some(pieces) = &embedding.pieces {
+            tx.prepare_cached("insert or replace into late values (?1, ?2)")?
+                .execute(params![key_of(part, *number), late::pack(pieces)])?;
+        }
+    }
+    Ok(())
+}

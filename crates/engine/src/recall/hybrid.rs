@@ -1,0 +1,356 @@
+//! The `hybrid` ranking: keywords lead, vectors and context add, every factor can be read out.
+//!
+//! In: a question and a snapshot of the index. Out: hits, best first, with the points of every factor. The
+//! score is a plain sum, so that nothing is hidden in a formula. How much the vector counts is decided
+//! question by question: by how far it agrees with the keywords on what both can judge. A model that says
+//! nothing about these texts therefore changes nothing; one whose worth was measured counts a little even
+//! where it disagrees, since that is where the question's words are not those of the answer.
+
+use std::collections::HashMap;
+
+use crate::index::embed::{Detail, Embedder, Embedding};
+use crate::index::{
+    Card, IndexError, LateProbe, Matches, Probe, Reader, Role, Trust, fingerprint, of_question,
+};
+
+use super::ask::{Ask, asks_agent};
+use super::explain::{Explain, Factors};
+use super::order;
+use super::weights::{Manner, Weights, is_dialogue, priority};
+use super::when::{self, Window};
+
+/// Candidates taken by keywords and by vector.
+const BY_KEYWORD: usize = 160;
+const BY_VECTOR: usize = 100;
+/// Best keyword matches whose neighbours become candidates too.
+const WITH_NEIGHBOURS: usize = 60;
+/// Groups whose members are read, and members read of each.
+const GROUPS: usize = 64;
+const MEMBERS: u32 = 128;
+/// Candidates that late interaction looks at.
+const RERANKED: usize = 100;
+/// Keyword matches by which the vector is judged.
+const JUDGES: usize = 20;
+/// Words a prefix may stand for.
+const PREFIXED: usize = 32;
+/// Candidates taken by keywords when conditions will turn many of them away.
+const CONDITIONED: usize = 4_000;
+/// What a mended word counts beside one that was written.
+const MENDED: f32 = 0.7;
+
+/// One hit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Number of the document in the reader it came from.
+    pub number: u32,
+    /// Score: the sum of its factors.
+    pub score: f32,
+    /// Trust, which decides how many may stand in a block.
+    pub trust: Trust,
+    /// Why it is there.
+    pub why: Explain,
+}
+
+/// A candidate on its way to becoming a hit.
+struct Candidate {
+    card: Card,
+    /// Own keyword score and what the neighbours add to it.
+    keyword: (f32, f32),
+    cosine: Option<f32>,
+    /// Standardised vector score with the neighbours' share.
+    vector: f32,
+    factors: Factors,
+}
+
+/// Ranks an owner's memories for a question.
+pub fn rank(
+    reader: &Reader<'_>,
+    embedder: Option<&dyn Embedder>,
+    ask: &Ask,
+    weights: &Weights,
+) -> Result<Vec<Hit>, IndexError> {
+    let matches = reader.keywords(&question_terms(reader, ask)?)?;
+    let question = match embedder {
+        Some(e) if reader.with_vectors() => {
+            let detail = if e.has_pieces() { Detail::Pieces } else { Detail::Pooled };
+            e.embed(&[&ask.text], detail)?.pop()
+        }
+        _ => None,
+    };
+    let probe = question.as_ref().map(|q| Probe::of(&q.vector));
+    let floor = if embedder.is_some_and(Embedder::is_measured) { weights.measured_vector } else { 0.0 };
+    let mut candidates = gather(reader, &matches, probe.as_ref(), floor, ask, weights)?;
+    score(&mut candidates, ask, weights);
+    candidates.sort_unstable_by(|a, b| {
+        b.factors.sum().total_cmp(&a.factors.sum()).then(a.card.number.cmp(&b.card.number))
+    });
+    if let Some(question) = &question {
+        rerank(reader, &mut candidates, &matches, question, ask, weights)?;
+    }
+    candidates.truncate(ask.limit.max(1));
+    let hits = candidates.into_iter().map(|c| Hit {
+        number: c.card.number,
+        score: c.factors.sum(),
+        trust: c.card.trust,
+        why: Explain {
+            factors: c.factors,
+            terms: matches.shares(c.card.number).into_iter().map(|(t, s)| (t.to_owned(), s)).collect(),
+            cosine: c.cosine,
+            behind: None,
+        },
+    });
+    order::behind_the_trusted(reader, hits.collect())
+}
+
+/// The question's terms; a word nobody wrote is taken for the nearest one somebody did.
+fn question_terms(reader: &Reader<'_>, ask: &Ask) -> Result<Vec<(String, f32)>, IndexError> {
+    let mut terms = of_question(&ask.text);
+    let mut mended = Vec::new();
+    for (term, weight) in &terms {
+        if !reader.holds(term)? {
+            mended.extend(reader.meant(term)?.into_iter().map(|t| (t, weight * MENDED)));
+        }
+    }
+    for prefix in &ask.conditions.prefixes {
+        mended.extend(reader.starting_with(prefix, PREFIXED)?.into_iter().map(|t| (t, 1.0)));
+    }
+    for (term, weight) in mended {
+        if !terms.iter().any(|(t, _)| *t == term) {
+            terms.push((term, weight));
+        }
+    }
+    Ok(terms)
+}
+
+fn manner<'w>(weights: &'w Weights, card: &Card) -> &'w Manner {
+    if is_dialogue(&card.kind) { &weights.dialogue } else { &weights.document }
+}
+
+/// Collects candidates with their keyword, neighbour, vector and group scores.
+fn gather(
+    reader: &Reader<'_>,
+    matches: &Matches,
+    probe: Option<&Probe>,
+    floor: f32,
+    ask: &Ask,
+    weights: &Weights,
+) -> Result<Vec<Candidate>, IndexError> {
+    let (mut most, mut near) = (BY_KEYWORD.max(ask.limit), BY_VECTOR.max(ask.limit));
+    if !ask.conditions.is_empty() {
+        (most, near) = (most.max(CONDITIONED), near.max(CONDITIONED));
+    }
+    let by_keyword = matches.best(most);
+    let nearest = probe.map(|p| reader.nearest(p, near)).unwrap_or_default();
+    let mut cards: HashMap<u32, Card> = HashMap::new();
+    let mut numbers: Vec<u32> = by_keyword.iter().chain(&nearest.top).map(|c| c.0).collect();
+    let mut groups: HashMap<i64, Vec<crate::index::Member>> = HashMap::new();
+    for (i, (number, _)) in by_keyword.iter().enumerate() {
+        let Some(card) = reader.card(*number)? else { continue };
+        if card.group != 0 && groups.len() < GROUPS && !groups.contains_key(&card.group) {
+            groups.insert(card.group, reader.members(card.group, card.position, MEMBERS)?);
+        }
+        if i < WITH_NEIGHBOURS
+            && is_dialogue(&card.kind)
+            && let Some(members) = groups.get(&card.group)
+        {
+            numbers
+                .extend(members.iter().filter(|m| m.position.abs_diff(card.position) == 1).map(|m| m.number));
+        }
+        cards.insert(*number, card);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+
+    let deviation =
+        |cosine: f32| if nearest.spread > 1e-6 { (cosine - nearest.mean) / nearest.spread } else { 0.0 };
+    let agreement = agreement(reader, probe, &by_keyword, deviation).max(floor);
+    let cosine_of = |number: u32| probe.and_then(|p| reader.cosine(p, number));
+    let mut candidates = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        let card = match cards.remove(&number) {
+            Some(card) => card,
+            None => match reader.card(number)? {
+                Some(card) => card,
+                None => continue,
+            },
+        };
+        if !ask.admits(&card) {
+            continue;
+        }
+        if ask.conditions.need_text()
+            && !reader.document(number)?.is_some_and(|d| ask.conditions.admit_text(&d))
+        {
+            continue;
+        }
+        let manner = manner(weights, &card);
+        let cosine = cosine_of(number);
+        let mut keyword = (matches.score(number), 0.0);
+        let mut vector = cosine.map_or(0.0, deviation);
+        // A short turn says little by itself: what it answers, and what answers it, count as well.
+        let openness = openness(card.length, weights);
+        if openness > 0.0 && is_dialogue(&card.kind) && card.group != 0 {
+            let own;
+            let members = match groups.get(&card.group) {
+                Some(members) => members,
+                None => {
+                    own = reader.members(card.group, card.position, 4)?;
+                    &own
+                }
+            };
+            for m in members {
+                let place = match i64::from(m.position) - i64::from(card.position) {
+                    -1 => 0,
+                    1 => 1,
+                    -2 => 2,
+                    2 => 3,
+                    _ => continue,
+                };
+                keyword.1 += openness * manner.neighbours[place] * matches.score(m.number);
+                // A long neighbour is about many things: its vector says little about this turn.
+                if let (Some(share), Some(near)) = (manner.near_vectors.get(place), cosine_of(m.number)) {
+                    vector += openness * self::openness(m.length, weights) * share * deviation(near);
+                }
+            }
+        }
+        candidates.push(Candidate {
+            card,
+            keyword,
+            cosine,
+            vector: vector * agreement,
+            factors: Factors::default(),
+        });
+    }
+    add_groups(&mut candidates, &groups, matches, weights);
+    Ok(candidates)
+}
+
+/// How much a memory of `length` terms leaves to its neighbours: 1 for a short one, 0 for a long one.
+fn openness(length: u32, weights: &Weights) -> f32 {
+    ((weights.long - length as f32) / (weights.long - weights.short).max(1.0)).clamp(0.0, 1.0)
+}
+
+/// How far the vector agrees with the keywords, 0 to 1: whether the best keyword matches lie clearly nearer than the rest.
+fn agreement(
+    reader: &Reader<'_>,
+    probe: Option<&Probe>,
+    by_keyword: &[(u32, f32)],
+    deviation: impl Fn(f32) -> f32,
+) -> f32 {
+    let Some(probe) = probe else { return 0.0 };
+    let judged: Vec<f32> =
+        by_keyword.iter().take(JUDGES).filter_map(|(n, _)| reader.cosine(probe, *n)).map(deviation).collect();
+    if judged.is_empty() {
+        return 1.0;
+    }
+    let mean = judged.iter().sum::<f32>() / judged.len() as f32;
+    // The mean of twenty random deviations passes 0.7 once in a thousand times.
+    ((mean - 0.7) / 0.5).clamp(0.0, 1.0)
+}
+
+/// Adds the group's own score: a turn of a conversation about the question counts more than a stray match.
+fn add_groups(
+    candidates: &mut [Candidate],
+    groups: &HashMap<i64, Vec<crate::index::Member>>,
+    matches: &Matches,
+    weights: &Weights,
+) {
+    let length = |members: &Vec<crate::index::Member>| members.iter().map(|m| m.length).sum::<u32>();
+    let average = groups.values().map(length).sum::<u32>() as f32 / groups.len().max(1) as f32;
+    let scores: HashMap<i64, f32> = groups
+        .iter()
+        .map(|(group, members)| {
+            let pairs: Vec<(u32, u32)> = members.iter().map(|m| (m.number, m.length)).collect();
+            (*group, matches.together(&pairs, average))
+        })
+        .collect();
+    let best = scores.values().fold(0f32, |m, s| m.max(*s));
+    if best <= 0.0 {
+        return;
+    }
+    for c in candidates {
+        let share = scores.get(&c.card.group).map_or(0.0, |s| s / best);
+        c.factors.group = manner(weights, &c.card).group * share;
+    }
+}
+
+/// Turns what was gathered into points.
+fn score(candidates: &mut [Candidate], ask: &Ask, weights: &Weights) {
+    let best = candidates.iter().fold(0f32, |m, c| m.max(c.keyword.0 + c.keyword.1));
+    let window = when::window(&ask.text, ask.now);
+    let agent = asks_agent(&ask.text);
+    let names: Vec<i64> = of_question(&ask.text).iter().map(|(t, _)| fingerprint(&[t])).collect();
+    for c in candidates {
+        let manner = manner(weights, &c.card);
+        let f = &mut c.factors;
+        if best > 0.0 {
+            f.keyword = manner.keyword * c.keyword.0 / best;
+            f.neighbours = manner.keyword * c.keyword.1 / best;
+        }
+        f.vector = manner.vector * (c.vector / weights.deviations).clamp(-0.5, 1.5);
+        f.time = weights.time * window.map_or(0.0, |w: Window| w.nearness(c.card.occurred_at));
+        let favoured = match c.card.role {
+            Role::None => true,
+            Role::Person => !agent,
+            Role::Agent => agent,
+        };
+        f.role = if favoured { weights.role } else { 0.0 };
+        f.speaker =
+            if c.card.speaker != 0 && names.contains(&c.card.speaker) { weights.speaker } else { 0.0 };
+        let days = (ask.now - c.card.occurred_at).max(0) as f32 / 86_400.0;
+        f.recency = weights.recency * (-days / weights.half_life_days.max(0.1)).exp2();
+        f.trust = weights.trust * c.card.trust.share();
+        f.kind = weights.kind * priority(&c.card.kind);
+        f.scope = if ask.scopes.contains(&c.card.scope) { weights.scope } else { 0.0 };
+        f.file = if in_play(&c.card.scope, &ask.files) { weights.file } else { 0.0 };
+        f.confidence = weights.confidence * c.card.confidence.clamp(0.0, 1.0);
+    }
+}
+
+/// Whether a `file:` scope names a file in play.
+fn in_play(scope: &str, files: &[String]) -> bool {
+    scope.strip_prefix("file:").is_some_and(|path| files.iter().any(|f| f == path))
+}
+
+/// Looks at the best candidates word by word, where the model has word vectors.
+fn rerank(
+    reader: &Reader<'_>,
+    candidates: &mut [Candidate],
+    matches: &Matches,
+    question: &Embedding,
+    ask: &Ask,
+    weights: &Weights,
+) -> Result<(), IndexError> {
+    let Some(pieces) = &question.pieces else { return Ok(()) };
+    // Each word counts by how rare it is among the owner's documents; words without a topic do not count.
+    let words: Vec<f32> = ask
+        .text
+        .split_whitespace()
+        .map(|word| {
+            let rarity = |term: &str| {
+                matches.terms().find(|(t, _, _)| *t == term).map_or(0.0, |(_, rarity, _)| rarity)
+            };
+            of_question(word).iter().map(|(t, _)| rarity(t)).fold(0.0, f32::max)
+        })
+        .collect();
+    let each: Vec<f32> =
+        pieces.words.iter().map(|w| w.and_then(|w| words.get(w as usize)).copied().unwrap_or(0.0)).collect();
+    let Some(probe) = LateProbe::of(pieces, &each) else { return Ok(()) };
+    let top = candidates.len().min(RERANKED);
+    let mut scores = Vec::with_capacity(top);
+    for c in candidates.iter().take(top) {
+        scores.push(reader.late(&probe, c.card.number)?);
+    }
+    let low = scores.iter().flatten().fold(f32::INFINITY, |m, s| m.min(*s));
+    let high = scores.iter().flatten().fold(f32::NEG_INFINITY, |m, s| m.max(*s));
+    if high - low < 1e-6 {
+        return Ok(());
+    }
+    for (c, s) in candidates.iter_mut().zip(scores) {
+        c.factors.late = s.map_or(0.0, |s| manner(weights, &c.card).late * (s - low) / (high - low));
+    }
+    let by_score = |a: &Candidate, b: &Candidate| {
+        b.factors.sum().total_cmp(&a.factors.sum()).then(a.card.number.cmp(&b.card.number))
+    };
+    candidates[..top].sort_by(by_score);
+    Ok(())
+}

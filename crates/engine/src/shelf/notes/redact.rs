@@ -1,0 +1,47 @@
+//! Redacting what notes already hold: messages kept before a rule existed, or by hand.
+//!
+//! Comes in: nothing. Goes out: the same notes with those spans replaced and the hash of what is left, audited and said in the
+//! provenance file. The id stays. Never here: a note that cannot be read; it stays listed.
+
+use super::{Notes, file, note};
+use crate::engine::Written;
+use crate::files::{self, Mode};
+use crate::gate::Entry;
+use crate::shelf::provenance;
+use heirloom_core::{ShelfName, fault::Result, hash};
+
+impl Notes<'_> {
+    /// Cuts secrets and identity numbers out of every note. Returns the files that changed.
+    pub(super) fn redact_notes(&self, entry: Entry) -> Result<Vec<String>> {
+        let lock = self.engine.project().lock()?;
+        let screen = self.engine.screen();
+        let mut changed = Vec::new();
+        for stored in self.all(None)? {
+            let mut cut = stored.note.clone();
+            cut.content = screen.redacted(&cut.content);
+            cut.subject = screen.redacted(&cut.subject);
+            cut.keywords = cut.keywords.iter().map(|word| screen.redacted(word)).collect();
+            if cut == stored.note {
+                continue;
+            }
+            cut.content_hash = note::content_hash(&cut.content);
+            let text = file::write(&cut);
+            files::write(&stored.path, text.as_bytes(), Mode::Shared)?;
+            let id = cut.id.memory_id();
+            let hash = hash::sha256(text.as_bytes());
+            let line = self.line(id.as_str(), &hash, "redacted", []);
+            provenance::append(self.engine.project().root(), &lock, &[line])?;
+            let what = Written {
+                action: "memory_redact",
+                shelf: ShelfName::Notes,
+                id: id.as_str(),
+                hash: &hash,
+                before: Some(&stored.hash),
+                size: text.len(),
+            };
+            self.engine.noted(&lock, entry, &[], what)?;
+            changed.push(self.engine.project().shown(&stored.path));
+        }
+        Ok(changed)
+    }
+}

@@ -1,0 +1,152 @@
+//! Turns of conversations.
+//!
+//! Comes in: what somebody said, and through which channel it came. Goes out: episodes, sanitised and with an end to their days. Never here: a
+//! turn without an expiry, or the same message twice.
+
+use super::pass::{Kept, said};
+use super::{LifeStatus, Role, Stored, Tier, TierDraft, Tiers, id};
+use crate::gate::{Entry, Passed};
+use heirloom_core::{Code, Fault, ShelfName, Trust, fault::Result};
+use jiff::{Timestamp, ToSpan as _};
+
+/// The longest life of a turn, in days.
+const MOST_DAYS: u32 = 365;
+
+/// A turn that somebody wants to keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// Who spoke.
+    pub role: Role,
+    /// What was said.
+    pub content: String,
+    /// The conversation.
+    pub session: Option<String>,
+    /// The turn's place in it.
+    pub position: u32,
+    /// The message, by the name the host gave it: the same one arriving twice is kept once.
+    pub message: Option<String>,
+    /// The tool that returned it.
+    pub tool: Option<String>,
+    /// Whether it quotes content from outside the conversation.
+    pub from_external_content: bool,
+    /// When it was said; now if that is not known.
+    pub occurred_at: Option<Timestamp>,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// Days it is kept, if not as many as the settings say.
+    pub days: Option<u32>,
+}
+
+impl Turn {
+    /// A turn with nothing but its words.
+    pub fn of(role: Role, content: impl Into<String>) -> Turn {
+        Turn {
+            role,
+            content: content.into(),
+            session: None,
+            position: 0,
+            message: None,
+            tool: None,
+            from_external_content: false,
+            occurred_at: None,
+            tags: Vec::new(),
+            days: None,
+        }
+    }
+}
+
+impl Tiers<'_> {
+    /// Keeps a turn.
+    pub fn add_episode(&self, turn: Turn, entry: Entry) -> Result<Kept> {
+        let mut kept = self.add_episodes(vec![(turn, entry)])?;
+        kept.pop().unwrap_or_else(|| Err(Fault::new(Code::Internal, "a turn was lost")))
+    }
+
+    /// Keeps several turns in one transaction. One that is refused costs only itself.
+    pub fn add_episodes(&self, turns: Vec<(Turn, Entry)>) -> Result<Vec<Result<Kept>>> {
+        let outcomes: Vec<Result<Passed<TierDraft>>> =
+            turns.into_iter().map(|(turn, entry)| self.pass(self.turn_draft(turn, entry)?, entry)).collect();
+        let mut faults = Vec::new();
+        let mut passed = Vec::new();
+        for outcome in outcomes {
+            match outcome {
+                Ok(draft) => {
+                    faults.push(None);
+                    passed.push(draft);
+                }
+                Err(fault) => faults.push(Some(fault)),
+            }
+        }
+        let mut fresh = Vec::new().into_iter();
+        if !passed.is_empty() {
+            let receipt = self.store().write(self.who(), &passed, &self.events(&passed))?;
+            self.seal(&receipt.head)?;
+            fresh = receipt.fresh.into_iter();
+        }
+        let mut stored = passed.into_iter();
+        let kept = |draft: Passed<TierDraft>, new: bool| Kept {
+            status: if new { "created" } else { "already_there" },
+            notes: said(draft.remarks()),
+            stored: draft.into_draft().stored,
+        };
+        Ok(faults
+            .into_iter()
+            .map(|fault| match fault {
+                Some(fault) => Err(fault),
+                None => match (stored.next(), fresh.next()) {
+                    (Some(draft), Some(new)) => Ok(kept(draft, new)),
+                    _ => Err(Fault::new(Code::Internal, "a stored turn has no receipt")),
+                },
+            })
+            .collect())
+    }
+
+    fn turn_draft(&self, turn: Turn, entry: Entry) -> Result<TierDraft> {
+        let now = self.now();
+        let occurred_at = turn.occurred_at.unwrap_or(now).min(now);
+        let world = self.engine.project().world();
+        let id = match (&turn.session, &turn.message) {
+            (Some(session), Some(message)) => id::of_message(self.who(), occurred_at, session, message),
+            _ => id::fresh(Tier::Episodic, self.who(), occurred_at, world),
+        };
+        let trust = if entry.confirmed { Trust::High } else { self.settings().trust_of(entry.channel) };
+        let stored = Stored {
+            id,
+            user: self.who().user().to_owned(),
+            tier: Tier::Episodic,
+            content: turn.content,
+            channel: entry.channel,
+            trust,
+            accepted: entry.confirmed,
+            role: Some(turn.role),
+            from_external_content: turn.from_external_content,
+            session: turn.session,
+            position: turn.position,
+            message: turn.message,
+            tool: turn.tool,
+            statement: None,
+            confidence: 1.0,
+            tags: turn.tags,
+            status: LifeStatus::Active,
+            supersedes: Vec::new(),
+            superseded_by: None,
+            occurred_at,
+            created_at: now,
+            updated_at: now,
+            expires_at: Some(self.expiry(turn.days, now)?),
+        };
+        let profile = self.engine.settings().gate.profile(ShelfName::Tiers);
+        Ok(TierDraft::new(stored, profile, entry))
+    }
+
+    /// When something that is kept for so many days goes.
+    pub(super) fn expiry(&self, days: Option<u32>, from: Timestamp) -> Result<Timestamp> {
+        let days = days.unwrap_or(self.settings().episode_days);
+        if !(1..=MOST_DAYS).contains(&days) {
+            return Err(Fault::new(Code::Validation, format!("an episode cannot be kept for {days} days"))
+                .fact("field", "days")
+                .hint(format!("choose 1 to {MOST_DAYS} days; what should stay is a fact")));
+        }
+        Ok(from.checked_add((i64::from(days) * 24).hours()).unwrap_or(Timestamp::MAX))
+    }
+}

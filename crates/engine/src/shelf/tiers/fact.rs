@@ -1,0 +1,176 @@
+//! Facts: what is known about a user, until somebody deletes it.
+//!
+//! Comes in: a sentence. Goes out: a stored fact, or one that waits for a person: because its source is not trusted, because it might hold a
+//! secret, or because something like it is known. Accepting it supersedes what it was shown beside, with history kept. Never here: a fact that
+//! nobody trusted said and nobody confirmed.
+
+use super::beside::Standing;
+use super::draft::{Beside, Relation};
+use super::pass::{Kept, said};
+use super::{LifeStatus, Statement, Stored, Tier, TierDraft, Tiers, id, statement};
+use crate::gate::Entry;
+use crate::gate::inbox::Item;
+use heirloom_core::settings::Profile;
+use heirloom_core::{Code, Fault, ShelfName, Trust, fault::Result};
+use serde_json::Value;
+
+/// A fact that somebody wants to keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactWords {
+    /// The sentence.
+    pub content: String,
+    /// Its structure; found in the sentence if not given.
+    pub statement: Option<Statement>,
+    /// How sure its writer is.
+    pub confidence: f64,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// The conversation it comes from.
+    pub session: Option<String>,
+    /// The tool it comes from.
+    pub tool: Option<String>,
+    /// Facts it replaces.
+    pub supersedes: Vec<String>,
+}
+
+impl FactWords {
+    /// A fact with nothing but its sentence.
+    pub fn of(content: impl Into<String>) -> FactWords {
+        FactWords {
+            content: content.into(),
+            statement: None,
+            confidence: 1.0,
+            tags: Vec::new(),
+            session: None,
+            tool: None,
+            supersedes: Vec::new(),
+        }
+    }
+}
+
+impl Tiers<'_> {
+    /// Keeps a fact, unless it is known already.
+    pub fn remember(&self, words: FactWords, entry: Entry) -> Result<Kept> {
+        for old in &words.supersedes {
+            self.own(old)?;
+        }
+        let draft = self.fact_draft(words, entry);
+        self.keep_fact(draft, entry)
+    }
+
+    /// What a new fact would be shown beside, so that a door can ask before it writes.
+    pub fn beside(&self, words: &FactWords) -> Result<Vec<(Relation, Stored)>> {
+        let draft = self.fact_draft(words.clone(), Entry::through(heirloom_core::Channel::Agent));
+        let Standing::Beside(beside) = self.standing_of(draft.stored())? else { return Ok(Vec::new()) };
+        let mut shown = Vec::new();
+        for Beside { id, relation } in beside {
+            shown.extend(self.store().get(self.who(), &id)?.map(|stored| (relation, stored)));
+        }
+        Ok(shown)
+    }
+
+    /// A person accepts a waiting fact: it supersedes what it was shown beside.
+    pub fn accept(&self, item: &Item) -> Result<Kept> {
+        let damaged = |why: String| {
+            Fault::new(Code::Damaged, format!("the waiting draft `{}` cannot be read: {why}", item.key))
+        };
+        let memory = item.draft.get("memory").cloned().unwrap_or(Value::Null);
+        let mut stored: Stored = serde_json::from_value(memory).map_err(|e| damaged(e.to_string()))?;
+        self.who().owns(&stored.user)?;
+        let beside = item.draft.get("beside").and_then(Value::as_array).cloned().unwrap_or_default();
+        for old in beside.iter().filter_map(|b| b.get("id")?.as_str()) {
+            if !stored.supersedes.iter().any(|known| known == old) {
+                stored.supersedes.push(old.to_owned());
+            }
+        }
+        let now = self.now();
+        stored.accepted = true;
+        stored.trust = Trust::High;
+        stored.created_at = now;
+        stored.updated_at = now;
+        let entry = Entry { channel: item.channel, confirmed: true };
+        let kept = self.keep_fact(TierDraft::new(stored, self.profile(), entry), entry)?;
+        self.inbox().remove(&item.key)?;
+        Ok(kept)
+    }
+
+    /// Proposes the facts that a person's message states. Each waits for a yes; the number of them is returned.
+    pub fn propose_from(&self, message: &str, session: Option<&str>, entry: Entry) -> Result<usize> {
+        let mut proposed = 0;
+        for sentence in statement::extracted(message) {
+            let words = FactWords { session: session.map(str::to_owned), ..FactWords::of(sentence) };
+            let mut draft = self.fact_draft(words, entry);
+            // What a program took out of somebody's words is the program's inference, whoever spoke them.
+            draft.stored.channel = heirloom_core::Channel::Agent;
+            draft.stored.trust = draft.stored.trust.min(heirloom_core::Channel::Agent.trust());
+            let inferred = Entry::through(heirloom_core::Channel::Agent);
+            match self.keep_fact(draft, inferred) {
+                Err(fault) if fault.code == Code::NeedsConfirmation => proposed += 1,
+                // Known already, or refused by the gate: nothing to propose.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(proposed)
+    }
+
+    fn profile(&self) -> Profile {
+        self.engine.settings().gate.profile(ShelfName::Tiers)
+    }
+
+    fn keep_fact(&self, mut draft: TierDraft, entry: Entry) -> Result<Kept> {
+        // The original list knows nothing of what is stored beside.
+        if self.profile() == Profile::Standard {
+            match self.standing_of(&draft.stored)? {
+                Standing::New => {}
+                Standing::Known(known) => {
+                    return Ok(Kept { status: "already_there", stored: *known, notes: Vec::new() });
+                }
+                Standing::Beside(beside) => draft.beside = beside,
+            }
+        }
+        let passed = self.pass(draft, entry)?;
+        let drafts = [passed];
+        let receipt = self.store().write(self.who(), &drafts, &self.events(&drafts))?;
+        self.seal(&receipt.head)?;
+        let [passed] = drafts;
+        let mut notes = said(passed.remarks());
+        let stored = passed.into_draft().stored;
+        notes.extend(
+            stored.supersedes.iter().map(|old| format!("`{old}` is superseded; `heirloom history` shows it")),
+        );
+        let status = if receipt.fresh == [true] { "created" } else { "already_there" };
+        Ok(Kept { status, stored, notes })
+    }
+
+    fn fact_draft(&self, words: FactWords, entry: Entry) -> TierDraft {
+        let now = self.now();
+        let world = self.engine.project().world();
+        let trust = if entry.confirmed { Trust::High } else { self.settings().trust_of(entry.channel) };
+        let stored = Stored {
+            id: id::fresh(Tier::Semantic, self.who(), now, world),
+            user: self.who().user().to_owned(),
+            tier: Tier::Semantic,
+            statement: words.statement.or_else(|| statement::of_sentence(&words.content)),
+            content: words.content,
+            channel: entry.channel,
+            trust,
+            accepted: entry.confirmed,
+            role: None,
+            from_external_content: false,
+            session: words.session,
+            position: 0,
+            message: None,
+            tool: words.tool,
+            confidence: words.confidence,
+            tags: words.tags,
+            status: LifeStatus::Active,
+            supersedes: words.supersedes,
+            superseded_by: None,
+            occurred_at: now,
+            created_at: now,
+            updated_at: now,
+            expires_at: None,
+        };
+        TierDraft::new(stored, self.profile(), entry)
+    }
+}

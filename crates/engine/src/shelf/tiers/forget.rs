@@ -1,0 +1,167 @@
+//! Removing: one, a topic, a tier, everything, what is past its time.
+//!
+//! Comes in: ids, words, a tier. Goes out: what is gone, by id, and what this machine cannot reach. Text, vectors, index rows and waiting drafts
+//! go; the audit keeps ids and counts. Never here: the memory of anybody else, or asking whether somebody is sure; the door does that.
+
+use super::event::{Action, Event, Metadata};
+use super::store::{Wanted, Which};
+use super::{Stored, Tier, Tiers, UserContext};
+use crate::gate::inbox::Inbox;
+use heirloom_core::fault::Result;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Memories read at a time.
+const PAGE: usize = 1_000;
+
+/// What an upkeep removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Expired {
+    /// Users looked at.
+    pub users: usize,
+    /// Episodes removed.
+    pub episodes: usize,
+    /// Audit lines dropped behind a checkpoint.
+    pub audit_lines: u64,
+}
+
+impl Tiers<'_> {
+    /// Removes memories of this user. An id that is not there, or not this user's, is an error before anything is removed.
+    pub fn delete(&self, ids: &[String], reason: &str) -> Result<Vec<String>> {
+        for id in ids {
+            self.own(id)?;
+        }
+        self.remove(&Which::Ids(ids.to_vec()), Action::MemoryDelete, None, reason)
+    }
+
+    /// What a topic stands for: every memory in whose text or tags all of its words are found, whatever their ending.
+    pub fn about_topic(&self, topic: &str) -> Result<Vec<Stored>> {
+        let wanted = terms(topic);
+        let lower = topic.trim().to_lowercase();
+        let speaks = |stored: &Stored| {
+            if wanted.is_empty() {
+                return !lower.is_empty() && stored.content.to_lowercase().contains(&lower);
+            }
+            let mut has = terms(&stored.content);
+            stored.tags.iter().for_each(|tag| has.extend(terms(tag)));
+            wanted.is_subset(&has)
+        };
+        let mut about = Vec::new();
+        let mut wanted = Wanted { limit: PAGE, ..Wanted::default() };
+        loop {
+            let page = self.store().page(self.who(), &wanted)?;
+            about.extend(page.memories.into_iter().filter(speaks));
+            match page.next {
+                Some(next) => wanted.after = Some(next),
+                None => break,
+            }
+        }
+        self.was_read("topic", None, about.len())?;
+        Ok(about)
+    }
+
+    /// Removes what was found about a topic, and the drafts about it that wait.
+    pub fn forget_topic(&self, topic: &str, ids: &[String]) -> Result<Vec<String>> {
+        let wanted = terms(topic);
+        let about = |text: &str| !wanted.is_empty() && wanted.is_subset(&terms(text));
+        self.drop_drafts(|text| about(text))?;
+        self.remove(&Which::Ids(ids.to_vec()), Action::MemoryBulkDelete, None, "topic")
+    }
+
+    /// Removes a tier, or everything.
+    pub fn clear(&self, tier: Option<Tier>) -> Result<Vec<String>> {
+        if tier != Some(Tier::Episodic) {
+            self.drop_drafts(|_| true)?;
+        }
+        self.remove(&Which::Tier(tier), Action::MemoryBulkDelete, tier, "clear")
+    }
+
+    /// Removes what is past its time: of every user if the deployment's keeper runs it, of this user otherwise.
+    pub fn expire(&self) -> Result<Expired> {
+        let mut contexts = vec![self.who().clone()];
+        if self.who().is_keeper() {
+            for account in self.store().accounts()? {
+                if account.user != self.who().user() {
+                    contexts.push(self.who().on_behalf(&account.user)?);
+                }
+            }
+        }
+        let mut total = Expired { users: contexts.len(), ..Expired::default() };
+        for who in contexts {
+            let access = self.access.of(who);
+            let tiers = Tiers::new(self.engine, &access);
+            let gone = tiers.remove(
+                &Which::Expired(self.now()),
+                Action::MemoryTtlCleanup,
+                Some(Tier::Episodic),
+                "expired",
+            )?;
+            if !gone.is_empty() {
+                tiers.scrub()?;
+            }
+            total.episodes += gone.len();
+            total.audit_lines += tiers.retain_audit()?;
+            tiers.inbox().sweep(self.now(), None)?;
+        }
+        if self.who().is_keeper() {
+            let access = self.access.of(UserContext::system(self.who())?);
+            let metadata = Metadata {
+                tier: Some(Tier::Episodic.name().to_owned()),
+                count: Some(total.episodes as u64),
+                ..Metadata::default()
+            };
+            Tiers::new(self.engine, &access).note(Action::MemoryTtlCleanup, metadata)?;
+        }
+        Ok(total)
+    }
+
+    fn remove(&self, which: &Which, action: Action, tier: Option<Tier>, reason: &str) -> Result<Vec<String>> {
+        let at = self.now();
+        let told = |ids: &[String]| {
+            let metadata = Metadata {
+                tier: Some(tier.map_or("all", Tier::name).to_owned()),
+                reason: Some(reason.to_owned()),
+                ..Metadata::default()
+            };
+            vec![Event::new(action, at, metadata).about(ids.iter().map(String::as_str))]
+        };
+        let removed = self.store().delete(self.who(), which, &told)?;
+        if let Some(head) = &removed.head {
+            self.seal(head)?;
+            self.drop_about(&removed.ids)?;
+        }
+        Ok(removed.ids)
+    }
+
+    /// Makes sure that what was removed is in no file any more. Says what cannot be reached.
+    pub fn scrub(&self) -> Result<Vec<String>> {
+        self.store().scrub(self.who())
+    }
+
+    /// Drops waiting drafts of what is gone.
+    fn drop_about(&self, ids: &[String]) -> Result<()> {
+        let inbox = self.inbox();
+        for item in inbox.list(self.now())?.into_iter().filter(|item| ids.contains(&item.id)) {
+            inbox.remove(&item.key)?;
+        }
+        Ok(())
+    }
+
+    fn drop_drafts(&self, gone: impl Fn(&str) -> bool) -> Result<()> {
+        let inbox: Inbox = self.inbox();
+        for item in inbox.list(self.now())? {
+            if gone(item.draft["memory"]["content"].as_str().unwrap_or_default()) {
+                inbox.remove(&item.key)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn terms(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    crate::index::each_term(text, |term, _| {
+        found.insert(term.to_owned());
+    });
+    found
+}

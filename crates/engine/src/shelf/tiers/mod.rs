@@ -1,0 +1,137 @@
+//! The tiers: what each user said and what is known about them.
+//!
+//! Comes in: turns and facts that passed the gate, questions. Goes out: that user's memories, labelled with source and trust, within limits.
+//! Never here: a row of another user. Every call carries a [`UserContext`], which only authentication makes; every event is a line in the
+//! user's own audit chain, whose end is sealed outside the database.
+//!
+//! | tier | holds | lives |
+//! |---|---|---|
+//! | working | the running conversation | in the process that serves it, never on disk ([`Working`]) |
+//! | episodic | turns: user, assistant, tool | 90 days unless said otherwise, 365 at most |
+//! | semantic | facts and preferences | until somebody deletes them; a newer one supersedes, with history kept |
+//!
+//! One trait, [`TierStore`], stands between these rules and the backend: SQLite here, PostgreSQL in its own crate.
+
+mod archive;
+mod beside;
+mod book;
+mod context;
+mod draft;
+mod episode;
+mod event;
+mod fact;
+mod forget;
+mod format;
+mod id;
+mod life;
+mod pass;
+mod seal;
+mod similarity;
+mod sqlite;
+mod statement;
+mod store;
+mod stored;
+mod user;
+mod working;
+
+pub use archive::{Brought, Carried, ImportRules, is_archive};
+pub use context::{Context, LeftOut, Limits};
+pub use draft::{Beside, LONGEST_FACT, Relation, TierDraft};
+pub use episode::Turn;
+pub use event::{Action, Event, GENESIS, Head, Line, Metadata, Walk};
+pub use fact::FactWords;
+pub use forget::Expired;
+pub use format::{Labelled, format_episodes, format_memories};
+pub use pass::Kept;
+pub use seal::Seals;
+pub use similarity::cosine;
+pub use sqlite::SqliteStore;
+pub use store::{
+    Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which, with_recency,
+};
+pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
+pub use user::{Account, SYSTEM, UserContext, new_token, put as put_user};
+pub use working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
+
+use crate::engine::Engine;
+use crate::gate::inbox::Inbox;
+use heirloom_core::hash;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What an engine needs to reach the tiers: a backend, the authenticated user, the seals.
+#[derive(Debug, Clone)]
+pub struct Access {
+    store: Arc<dyn TierStore>,
+    who: UserContext,
+    seals: Arc<Seals>,
+    folder: std::path::PathBuf,
+}
+
+impl Access {
+    /// Access for a user whose seals and inbox are below `folder`, the tiers' place in the data folder.
+    pub fn new(store: Arc<dyn TierStore>, who: UserContext, folder: &Path) -> Access {
+        Access { store, who, seals: Arc::new(Seals::new(&folder.join("seals"))), folder: folder.to_owned() }
+    }
+
+    /// The same for another user.
+    #[must_use]
+    pub fn of(&self, who: UserContext) -> Access {
+        Access { who, ..self.clone() }
+    }
+
+    /// The user.
+    pub fn who(&self) -> &UserContext {
+        &self.who
+    }
+
+    /// The backend.
+    pub fn store(&self) -> &Arc<dyn TierStore> {
+        &self.store
+    }
+}
+
+/// The tiers of one user.
+#[derive(Debug, Clone, Copy)]
+pub struct Tiers<'a> {
+    engine: &'a Engine,
+    access: &'a Access,
+}
+
+impl<'a> Tiers<'a> {
+    /// The tiers as an engine's user sees them.
+    pub fn new(engine: &'a Engine, access: &'a Access) -> Tiers<'a> {
+        Tiers { engine, access }
+    }
+
+    /// The user.
+    pub fn who(&self) -> &'a UserContext {
+        &self.access.who
+    }
+
+    /// The backend.
+    pub fn store(&self) -> &'a dyn TierStore {
+        self.access.store.as_ref()
+    }
+
+    /// What waits for this user's yes.
+    pub fn inbox(&self) -> Inbox {
+        let user = &hash::sha256(self.who().user().as_bytes())[..24];
+        Inbox::new(&self.access.folder.join("waiting").join(user))
+    }
+
+    fn now(&self) -> jiff::Timestamp {
+        self.engine.project().world().now
+    }
+
+    fn settings(&self) -> &'a heirloom_core::settings::Tiers {
+        &self.engine.settings().tiers
+    }
+}
+
+#[cfg(any(test, feature = "story"))]
+pub mod story;
+
+#[cfg(test)]
+#[path = "tiers_tests.rs"]
+mod tests;

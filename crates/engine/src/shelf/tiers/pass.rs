@@ -1,0 +1,186 @@
+//! The tiers' way through the gate, and what every call leaves in the user's audit chain.
+//!
+//! Comes in: a draft and how it arrived. Goes out: a passed draft, or why not; what waits goes to the user's inbox without secrets. Never here:
+//! content in an event.
+
+use super::draft::Beside;
+use super::event::{Action, Event, Head, Metadata};
+use super::{Stored, TierDraft, Tiers};
+use crate::gate::inbox::Item;
+use crate::gate::policy::Act;
+use crate::gate::scan::Class;
+use crate::gate::{Decision, Entry, Passed, Remark, admit};
+use heirloom_core::{Code, Fault, ShelfName, fault::Result, time};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// A memory that is in the store.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Kept {
+    /// `created`, `updated` or `already_there`.
+    pub status: &'static str,
+    /// The memory.
+    #[serde(flatten)]
+    pub stored: Stored,
+    /// What else there is to say, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Tiers<'_> {
+    /// Sends a draft through the gate.
+    pub(super) fn pass(&self, draft: TierDraft, entry: Entry) -> Result<Passed<TierDraft>> {
+        let stored = draft.stored().clone();
+        match admit(draft, entry, self.engine.screen()) {
+            Decision::Passed(passed) => Ok(passed),
+            Decision::Refused(fault) => {
+                let poison = fault.get("class") == Some(Class::Injection.name());
+                let action = if poison { Action::PoisoningAttemptBlocked } else { Action::WriteRefused };
+                let metadata = Metadata {
+                    reason: Some(fault.code.name().to_owned()),
+                    rule: fault.get("rule").map(str::to_owned),
+                    field: fault.get("field").map(str::to_owned),
+                    ..about(&stored)
+                };
+                self.note(action, metadata)?;
+                Err(fault)
+            }
+            Decision::Waits { draft, remarks } => Err(self.wait(&draft, entry, &remarks)?),
+        }
+    }
+
+    /// Puts a draft into the inbox: redacted, with its origin and what it must be seen beside.
+    fn wait(&self, draft: &TierDraft, entry: Entry, remarks: &[Remark]) -> Result<Fault> {
+        let mut stored = draft.stored.clone();
+        let screen = self.engine.screen();
+        stored.content = screen.redacted(&stored.content);
+        if let Some(statement) = &mut stored.statement {
+            for text in [&mut statement.subject, &mut statement.predicate, &mut statement.object] {
+                *text = screen.redacted(text);
+            }
+        }
+        let mut reasons: Vec<String> =
+            remarks.iter().map(|r| format!("{} in `{}`", r.rule, r.field)).collect();
+        if stored.trust < heirloom_core::Trust::High {
+            reasons
+                .push(format!("saving a fact from {} requires confirmation", stored.channel.source().name()));
+        }
+        reasons.extend(draft.beside.iter().map(|b| format!("{} of `{}`", b.relation.name(), b.id)));
+        let id = stored.id.clone();
+        // The same sentence through the same channel waits once.
+        let twin = self.inbox().list(self.now())?.into_iter().find(|item| {
+            item.channel == entry.channel
+                && item.draft["memory"]["content"].as_str() == Some(stored.content.as_str())
+        });
+        let key = match twin {
+            Some(item) => item.key,
+            None => self.inbox().put(Item {
+                key: String::new(),
+                id: id.clone(),
+                shelf: ShelfName::Tiers.name().to_owned(),
+                channel: entry.channel,
+                trust: stored.trust,
+                reasons: reasons.clone(),
+                at: time::format(self.now()),
+                draft: waiting(&stored, &draft.beside),
+            })?,
+        };
+        let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(&stored) };
+        self.note(Action::ConfirmationRequired, metadata)?;
+        let mut fault = Fault::new(
+            Code::NeedsConfirmation,
+            format!("this waits for a person's yes: {}", reasons.join("; ")),
+        )
+        .fact("id", id)
+        .fact("key", key.as_str());
+        for beside in &draft.beside {
+            fault = fault.fact(beside.relation.name(), beside.id.as_str());
+        }
+        Ok(fault.hint(format!("a person accepts it with `heirloom review accept {key}`")))
+    }
+
+    /// The events of a write: the write itself, and each redaction.
+    pub(super) fn events(&self, passed: &[Passed<TierDraft>]) -> Vec<Event> {
+        let at = self.now();
+        let mut events = Vec::new();
+        if let Some(first) = passed.first() {
+            let size: usize = passed.iter().map(|p| p.draft().stored.content.len()).sum();
+            let metadata = Metadata { size: Some(size as u64), ..about(first.draft().stored()) };
+            let ids = passed.iter().map(|p| p.draft().stored.id.as_str());
+            events.push(Event::new(Action::MemoryWrite, at, metadata).about(ids));
+        }
+        for draft in passed {
+            for remark in draft.remarks().iter().filter(|r| r.act == Act::Redact) {
+                let metadata = Metadata {
+                    level: Some(format!("{:?}", remark.level).to_lowercase()),
+                    rule: Some(remark.rule.clone()),
+                    field: Some(remark.field.clone()),
+                    ..about(draft.draft().stored())
+                };
+                events.push(
+                    Event::new(Action::SecretRedacted, at, metadata).about([draft
+                        .draft()
+                        .stored
+                        .id
+                        .as_str()]),
+                );
+            }
+        }
+        events
+    }
+
+    /// An event by itself, which waits for no disk.
+    pub(super) fn note(&self, action: Action, metadata: Metadata) -> Result<()> {
+        let head = self.store().note(self.who(), &Event::new(action, self.now(), metadata))?;
+        self.seal(&head)
+    }
+
+    /// A read, in the audit: what sort of question, how many answers.
+    pub(super) fn was_read(&self, query_type: &str, tier: Option<super::Tier>, count: usize) -> Result<()> {
+        let metadata = Metadata {
+            query_type: Some(query_type.to_owned()),
+            tier: Some(tier.map_or("all", super::Tier::name).to_owned()),
+            count: Some(count as u64),
+            ..Metadata::default()
+        };
+        self.note(Action::MemoryRead, metadata)
+    }
+
+    /// Seals the end of the chain. A chain nobody has begun has no end.
+    pub(super) fn seal(&self, head: &Head) -> Result<()> {
+        if head.seq == 0 {
+            return Ok(());
+        }
+        self.access.seals.note(self.who().user(), head, &self.engine.project().world().nonce)
+    }
+}
+
+/// What an event may say of a memory.
+pub(super) fn about(stored: &Stored) -> Metadata {
+    Metadata {
+        tier: Some(stored.tier.name().to_owned()),
+        source: Some(stored.source().name().to_owned()),
+        size: Some(stored.content.len() as u64),
+        ..Metadata::default()
+    }
+}
+
+/// What a person should know about what the gate did.
+pub(super) fn said(remarks: &[Remark]) -> Vec<String> {
+    let told = |remark: &&Remark| matches!(remark.act, Act::Redact | Act::Neutralise);
+    remarks
+        .iter()
+        .filter(told)
+        .map(|remark| match remark.act {
+            Act::Redact => format!("a {} was cut out before storing ({})", remark.class.name(), remark.rule),
+            _ => format!("text that gives orders was made harmless ({})", remark.rule),
+        })
+        .collect()
+}
+
+/// A waiting draft as the inbox keeps it.
+fn waiting(stored: &Stored, beside: &[Beside]) -> Value {
+    let beside: Vec<Value> =
+        beside.iter().map(|b| json!({ "id": b.id, "relation": b.relation.name() })).collect();
+    json!({ "memory": stored, "beside": beside })
+}

@@ -1,0 +1,185 @@
+//! The tiers on SQLite: one folder per user in the data folder, with that user's database and index.
+//!
+//! Comes in: calls with a user context. Goes out: that user's rows. The wall between users is the file: a connection is found by the context
+//! alone, so a statement cannot even name somebody else's rows; each one filters by the user as well. Never here: a row without its audit
+//! lines, or a read that waits for the disk.
+//!
+//! | file | what |
+//! |---|---|
+//! | `accounts.jsonl` | the users and the hashes of their tokens |
+//! | `users/<hash>/memory.db` | memories, removed ids, audit |
+//! | `users/<hash>/index/` | keywords and vectors, made anew from the database whenever they are missing |
+
+mod accounts;
+mod database;
+mod rows;
+mod search;
+
+use super::event::{Event, Head, Line};
+use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which};
+use super::{Account, Stored, TierDraft, UserContext};
+use crate::gate::Passed;
+use crate::index::embed::Embedder;
+use crate::index::embed::builtin::Builtin;
+use database::Database;
+use heirloom_core::{Code, Fault, fault::Result, hash};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Databases kept open at once; each has a handful of files.
+const MOST_OPEN: usize = 32;
+
+/// The store below a folder. Nothing is opened or made until it is needed.
+#[derive(Debug)]
+pub struct SqliteStore {
+    folder: PathBuf,
+    open: Mutex<Open>,
+    embedder: OnceLock<Option<Builtin>>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    clock: u64,
+    databases: HashMap<String, (u64, Arc<Mutex<Database>>)>,
+}
+
+impl SqliteStore {
+    /// The store in this folder.
+    pub fn at(folder: &Path) -> SqliteStore {
+        SqliteStore { folder: folder.to_owned(), open: Mutex::default(), embedder: OnceLock::new() }
+    }
+
+    /// The folder of one user.
+    fn folder_of(&self, who: &UserContext) -> PathBuf {
+        self.folder.join("users").join(&hash::sha256(who.user().as_bytes())[..24])
+    }
+
+    fn embedder(&self) -> Option<&dyn Embedder> {
+        // Without the built-in table, which a test holds to be whole, keywords still work.
+        self.embedder.get_or_init(|| Builtin::open().ok()).as_ref().map(|builtin| builtin as &dyn Embedder)
+    }
+
+    /// The database of the context's user; `None` if there is none yet and none is to be made.
+    fn database(&self, who: &UserContext, make: bool) -> Result<Option<Arc<Mutex<Database>>>> {
+        let mut open = lock(&self.open);
+        open.clock += 1;
+        let now = open.clock;
+        if let Some((used, database)) = open.databases.get_mut(who.user()) {
+            *used = now;
+            return Ok(Some(Arc::clone(database)));
+        }
+        let Some(database) = Database::open(&self.folder_of(who), make)? else { return Ok(None) };
+        if open.databases.len() >= MOST_OPEN {
+            let oldest =
+                open.databases.iter().min_by_key(|(_, (used, _))| *used).map(|(user, _)| user.clone());
+            oldest.map(|user| open.databases.remove(&user));
+        }
+        let database = Arc::new(Mutex::new(database));
+        open.databases.insert(who.user().to_owned(), (now, Arc::clone(&database)));
+        Ok(Some(database))
+    }
+
+    /// Runs a call that needs no database where there is none.
+    fn look<T: Default>(
+        &self,
+        who: &UserContext,
+        call: impl FnOnce(&mut Database) -> Result<T>,
+    ) -> Result<T> {
+        match self.database(who, false)? {
+            Some(database) => call(&mut lock(&database)),
+            None => Ok(T::default()),
+        }
+    }
+
+    fn touch<T>(&self, who: &UserContext, call: impl FnOnce(&mut Database) -> Result<T>) -> Result<T> {
+        let database = self.database(who, true)?;
+        let database =
+            database.ok_or_else(|| Fault::new(Code::Internal, "a database just made is not there"))?;
+        call(&mut lock(&database))
+    }
+}
+
+/// A call that panicked left its transaction rolled back; the connection is as good as before.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl TierStore for SqliteStore {
+    fn backend(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn write(&self, who: &UserContext, drafts: &[Passed<TierDraft>], events: &[Event]) -> Result<Receipt> {
+        for draft in drafts {
+            who.owns(&draft.draft().stored().user)?;
+        }
+        self.touch(who, |database| {
+            let receipt = database.write(who, drafts, events)?;
+            // What cannot be indexed now is caught up with by the next search; the write itself is done.
+            let _ = database.catch_up(who, self.embedder());
+            Ok(receipt)
+        })
+    }
+
+    fn get(&self, who: &UserContext, id: &str) -> Result<Option<Stored>> {
+        self.look(who, |database| database.get(who, id))
+    }
+
+    fn page(&self, who: &UserContext, wanted: &Wanted) -> Result<Page> {
+        self.look(who, |database| database.page(who, wanted))
+    }
+
+    fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>> {
+        self.look(who, |database| database.search(who, question, self.embedder()))
+    }
+
+    fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>> {
+        self.look(who, |database| {
+            let head = database.change(who, id, change, event)?;
+            let _ = database.catch_up(who, self.embedder());
+            Ok(head)
+        })
+    }
+
+    fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed> {
+        self.look(who, |database| database.delete(who, which, told))
+    }
+
+    fn scrub(&self, who: &UserContext) -> Result<Vec<String>> {
+        self.look(who, |database| database.scrub(who, self.embedder()))
+    }
+
+    fn removed(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>> {
+        self.look(who, |database| database.removed(who, ids))
+    }
+
+    fn counts(&self, who: &UserContext) -> Result<Counts> {
+        self.look(who, |database| database.counts(who))
+    }
+
+    fn note(&self, who: &UserContext, event: &Event) -> Result<Head> {
+        // Whoever has nothing cannot have been shown anything.
+        let make = event.action != super::event::Action::MemoryRead;
+        match self.database(who, make)? {
+            Some(database) => lock(&database).note(who, event),
+            None => Ok(Head::default()),
+        }
+    }
+
+    fn audit(&self, who: &UserContext, after: u64, limit: usize) -> Result<Vec<Line>> {
+        self.look(who, |database| database.audit(who, after, limit))
+    }
+
+    fn checkpoint(&self, who: &UserContext, through: u64, event: &Event) -> Result<Head> {
+        self.touch(who, |database| database.checkpoint(who, through, event))
+    }
+
+    fn accounts(&self) -> Result<Vec<Account>> {
+        accounts::list(&self.folder)
+    }
+
+    fn put_account(&self, account: &Account) -> Result<()> {
+        accounts::put(&self.folder, account)
+    }
+}

@@ -1,0 +1,237 @@
+//! Keywords and vectors of one user: kept beside the database, caught up with it, thrown away without loss.
+//!
+//! Comes in: the list of ids that changed since the index last looked. Goes out: ranked memories, read from the database, so that nothing is
+//! shown that is not there any more. Never here: an answer from the index alone.
+
+use super::super::store::{Found, Question, with_recency};
+use super::super::{LifeStatus, Role, Stored, Tier, UserContext};
+use super::database::{Database, fault};
+use super::rows;
+use crate::index::embed::Embedder;
+use crate::index::{self, Document, Index, IndexError, Reader};
+use crate::recall::query::Conditions;
+use crate::recall::{Ask, Hit, Weights, rank};
+use heirloom_core::{Code, Fault, Trust, fault::Result};
+use rusqlite::params;
+
+/// The mark under which the index notes how far it has followed.
+const MARK: &str = "tiers";
+
+/// Changes followed in one go.
+const BATCH: usize = 1_000;
+
+/// Hits looked at for each one wanted, since some may have gone.
+const SPARE: usize = 3;
+
+/// Hits looked at in the end.
+const MOST: usize = 10_000;
+
+impl Database {
+    /// Brings the index up to date with the database.
+    pub(super) fn catch_up(&mut self, who: &UserContext, embedder: Option<&dyn Embedder>) -> Result<()> {
+        let Database { db, folder, index } = self;
+        let index = opened(index, folder)?;
+        let mark = index.mark(MARK).map_err(broken)?.and_then(|text| text.parse::<i64>().ok());
+        let last = rows::last_change(db)?;
+        // An index without a mark is new: everything there is goes in, and the list of changes begins after it.
+        let mut from = match mark {
+            Some(mark) if mark <= last => mark,
+            _ => {
+                index.renew().map_err(broken)?;
+                let mut place = 0;
+                loop {
+                    let (documents, end) = documents_after(db, who, place)?;
+                    index.apply(who.user(), &documents, embedder, &[]).map_err(broken)?;
+                    match end {
+                        Some(end) => place = end,
+                        None => break,
+                    }
+                }
+                index.apply(who.user(), &[], embedder, &[(MARK, &last.to_string())]).map_err(broken)?;
+                last
+            }
+        };
+        while from < last {
+            let mut statement = db
+                .prepare_cached("select n, id from change where n > ?1 order by n limit ?2")
+                .map_err(fault)?;
+            let rows = statement.query_map(params![from, BATCH as i64], |row| Ok((row.get(0)?, row.get(1)?)));
+            let changed: Vec<(i64, String)> =
+                rows.and_then(Iterator::collect::<rusqlite::Result<_>>).map_err(fault)?;
+            let Some((end, _)) = changed.last() else { break };
+            from = *end;
+            let mut changes = Vec::with_capacity(changed.len());
+            for (_, id) in changed {
+                // What was deleted meanwhile stays in the index until it is scrubbed, which needs its text to find every trace.
+                changes.extend(rows::get(db, who, &id)?.map(|stored| index::Change::Put(document(&stored))));
+            }
+            index.apply(who.user(), &changes, embedder, &[(MARK, &from.to_string())]).map_err(broken)?;
+        }
+        // What the index has followed is no longer needed; two hundred are left so that most writes need no second transaction.
+        if last % 256 == 0 || mark.is_none() {
+            db.execute("delete from change where n <= ?1", [from]).map_err(fault)?;
+        }
+        Ok(())
+    }
+
+    /// The best answers.
+    pub(super) fn search(
+        &mut self,
+        who: &UserContext,
+        question: &Question<'_>,
+        embedder: Option<&dyn Embedder>,
+    ) -> Result<Vec<Found>> {
+        self.catch_up(who, embedder)?;
+        let Database { db, folder, index } = self;
+        let index = opened(index, folder)?;
+        let reader = index.reader(who.user(), embedder.map(Embedder::space)).map_err(broken)?;
+        let mut ask = Ask {
+            text: question.text.to_owned(),
+            now: question.now.as_second(),
+            limit: question.limit.saturating_mul(SPARE),
+            conditions: Conditions {
+                kinds: vec![question.tier.kind().name().to_owned()],
+                ..Conditions::default()
+            },
+            ..Ask::default()
+        };
+        loop {
+            let hits = rank(&reader, embedder, &ask, &Weights::default()).map_err(broken)?;
+            let exhausted = hits.len() < ask.limit || ask.limit >= MOST;
+            let found = answers(db, who, question, &reader, hits)?;
+            // Deleted memories may stand before those that are left, until they are scrubbed.
+            if exhausted || found.len() >= question.limit {
+                return Ok(found);
+            }
+            ask.limit *= SPARE;
+        }
+    }
+
+    /// Writes both databases anew without the gaps that deleted rows left, and cuts their logs.
+    pub(super) fn scrub(
+        &mut self,
+        who: &UserContext,
+        embedder: Option<&dyn Embedder>,
+    ) -> Result<Vec<String>> {
+        self.catch_up(who, embedder)?;
+        let Database { db, folder, index } = self;
+        let waiting = {
+            let mut statement =
+                db.prepare_cached("select id from gone where user = ?1 and scrubbed = 0").map_err(fault)?;
+            let rows = statement.query_map([who.user()], |row| row.get(0)).map_err(fault)?;
+            rows.collect::<rusqlite::Result<Vec<String>>>().map_err(fault)?
+        };
+        let ids: Vec<&str> = waiting.iter().map(String::as_str).collect();
+        opened(index, folder)?.forget(who.user(), &ids).map_err(broken)?;
+        db.execute("update gone set scrubbed = 1 where user = ?1", [who.user()]).map_err(fault)?;
+        db.execute_batch("vacuum").map_err(fault)?;
+        let busy: i64 =
+            db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0)).map_err(fault)?;
+        if busy == 0 {
+            return Ok(Vec::new());
+        }
+        Ok(vec![
+            "another process is reading; run the same command again when it has ended to clear the log"
+                .to_owned(),
+        ])
+    }
+}
+
+/// The memories behind hits, as they are now.
+fn answers(
+    db: &rusqlite::Connection,
+    who: &UserContext,
+    question: &Question<'_>,
+    reader: &Reader<'_>,
+    hits: Vec<Hit>,
+) -> Result<Vec<Found>> {
+    let mut found = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let Some(document) = reader.document(hit.number).map_err(broken)? else { continue };
+        let Some(memory) = rows::get(db, who, &document.id)? else { continue };
+        if memory.tier != question.tier || !memory.is_live(question.now) {
+            continue;
+        }
+        let plain = f64::from(hit.score);
+        let score = match question.tier {
+            Tier::Episodic => with_recency(plain, question.recency_weight, memory.occurred_at, question.now),
+            _ => plain,
+        };
+        let factors = hit.why.factors.named().into_iter().filter(|(_, points)| *points != 0.0);
+        let mut why: Vec<(String, f64)> =
+            factors.map(|(name, points)| (name.to_owned(), f64::from(points))).collect();
+        if score != plain {
+            why.push(("age".to_owned(), score - plain));
+        }
+        found.push(Found { memory, score, why });
+    }
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));
+    found.truncate(question.limit);
+    Ok(found)
+}
+
+fn opened<'i>(index: &'i mut Option<Index>, folder: &std::path::Path) -> Result<&'i mut Index> {
+    if index.is_none() {
+        *index = Some(Index::open(&folder.join("index")).map_err(broken)?);
+    }
+    index.as_mut().ok_or_else(|| Fault::new(Code::Internal, "an index just opened is not there"))
+}
+
+fn documents_after(
+    db: &rusqlite::Connection,
+    who: &UserContext,
+    place: i64,
+) -> Result<(Vec<index::Change>, Option<i64>)> {
+    let mut statement = db
+        .prepare_cached("select place, id from memory where user = ?1 and place > ?2 order by place limit ?3")
+        .map_err(fault)?;
+    let rows =
+        statement.query_map(params![who.user(), place, BATCH as i64], |row| Ok((row.get(0)?, row.get(1)?)));
+    let ids: Vec<(i64, String)> = rows.and_then(Iterator::collect::<rusqlite::Result<_>>).map_err(fault)?;
+    let mut documents = Vec::with_capacity(ids.len());
+    for (_, id) in &ids {
+        documents.extend(rows::get(db, who, id)?.map(|stored| index::Change::Put(document(&stored))));
+    }
+    let end = ids.last().map(|(place, _)| *place).filter(|_| ids.len() == BATCH);
+    Ok((documents, end))
+}
+
+/// A memory as the index sees it.
+fn document(stored: &Stored) -> Document {
+    Document {
+        id: stored.id.clone(),
+        kind: stored.tier.kind().name().to_owned(),
+        tags: stored.tags.clone(),
+        body: stored.content.clone(),
+        role: match stored.role {
+            Some(Role::User) => index::Role::Person,
+            Some(Role::Assistant | Role::Tool) => index::Role::Agent,
+            None => index::Role::None,
+        },
+        group: stored.session.clone().unwrap_or_default(),
+        position: stored.position,
+        occurred_at: stored.occurred_at.as_second(),
+        trust: match stored.trust {
+            Trust::High => index::Trust::High,
+            Trust::Medium => index::Trust::Medium,
+            Trust::Low => index::Trust::Low,
+        },
+        status: match stored.status {
+            LifeStatus::Active => index::Status::Active,
+            LifeStatus::Retired | LifeStatus::Superseded => index::Status::Retired,
+        },
+        confidence: stored.confidence as f32,
+        scope: "user".to_owned(),
+        ..Document::default()
+    }
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "stands at the end of map_err, which gives it away")]
+fn broken(error: IndexError) -> Fault {
+    let code = match error {
+        IndexError::Busy => Code::LockBusy,
+        IndexError::Damaged { .. } => Code::Damaged,
+        _ => Code::Io,
+    };
+    Fault::new(code, error.to_string())
+}

@@ -1,0 +1,193 @@
+//! What a backend of the tiers can do: one trait, implemented on SQLite here and on PostgreSQL in its own crate.
+//!
+//! Comes in: a [`UserContext`] with every call, drafts that passed the gate, questions. Goes out: that user's memories. Never behind this
+//! trait: a rule about what may be stored, a limit on what is recalled, or a row of anybody else.
+
+use super::event::{Event, Head, Line};
+use super::{Account, LifeStatus, Stored, Tier, TierDraft, UserContext};
+use crate::gate::Passed;
+use heirloom_core::fault::Result;
+use jiff::Timestamp;
+
+/// Which memories are wanted, in the order they were stored.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wanted {
+    /// Only this tier.
+    pub tier: Option<Tier>,
+    /// Only this status.
+    pub status: Option<LifeStatus>,
+    /// Only this conversation.
+    pub session: Option<String>,
+    /// Only facts that fill this slot (see [`super::Statement::slot`]).
+    pub slot: Option<String>,
+    /// Only what has not expired by then.
+    pub live_at: Option<Timestamp>,
+    /// Only what was stored after the memory with this place, as the page before ended.
+    pub after: Option<i64>,
+    /// Newest first instead.
+    pub newest: bool,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A page of memories.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Page {
+    /// The memories.
+    pub memories: Vec<Stored>,
+    /// The place of the last one, to go on from; `None` at the end.
+    pub next: Option<i64>,
+}
+
+/// A question to one tier.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question<'a> {
+    /// In words.
+    pub text: &'a str,
+    /// Which tier.
+    pub tier: Tier,
+    /// When it is asked.
+    pub now: Timestamp,
+    /// At most so many answers.
+    pub limit: usize,
+    /// How much of an episode's score depends on its age.
+    pub recency_weight: f64,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The memory.
+    pub memory: Stored,
+    /// Its score, recency included.
+    pub score: f64,
+    /// What the score is made of, in words and points.
+    pub why: Vec<(String, f64)>,
+}
+
+/// Days after which an episode's recency counts half.
+const HALF_LIFE_DAYS: f64 = 30.0;
+
+/// What an episode's age makes of its score: `score × ((1 − w) + w × recency)`, recency halving every thirty days.
+pub fn with_recency(score: f64, weight: f64, occurred_at: Timestamp, now: Timestamp) -> f64 {
+    let days = (now.as_second() - occurred_at.as_second()).max(0) as f64 / 86_400.0;
+    score * ((1.0 - weight) + weight * (-days / HALF_LIFE_DAYS).exp2())
+}
+
+/// A change that touches no text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// How sure its writer is.
+    Confidence(f64),
+    /// When it goes by itself.
+    ExpiresAt(Timestamp),
+    /// In use or not.
+    Status(LifeStatus),
+}
+
+/// What is to be removed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Which {
+    /// These.
+    Ids(Vec<String>),
+    /// A tier, or everything.
+    Tier(Option<Tier>),
+    /// What expired by then.
+    Expired(Timestamp),
+}
+
+/// What a write left behind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Receipt {
+    /// For each draft whether it was new; an id that is there already is left as it is.
+    pub fresh: Vec<bool>,
+    /// Where the audit chain ends now.
+    pub head: Head,
+}
+
+/// What was removed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Removed {
+    /// The ids.
+    pub ids: Vec<String>,
+    /// Where the audit chain ends now; `None` if nothing was there to remove.
+    pub head: Option<Head>,
+}
+
+/// How much a user has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Turns in use.
+    pub episodes: u64,
+    /// Facts in use.
+    pub facts: u64,
+    /// Facts replaced by newer ones.
+    pub superseded: u64,
+    /// Taken out of use.
+    pub retired: u64,
+}
+
+impl Counts {
+    /// Counts memories of one tier and status.
+    pub fn add(&mut self, tier: Option<Tier>, status: Option<LifeStatus>, count: u64) {
+        match (tier, status) {
+            (_, Some(LifeStatus::Superseded)) => self.superseded += count,
+            (_, Some(LifeStatus::Retired)) => self.retired += count,
+            (Some(Tier::Episodic), _) => self.episodes += count,
+            _ => self.facts += count,
+        }
+    }
+}
+
+/// The event of a removal, made once its ids are known.
+pub type Told<'a> = &'a dyn Fn(&[String]) -> Vec<Event>;
+
+/// A backend.
+///
+/// Every write is durable when it returns; its audit lines are part of it or nothing is.
+pub trait TierStore: std::fmt::Debug + Send + Sync {
+    /// `sqlite` or `postgres`.
+    fn backend(&self) -> &'static str;
+
+    /// Stores drafts, marks what they supersede, and appends the events, all or nothing. A draft of another user is refused.
+    fn write(&self, who: &UserContext, drafts: &[Passed<TierDraft>], events: &[Event]) -> Result<Receipt>;
+
+    /// One memory.
+    fn get(&self, who: &UserContext, id: &str) -> Result<Option<Stored>>;
+
+    /// Memories, page by page.
+    fn page(&self, who: &UserContext, wanted: &Wanted) -> Result<Page>;
+
+    /// The best answers of one tier, best first: keywords and vectors, in use and not expired.
+    fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>>;
+
+    /// Changes what is no text. `None` if there is no such memory.
+    fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>>;
+
+    /// Removes memories with their vectors and index rows, and remembers their ids, so that an old archive does not bring them back.
+    fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed>;
+
+    /// Makes sure that nothing of what was deleted is left in the files this backend can reach. Says what it cannot reach.
+    fn scrub(&self, who: &UserContext) -> Result<Vec<String>>;
+
+    /// Which of these ids this user had removed.
+    fn removed(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>>;
+
+    /// How much this user has.
+    fn counts(&self, who: &UserContext) -> Result<Counts>;
+
+    /// Appends an event without waiting for the disk: for reads, which must not cost a sync.
+    fn note(&self, who: &UserContext, event: &Event) -> Result<Head>;
+
+    /// Audit lines after a number, in order.
+    fn audit(&self, who: &UserContext, after: u64, limit: usize) -> Result<Vec<Line>>;
+
+    /// Appends a checkpoint and drops the lines it speaks of, all or nothing.
+    fn checkpoint(&self, who: &UserContext, through: u64, event: &Event) -> Result<Head>;
+
+    /// Every known user.
+    fn accounts(&self) -> Result<Vec<Account>>;
+
+    /// Adds or replaces a user's account.
+    fn put_account(&self, account: &Account) -> Result<()>;
+}

@@ -1,0 +1,313 @@
+//! A memory as the tiers keep it: a turn of a conversation, or a fact.
+//!
+//! Comes in: what passed the gate. Goes out: rows, archive lines, the read model of all shelves. Never here: a rule about what may be stored.
+
+use heirloom_core::{Channel, Kind, Memory, MemoryId, Scope, Source, Status, Trust, hash, time};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Which tier a memory is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// The running conversation; never stored.
+    Working,
+    /// Past turns.
+    Episodic,
+    /// Facts and preferences.
+    Semantic,
+}
+
+impl Tier {
+    /// The tiers that are stored.
+    pub const STORED: [Tier; 2] = [Tier::Episodic, Tier::Semantic];
+
+    /// The name on paper.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tier::Working => "working",
+            Tier::Episodic => "episodic",
+            Tier::Semantic => "semantic",
+        }
+    }
+
+    /// The tier of that name.
+    pub fn named(name: &str) -> Option<Tier> {
+        [Tier::Working, Tier::Episodic, Tier::Semantic].into_iter().find(|tier| tier.name() == name)
+    }
+
+    /// The kind its memories have.
+    pub const fn kind(self) -> Kind {
+        match self {
+            Tier::Working => Kind::Working,
+            Tier::Episodic => Kind::Episode,
+            Tier::Semantic => Kind::Fact,
+        }
+    }
+
+    /// The tier of a kind.
+    pub fn of(kind: &Kind) -> Option<Tier> {
+        match kind {
+            Kind::Working => Some(Tier::Working),
+            Kind::Episode => Some(Tier::Episodic),
+            Kind::Fact => Some(Tier::Semantic),
+            _ => None,
+        }
+    }
+}
+
+/// Who spoke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A person.
+    User,
+    /// A model.
+    Assistant,
+    /// A tool.
+    Tool,
+}
+
+impl Role {
+    /// The name on paper.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        }
+    }
+
+    /// The role of that name.
+    pub fn named(name: &str) -> Option<Role> {
+        [Role::User, Role::Assistant, Role::Tool].into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// What sort of thing a fact says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FactKind {
+    /// How somebody wants things.
+    Preference,
+    /// What or who somebody or something is.
+    Entity,
+    /// How two things belong together.
+    Relationship,
+    /// What to do always or never.
+    Instruction,
+}
+
+/// The structure of a fact, as far as its sentence shows one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statement {
+    /// What sort of thing it says.
+    pub kind: FactKind,
+    /// Who or what it is about.
+    pub subject: String,
+    /// What is said of it.
+    pub predicate: String,
+    /// The value.
+    pub object: String,
+}
+
+impl Statement {
+    /// What two facts share if only one of them can be true.
+    pub fn slot(&self) -> String {
+        format!("{}\u{1f}{}", self.subject.to_lowercase(), self.predicate.to_lowercase())
+    }
+}
+
+/// A stored memory of one user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stored {
+    /// `episode:…` or `fact:…`.
+    pub id: String,
+    /// Whose it is.
+    pub user: String,
+    /// Which tier it is in.
+    pub tier: Tier,
+    /// The text.
+    pub content: String,
+    /// The way it arrived.
+    pub channel: Channel,
+    /// How far to believe it.
+    pub trust: Trust,
+    /// Whether a person accepted exactly this text.
+    #[serde(default)]
+    pub accepted: bool,
+    /// Who spoke, for a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// Whether a turn quotes content from outside the conversation.
+    #[serde(default)]
+    pub from_external_content: bool,
+    /// The conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The turn's place in it.
+    #[serde(default)]
+    pub position: u32,
+    /// The message it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The tool that returned it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What a fact says, taken apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement: Option<Statement>,
+    /// How sure its writer was.
+    #[serde(default = "certain")]
+    pub confidence: f64,
+    /// Labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// `active`, `retired` or `superseded`.
+    pub status: LifeStatus,
+    /// The facts this one replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<String>,
+    /// The fact that replaced this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// When it was said.
+    #[serde(with = "seconds")]
+    pub occurred_at: Timestamp,
+    /// When it was stored.
+    #[serde(with = "seconds")]
+    pub created_at: Timestamp,
+    /// When it last changed.
+    #[serde(with = "seconds")]
+    pub updated_at: Timestamp,
+    /// When it goes by itself; always set for a turn, never for a fact.
+    #[serde(default, with = "maybe_seconds", skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Where a stored memory is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the statuses of the read model that the tiers know")]
+pub enum LifeStatus {
+    Active,
+    Retired,
+    Superseded,
+}
+
+impl LifeStatus {
+    /// The name on paper.
+    pub const fn name(self) -> &'static str {
+        self.shown().name()
+    }
+
+    /// The status of that name.
+    pub fn named(name: &str) -> Option<LifeStatus> {
+        [LifeStatus::Active, LifeStatus::Retired, LifeStatus::Superseded]
+            .into_iter()
+            .find(|s| s.name() == name)
+    }
+
+    const fn shown(self) -> Status {
+        match self {
+            LifeStatus::Active => Status::Active,
+            LifeStatus::Retired => Status::Retired,
+            LifeStatus::Superseded => Status::Superseded,
+        }
+    }
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+impl Stored {
+    /// Where it came from, in the words stored with it.
+    pub fn source(&self) -> Source {
+        if self.accepted { Source::ExplicitSave } else { self.channel.source() }
+    }
+
+    /// SHA-256 of the text.
+    pub fn hash(&self) -> String {
+        hash::sha256(self.content.as_bytes())
+    }
+
+    /// Whether its time is over.
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// Whether it may be recalled.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.status == LifeStatus::Active && !self.is_expired(now)
+    }
+
+    /// The same as every shelf shows its memories.
+    pub fn memory(&self) -> Memory {
+        const TITLE: usize = 80;
+        let kind = self.tier.kind();
+        let name = self.id.split_once(':').map_or(self.id.as_str(), |(_, name)| name);
+        let line = heirloom_core::text::one_line(&self.content);
+        let title = if line.chars().count() > TITLE {
+            format!("{}…", line.chars().take(TITLE - 1).collect::<String>())
+        } else {
+            line
+        };
+        let hash = self.hash();
+        Memory {
+            id: MemoryId::new(&kind, name),
+            kind,
+            title,
+            body: self.content.clone(),
+            tags: self.tags.clone(),
+            applies_to: Vec::new(),
+            scope: Scope::User(self.user.clone()),
+            owner: Some(self.user.clone()),
+            source: self.source(),
+            trust: self.trust,
+            status: self.status.shown(),
+            version: hash.clone(),
+            occurred_at: Some(time::format(self.occurred_at)),
+            created_at: Some(time::format(self.created_at)),
+            updated_at: Some(time::format(self.updated_at)),
+            expires_at: self.expires_at.map(time::format),
+            content_hash: hash,
+            confidence: Some(self.confidence),
+            path: None,
+        }
+    }
+}
+
+/// Times as RFC 3339 in archive lines.
+mod seconds {
+    use super::{Timestamp, time};
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(at: &Timestamp, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&time::format(*at))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Timestamp, D::Error> {
+        let text = String::deserialize(d)?;
+        time::parse(&text).ok_or_else(|| D::Error::custom("expected a time such as 2026-01-10T09:00:00Z"))
+    }
+}
+
+/// The same where there may be none.
+mod maybe_seconds {
+    use super::{Timestamp, seconds};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(at: &Option<Timestamp>, s: S) -> Result<S::Ok, S::Error> {
+        match at {
+            Some(at) => seconds::serialize(at, s),
+            None => s.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Timestamp>, D::Error> {
+        #[derive(Deserialize)]
+        struct At(#[serde(with = "seconds")] Timestamp);
+        Ok(Option::<At>::deserialize(d)?.map(|at| at.0))
+    }
+}

@@ -1,0 +1,288 @@
+//! The tiers on SQLite: the shared story, and what only files can show.
+
+use super::story::{OWNER, PERSON, Stage, tell, tiers};
+use super::*;
+use crate::shelf::Shelf as _;
+use heirloom_core::{Code, MemoryId, Trust};
+use proptest::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
+
+fn stage(folder: &Path) -> Stage {
+    Stage::new(Arc::new(SqliteStore::at(&folder.join("data/tiers"))), folder)
+}
+
+/// A second store on the same files, as another process has.
+fn reopened(folder: &Path) -> Stage {
+    stage(folder)
+}
+
+#[test]
+fn sqlite_tells_the_whole_story() {
+    let dir = tempfile::tempdir().unwrap();
+    let count = std::cell::Cell::new(0);
+    let make = || -> Arc<dyn TierStore> {
+        count.set(count.get() + 1);
+        Arc::new(SqliteStore::at(&dir.path().join(format!("store-{}", count.get()))))
+    };
+    tell(&make, &dir.path().join("story"));
+}
+
+/// Every file below a folder, whole.
+fn raw(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        if entry.path().is_dir() {
+            found.extend(raw(&entry.path()));
+        } else {
+            found.push((entry.path().display().to_string(), std::fs::read(entry.path()).unwrap()));
+        }
+    }
+    found
+}
+
+fn holders(folder: &Path, word: &str) -> Vec<String> {
+    let holds = |bytes: &[u8]| bytes.windows(word.len()).any(|w| w.eq_ignore_ascii_case(word.as_bytes()));
+    raw(folder).into_iter().filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn what_was_forgotten_is_in_no_file_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = stage(dir.path());
+    let engine = stage.of("ada");
+    for n in 0..400 {
+        let odd = if n % 7 == 0 { "quuxocelot" } else { "plain" };
+        let text = format!("turn {n} about {odd} {}", "and more words ".repeat(n % 40));
+        tiers(&engine).add_episode(Turn::of(Role::User, text), OWNER).unwrap();
+    }
+    let fact =
+        tiers(&engine).remember(FactWords::of("My totem is the xyloquokka"), PERSON).unwrap().stored.id;
+    let reworded = tiers(&engine).reword(&fact, "My totem is the blue xyloquokka", PERSON).unwrap().stored.id;
+    tiers(&engine).search("quuxocelot", None, 5).unwrap();
+    assert!(!holders(dir.path(), "quuxocelot").is_empty());
+    let ids: Vec<String> =
+        tiers(&engine).about_topic("quuxocelot").unwrap().into_iter().map(|m| m.id).collect();
+    assert_eq!(ids.len(), 58);
+    tiers(&engine).forget_topic("quuxocelot", &ids).unwrap();
+    assert!(tiers(&engine).scrub().unwrap().is_empty());
+    assert_eq!(holders(dir.path(), "quuxocelot"), Vec::<String>::new());
+    tiers(&engine).forget(&MemoryId::parse(&reworded).unwrap(), PERSON).unwrap();
+    assert_eq!(holders(dir.path(), "xyloquokka"), Vec::<String>::new(), "nor what it superseded");
+    assert_eq!(
+        tiers(&engine).search("turn plain words", None, 5).unwrap().len(),
+        5,
+        "the rest is still found"
+    );
+}
+
+#[test]
+fn a_lost_or_damaged_index_is_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = stage(dir.path());
+    let engine = stage.of("ada");
+    for text in ["the boiler is in the cellar", "the bikes are in the yard"] {
+        tiers(&engine).add_episode(Turn::of(Role::User, text), OWNER).unwrap();
+    }
+    let index = std::fs::read_dir(dir.path().join("data/tiers/users"))
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap()
+        .path()
+        .join("index");
+    std::fs::remove_dir_all(&index).unwrap();
+    let engine = reopened(dir.path()).of("ada");
+    assert_eq!(
+        tiers(&engine).search("boiler", None, 1).unwrap()[0].memory.content,
+        "the boiler is in the cellar"
+    );
+}
+
+#[test]
+fn reading_makes_no_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = stage(dir.path());
+    let engine = stage.of("ada");
+    assert!(tiers(&engine).search("anything", None, 5).unwrap().is_empty());
+    assert!(tiers(&engine).context("anything", &tiers(&engine).limits()).unwrap().facts.is_empty());
+    assert!(!dir.path().join("data/tiers/users").exists());
+}
+
+/// The user's database, opened behind Heirloom's back.
+fn behind(dir: &Path) -> rusqlite::Connection {
+    let users = std::fs::read_dir(dir.join("data/tiers/users")).unwrap();
+    rusqlite::Connection::open(users.flatten().next().unwrap().path().join("memory.db")).unwrap()
+}
+
+#[test]
+fn an_audit_line_that_was_altered_removed_moved_or_cut_off_is_named() {
+    let tampered = |sql: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let stage = stage(dir.path());
+        let engine = stage.of("ada");
+        for n in 0..5 {
+            tiers(&engine).add_episode(Turn::of(Role::User, format!("turn {n}")), OWNER).unwrap();
+        }
+        assert_eq!(tiers(&engine).verify_audit().unwrap(), 5);
+        behind(dir.path()).execute_batch(sql).unwrap();
+        tiers(&engine).verify_audit().unwrap_err()
+    };
+    for (sql, line) in [
+        ("update audit set metadata = replace(metadata, 'episodic', 'semantic') where seq = 2", "2"),
+        ("delete from audit where seq = 3", "4"),
+        (
+            "update audit set seq = 9 where seq = 2; update audit set seq = 2 where seq = 3; update audit set seq = 3 where seq = 9",
+            "2",
+        ),
+        ("delete from audit where seq > 3", "5"),
+        ("delete from audit where seq < 3", "2"),
+        ("delete from audit", "5"),
+    ] {
+        let fault = tampered(sql);
+        assert_eq!((fault.code, fault.get("line")), (Code::Damaged, Some(line)), "{sql}");
+    }
+}
+
+#[test]
+fn an_altered_seal_is_noticed() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = stage(dir.path());
+    let engine = stage.of("ada");
+    tiers(&engine).add_episode(Turn::of(Role::User, "x y"), OWNER).unwrap();
+    let seals = std::fs::read_dir(dir.path().join("data/tiers/seals")).unwrap();
+    let head =
+        seals.flatten().map(|e| e.path()).find(|p| p.extension().is_some_and(|e| e == "head")).unwrap();
+    let text = std::fs::read_to_string(&head).unwrap().replace("\"seq\":1", "\"seq\":0");
+    std::fs::write(&head, text).unwrap();
+    assert_eq!(tiers(&engine).verify_audit().unwrap_err().code, Code::Damaged);
+}
+
+#[test]
+fn many_users_never_see_each_other() {
+    const USERS: usize = 8;
+    const EACH: usize = 60;
+    let dir = tempfile::tempdir().unwrap();
+    let stage = stage(dir.path());
+    let engines: Vec<_> = (0..USERS).map(|n| stage.of(&format!("user-{n}"))).collect();
+    let mut ids: Vec<Vec<String>> = Vec::new();
+    for engine in &engines {
+        let turns =
+            (0..EACH).map(|n| (Turn::of(Role::User, format!("shared words number {n}")), OWNER)).collect();
+        let kept = tiers(engine).add_episodes(turns).unwrap();
+        ids.push(kept.into_iter().map(|k| k.unwrap().stored.id).collect());
+    }
+    let mut seed = 1u64;
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    let mut foreign = [0; USERS];
+    for _ in 0..1_500 {
+        let (me, whose, which) = (next(USERS), next(USERS), next(EACH));
+        let id = ids[whose][which].clone();
+        let mine = tiers(&engines[me]);
+        let name = format!("user-{me}");
+        let seen = match next(4) {
+            0 => mine.show(&id).map(|m| m.user),
+            1 => mine.set_days(&id, 5).map(|m| m.user),
+            2 if whose != me => mine.delete(&[id], "x").map(|_| "deleted".to_owned()),
+            _ => {
+                let found = mine.search("shared words", None, 5).unwrap();
+                assert!(found.iter().all(|f| f.memory.user == name));
+                continue;
+            }
+        };
+        match seen {
+            Ok(user) => assert_eq!((user, whose), (name, me)),
+            Err(fault) => {
+                assert_eq!((fault.code, whose == me), (Code::NotFound, false));
+                foreign[me] += 1;
+            }
+        }
+    }
+    for (me, engine) in engines.iter().enumerate() {
+        let refused = tiers(engine).audit(usize::MAX, |line| line.action == Action::AccessRefused).unwrap();
+        assert_eq!(refused.len(), foreign[me], "every attempt is audited");
+        assert_eq!(stage.store.counts(tiers(engine).who()).unwrap().episodes, EACH as u64);
+        tiers(engine).verify_audit().unwrap();
+    }
+}
+
+#[test]
+fn eight_threads_write_one_chain() {
+    let dir = tempfile::tempdir().unwrap();
+    // Each thread has a store of its own, as processes have.
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let folder = dir.path();
+            scope.spawn(move || {
+                let engine = reopened(folder).at("ada", &format!("2026-03-01T12:00:0{thread}Z"));
+                for n in 0..20 {
+                    tiers(&engine)
+                        .add_episode(Turn::of(Role::User, format!("thread {thread} turn {n}")), OWNER)
+                        .unwrap();
+                    tiers(&engine).search("turn", None, 2).unwrap();
+                }
+            });
+        }
+    });
+    let stage = stage(dir.path());
+    let engine = stage.of("ada");
+    assert_eq!(stage.store.counts(tiers(&engine).who()).unwrap().episodes, 160);
+    assert_eq!(tiers(&engine).verify_audit().unwrap(), 320);
+}
+
+#[test]
+fn the_working_memory_drops_silent_sessions_and_redacts_what_people_say() {
+    let now = |text: &str| super::story::moment(text);
+    let dir = tempfile::tempdir().unwrap();
+    let engine = stage(dir.path()).of("ada");
+    let who = tiers(&engine).who();
+    let mut all = Workings::new(WorkingLimits { messages: 3, tokens: 100, seconds: 3_600 });
+    let screen = engine.screen();
+    let secret = format!("my key is {}", super::story::token());
+    let start = now("2026-03-01T12:00:00Z");
+    all.session(who, "s", start).push(Speaker::User, &secret, Trust::High, start, |t| screen.redacted(t));
+    all.session(who, "s", start).push(Speaker::Tool, "web page", Trust::Low, start, |t| screen.redacted(t));
+    let working = all.session(who, "s", start);
+    assert!(working.messages().all(|m| !m.content.contains("ghp_")));
+    assert_eq!(working.label().trust, Trust::Low);
+    assert_eq!(all.session(who, "s", now("2026-03-01T12:59:00Z")).messages().len(), 2);
+    all.pass_time(now("2026-03-01T14:00:00Z"));
+    assert!(all.is_empty());
+    all.session(who, "s", start).push(Speaker::User, "hello", Trust::High, start, str::to_owned);
+    all.end(who, "s");
+    assert!(all.is_empty());
+}
+
+proptest! {
+    #[test]
+    fn working_memory_never_passes_its_limits(
+        messages in proptest::collection::vec((0..4u8, ".{0,40}"), 0..60),
+        most in 1..10usize, tokens in 1..40usize,
+    ) {
+        let mut working = Working::new(WorkingLimits { messages: most, tokens, seconds: 60 });
+        let now = super::story::moment("2026-03-01T12:00:00Z");
+        for (who, text) in &messages {
+            let speaker = [Speaker::System, Speaker::User, Speaker::Assistant, Speaker::Tool][usize::from(*who)];
+            working.push(speaker, text, Trust::Medium, now, str::to_owned);
+            prop_assert!(working.messages().len() <= most && working.tokens() <= tokens);
+            prop_assert_eq!(working.tokens(), working.messages().map(|m| m.tokens).sum::<usize>());
+        }
+    }
+
+    #[test]
+    fn an_archive_line_keeps_every_field(content in "\\PC{1,200}", position in any::<u32>(), confidence in 0.0..=1.0f64) {
+        let at = super::story::moment("2026-03-01T12:00:00Z");
+        let stored = Stored {
+            id: "episode:x".into(), user: "ada".into(), tier: Tier::Episodic, content, channel: heirloom_core::Channel::Web,
+            trust: Trust::Low, accepted: false, role: Some(Role::Tool), from_external_content: true, session: Some("s".into()),
+            position, message: None, tool: Some("fetch".into()), statement: None, confidence, tags: vec!["t".into()],
+            status: LifeStatus::Retired, supersedes: vec!["episode:y".into()], superseded_by: None, occurred_at: at,
+            created_at: at, updated_at: at, expires_at: Some(at),
+        };
+        let line = serde_json::to_string(&stored).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Stored>(&line).unwrap(), stored);
+    }
+}

@@ -1,0 +1,188 @@
+//! Working memory: the running conversation, in the process that serves it.
+//!
+//! Comes in: messages, each with its trust. Goes out: those that still fit, oldest first, and the trust of the whole. Bounded in messages, in
+//! tokens and in time; gone with its session. Never here: a file. Nothing of this type can be written down: it has no form for it.
+
+use heirloom_core::Trust;
+use heirloom_core::settings::Tiers as Settings;
+use jiff::Timestamp;
+use std::collections::{HashMap, VecDeque};
+
+/// Conversations one process keeps in mind; the one silent for longest makes room.
+const MOST_SESSIONS: usize = 10_000;
+
+/// Who speaks in a running conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// Whoever set the conversation up; goes last.
+    System,
+    /// A person.
+    User,
+    /// A model.
+    Assistant,
+    /// A tool.
+    Tool,
+}
+
+/// A message in mind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Who spoke.
+    pub speaker: Speaker,
+    /// What was said, without secrets unless the system said it.
+    pub content: String,
+    /// How far to believe it.
+    pub trust: Trust,
+    /// Its length in tokens, four characters each.
+    pub tokens: usize,
+    at: Timestamp,
+}
+
+/// How much is kept in mind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkingLimits {
+    /// Most messages.
+    pub messages: usize,
+    /// Most tokens.
+    pub tokens: usize,
+    /// Seconds of silence after which a message goes.
+    pub seconds: i64,
+}
+
+impl From<&Settings> for WorkingLimits {
+    fn from(settings: &Settings) -> WorkingLimits {
+        WorkingLimits {
+            messages: settings.working_messages,
+            tokens: settings.working_tokens,
+            seconds: i64::from(settings.working_minutes) * 60,
+        }
+    }
+}
+
+/// What is said of a conversation as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Label {
+    /// The lowest trust of all messages so far, also of those that dropped out; high when there were none.
+    pub trust: Trust,
+}
+
+/// One running conversation.
+#[derive(Debug)]
+pub struct Working {
+    limits: WorkingLimits,
+    messages: VecDeque<Message>,
+    tokens: usize,
+    trust: Trust,
+    last: Option<Timestamp>,
+}
+
+impl Working {
+    /// An empty conversation.
+    pub fn new(limits: WorkingLimits) -> Working {
+        Working { limits, messages: VecDeque::new(), tokens: 0, trust: Trust::High, last: None }
+    }
+
+    /// Takes a message in; `redact` cuts secrets out of what is not the system's own. The oldest ones make room, the system's last.
+    pub fn push(
+        &mut self,
+        speaker: Speaker,
+        content: &str,
+        trust: Trust,
+        now: Timestamp,
+        redact: impl Fn(&str) -> String,
+    ) {
+        self.pass_time(now);
+        let content = if speaker == Speaker::System { content.to_owned() } else { redact(content) };
+        let tokens = estimate_tokens(&content);
+        self.trust = self.trust.min(trust);
+        self.tokens += tokens;
+        self.last = Some(now);
+        self.messages.push_back(Message { speaker, content, trust, tokens, at: now });
+        while self.messages.len() > self.limits.messages || self.tokens > self.limits.tokens {
+            let oldest = self.messages.iter().position(|m| m.speaker != Speaker::System).unwrap_or(0);
+            match self.messages.remove(oldest) {
+                Some(gone) => self.tokens -= gone.tokens,
+                None => break,
+            }
+        }
+    }
+
+    /// Drops what was said too long ago.
+    pub fn pass_time(&mut self, now: Timestamp) {
+        let limit = self.limits.seconds;
+        self.messages.retain(|m| now.as_second().saturating_sub(m.at.as_second()) < limit);
+        self.tokens = self.messages.iter().map(|m| m.tokens).sum();
+    }
+
+    /// The messages in mind, oldest first.
+    pub fn messages(&self) -> impl ExactSizeIterator<Item = &Message> {
+        self.messages.iter()
+    }
+
+    /// Their tokens.
+    pub fn tokens(&self) -> usize {
+        self.tokens
+    }
+
+    /// The conversation's label. It is not raised again when messages drop out.
+    pub fn label(&self) -> Label {
+        Label { trust: self.trust }
+    }
+}
+
+/// The running conversations of a process, by user and session.
+#[derive(Debug)]
+pub struct Workings {
+    limits: WorkingLimits,
+    sessions: HashMap<(String, String), Working>,
+}
+
+impl Workings {
+    /// No conversation yet.
+    pub fn new(limits: WorkingLimits) -> Workings {
+        Workings { limits, sessions: HashMap::new() }
+    }
+
+    /// The conversation of a user's session, begun if it is new. Those silent for too long are dropped.
+    pub fn session(&mut self, who: &super::UserContext, session: &str, now: Timestamp) -> &mut Working {
+        let key = (who.user().to_owned(), session.to_owned());
+        let limits = self.limits;
+        if !self.sessions.contains_key(&key) {
+            self.pass_time(now);
+            if self.sessions.len() >= MOST_SESSIONS {
+                let silent = self.sessions.iter().min_by_key(|(_, w)| w.last).map(|(key, _)| key.clone());
+                silent.map(|key| self.sessions.remove(&key));
+            }
+        }
+        let working = self.sessions.entry(key).or_insert_with(|| Working::new(limits));
+        working.pass_time(now);
+        working
+    }
+
+    /// The end of a session: nothing of it is left.
+    pub fn end(&mut self, who: &super::UserContext, session: &str) {
+        self.sessions.remove(&(who.user().to_owned(), session.to_owned()));
+    }
+
+    /// Drops conversations that have been silent for too long.
+    pub fn pass_time(&mut self, now: Timestamp) {
+        let limit = self.limits.seconds;
+        self.sessions
+            .retain(|_, w| w.last.is_none_or(|at| now.as_second().saturating_sub(at.as_second()) < limit));
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+}
+
+/// The tokens of a text: its UTF-16 units divided by four, rounded up.
+pub fn estimate_tokens(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum::<usize>().div_ceil(4)
+}

@@ -1,0 +1,65 @@
+//! Redacting what the vault already holds: texts written before a rule existed, or by hand.
+//!
+//! Comes in: nothing. Goes out: the file anew with those spans replaced, in every version of every line, audited. Ids, versions and
+//! times stay, and so does what is known of who wrote a line. Never here: a line that cannot be read; it stays as it is, and listed.
+
+use super::image::{Held, Image};
+use super::store::Vault;
+use crate::engine::Written;
+use crate::files::{self, Mode};
+use crate::gate::Entry;
+use heirloom_core::{ShelfName, fault::Result, hash};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+impl Vault<'_> {
+    /// Cuts secrets and identity numbers out of every line. Returns the file if it changed.
+    pub(super) fn redact_lines(&self, entry: Entry) -> Result<Vec<String>> {
+        let lock = self.engine.project().lock()?;
+        let bytes = self.bytes()?;
+        let image = Image::of(&bytes);
+        let mut changed: HashMap<usize, (Held<'_>, String)> = HashMap::new();
+        for held in image.readable() {
+            if let Some(line) = self.redacted_line(&held) {
+                changed.insert(held.number, (held, line));
+            }
+        }
+        if changed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut text = Vec::with_capacity(bytes.len());
+        for (at, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
+            match changed.get(&(at + 1)) {
+                Some((_, new)) => {
+                    text.extend_from_slice(new.as_bytes());
+                    text.push(b'\n');
+                }
+                None => text.extend_from_slice(line),
+            }
+        }
+        files::write(&self.path(), &text, Mode::Shared)?;
+        for (held, new) in changed.values() {
+            let id = held.record.memory_id();
+            let written = Written {
+                action: "memory_redact",
+                shelf: ShelfName::Vault,
+                id: id.as_str(),
+                hash: &hash::sha256(new.as_bytes()),
+                before: Some(&hash::sha256(held.bytes)),
+                size: new.len(),
+            };
+            self.engine.noted(&lock, entry, &[], written)?;
+        }
+        Ok(vec![self.engine.project().shown(&self.path())])
+    }
+
+    /// The line without what the gate would not let in; nothing if there is no such thing in it.
+    fn redacted_line(&self, held: &Held<'_>) -> Option<String> {
+        let cut = |text: &str| self.engine.screen().redacted(text);
+        let mut record = held.record.clone();
+        record.text = Cow::Owned(cut(&record.text));
+        record.topic_id = record.topic_id.map(|topic| Cow::Owned(cut(&topic)));
+        record.tags = record.tags.iter().map(|tag| Cow::Owned(cut(tag))).collect();
+        (record != held.record).then(|| record.line())
+    }
+}
