@@ -109,7 +109,9 @@ impl Tiers<'_> {
     pub fn set_days(&self, id: &str, days: u32) -> Result<Stored> {
         let stored = self.own(id)?;
         if stored.tier != Tier::Episodic {
-            return Err(Fault::new(Code::Usage, "a fact does not expire").fact("id", id));
+            return Err(Fault::new(Code::Usage, "a fact does not expire")
+                .fact("id", id)
+                .hint("`heirloom retire` takes it out of use, `heirloom forget` removes it"));
         }
         let at = self.expiry(Some(days), self.now())?;
         self.change(id, &StoreChange::ExpiresAt(at), "days")
