@@ -35,7 +35,7 @@ fn what_a_person_says_is_kept_and_what_a_process_says_waits_for_a_yes() {
     let listed = env.run(&["review", "--json"]).ok().json();
     let key = listed["drafts"][0]["key"].as_str().unwrap().to_owned();
     assert!(env.run(&["review"]).ok().stdout.contains("ai_inference"), "its origin is shown");
-    assert_eq!(ids(&env, "semantic"), [id.clone()]);
+    assert_eq!(ids(&env, "semantic"), std::slice::from_ref(&id));
     env.run(&["review", "accept", &key]).fails_with("NEEDS_PERSON", 1);
     let accepted = env.at_terminal(&["review", "accept", &key], "y\n").ok();
     assert!(accepted.stdout.contains("My name is Ada") && accepted.stdout.contains("stored fact:"));
@@ -68,7 +68,7 @@ fn a_contradiction_is_shown_beside_what_is_known_and_supersedes_it_only_with_a_y
     let no = env.at_terminal(&["remember", "I prefer spaces"], "n\n");
     assert_eq!(no.code, Some(1), "a no is no success");
     assert!(no.stderr.contains("I prefer tabs") && no.stderr.contains("contradiction"), "{no:?}");
-    assert_eq!(ids(&env, "semantic"), [first.clone()]);
+    assert_eq!(ids(&env, "semantic"), std::slice::from_ref(&first));
     env.at_terminal(&["remember", "I prefer spaces"], "y\n").ok();
     let now = ids(&env, "semantic");
     assert_eq!(now.len(), 1);

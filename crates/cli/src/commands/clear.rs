@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
         return Ok(exit::REFUSED);
     }
     let gone = tiers.clear(tier)?;
-    gone_for_good(&tiers, &gone, out)
+    gone_for_good(&tiers, &gone, call.shred, out)
 }
 
 /// `forget` with words that are no memory's name.
@@ -65,11 +65,11 @@ pub(crate) fn topic(wired: &Wired, call: &Forget, out: &Out) -> Result<u8> {
     }
     let ids: Vec<String> = about.into_iter().map(|memory| memory.id).collect();
     let gone = tiers.forget_topic(&call.id, &ids)?;
-    gone_for_good(&tiers, &gone, out)
+    gone_for_good(&tiers, &gone, call.shred, out)
 }
 
-fn gone_for_good(tiers: &Tiers<'_>, gone: &[String], out: &Out) -> Result<u8> {
-    let unreached = tiers.scrub()?;
+fn gone_for_good(tiers: &Tiers<'_>, gone: &[String], shred: bool, out: &Out) -> Result<u8> {
+    let unreached = tiers.scrub(shred)?;
     out.answer(
         &json!({ "status": "forgotten", "count": gone.len(), "ids": gone, "unreached": unreached }),
         || {

@@ -233,7 +233,7 @@ impl Shelf for Tiers<'_> {
         let mut places: Vec<String> =
             gone.iter().map(|id| format!("{id} in the {} database", self.store().backend())).collect();
         places.push("keywords and vectors".to_owned());
-        places.extend(self.scrub()?);
+        places.extend(self.scrub(false)?);
         Ok(Forgotten { id: id.clone(), places, in_git: Vec::new() })
     }
 
