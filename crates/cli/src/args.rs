@@ -286,6 +286,10 @@ pub(crate) struct Forget {
     /// Its id, a name that fits only one, or a topic
     pub(crate) id: String,
 
+    /// On PostgreSQL also rewrite the tables the rows were in, so that their files hold nothing of them
+    #[arg(long)]
+    pub(crate) shred: bool,
+
     /// Take the words as a topic, whatever else they might name
     #[arg(long)]
     pub(crate) topic: bool,

@@ -67,16 +67,23 @@ pub(crate) fn world() -> World {
     }
 }
 
+/// Random bytes for what must not be guessed.
+pub(crate) fn random() -> Result<[u8; 32]> {
+    let mut bytes = [0u8; 32];
+    match rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) {
+        Ok(32) => Ok(bytes),
+        _ => Err(Fault::new(Code::Io, "the system gives no random numbers")),
+    }
+}
+
 /// Sixteen random bytes as hex.
 fn nonce() -> String {
-    let mut bytes = [0u8; 16];
     // The kernel's generator never blocks once the system is up; if it is missing altogether, time and process id still make the
     // value differ between calls, and nothing secret depends on it.
-    if !matches!(rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()), Ok(16)) {
-        let seed = format!("{:?}-{}", std::time::Instant::now(), std::process::id());
-        return heirloom_core::hash::sha256(seed.as_bytes())[..32].to_owned();
-    }
-    heirloom_core::hash::sha256(&bytes)[..32].to_owned()
+    let seed = random().map(Vec::from);
+    let seed =
+        seed.unwrap_or_else(|_| format!("{:?}-{}", std::time::Instant::now(), std::process::id()).into());
+    heirloom_core::hash::sha256(&seed)[..32].to_owned()
 }
 
 /// Where the command was started.

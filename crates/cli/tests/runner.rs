@@ -35,6 +35,8 @@ mod shelves_life;
 mod shelves_merge;
 mod shelves_transfer;
 mod store_scan;
+mod tiers;
+mod tiers_life;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -154,10 +154,10 @@ impl Running<'_> {
                     active: *active,
                     goes_on: reply::goes_on(self.agent, suggest),
                 };
-                Ok(self.with_notes(self.stop(wired, arrival, suggest)?, wired, call))
+                Ok(self.with_captures(self.stop(wired, arrival, suggest)?, wired, call))
             }
             Event::PreCompact | Event::SessionEnd => {
-                Ok(self.with_notes(Did::nothing("", "a last look at the conversation"), wired, call))
+                Ok(self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call))
             }
             Event::SessionStart { .. } => self.session_start(wired),
         }
@@ -255,8 +255,8 @@ impl Running<'_> {
         })
     }
 
-    /// Keeps notes too, if the settings want that. Failing at it is told, but costs nothing else.
-    fn with_notes(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
+    /// Keeps notes and turns too, if the settings want that. Failing at it is told, but costs nothing else.
+    fn with_captures(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
         let home = environment::home();
         let folders = folders(home.as_deref());
         match stop::keep_notes(&wired.engine, folders, call.transcript.as_deref()) {
@@ -266,6 +266,14 @@ impl Running<'_> {
                 did.ended = Ended::Captured;
             }
             Err(fault) => did.because.push(format!("no notes kept: {}", fault.message)),
+        }
+        match stop::keep_turns(&wired.engine, folders, call.transcript.as_deref()) {
+            Ok(kept) if kept.stored == 0 => {}
+            Ok(kept) => {
+                did.because.push(format!("{} turns kept, {} facts proposed", kept.stored, kept.proposed));
+                did.ended = Ended::Captured;
+            }
+            Err(fault) => did.because.push(format!("no turns kept: {}", fault.message)),
         }
         did
     }

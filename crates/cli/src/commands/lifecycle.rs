@@ -73,6 +73,9 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
     let gone = shelf.forget(&id, person::entry()).map_err(|fault| {
         if fault.code == heirloom_core::Code::NotFound { unknown(call.id.as_str()) } else { fault }
     })?;
+    if call.shred && id.kind().shelf() == heirloom_core::ShelfName::Tiers {
+        wired.tiers()?.scrub(true)?.iter().for_each(|place| out.note(place));
+    }
     out.answer(&gone, || {
         out.line(format!("{} {}", out.style.green("forgotten"), out.style.bold(gone.id.as_str())));
         gone.places.iter().for_each(|place| out.line(format!("  {}", out.style.dim(place))));

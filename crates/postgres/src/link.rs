@@ -1,0 +1,147 @@
+//! The link to the database: a pool, a small runtime that drives it, and transactions that belong to one user.
+//!
+//! Comes in: an address and a user context. Goes out: a transaction under the role that cannot pass row-level security, with that user set for
+//! its length and a limit on every statement. A connection that was lost is replaced by the next call. Never here: a connection that keeps a user
+//! beyond its transaction.
+
+use crate::fault::{pool, sql};
+use crate::schema::{self, ROLE};
+use crate::tls;
+use deadpool_postgres::{
+    Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts, Transaction,
+};
+use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::index::embed::Embedder;
+use heirloom_engine::index::embed::builtin::Builtin;
+use heirloom_engine::shelf::tiers::UserContext;
+use std::future::Future;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Connections at once.
+const MOST: usize = 16;
+
+/// How long a call waits for a connection, and a connection for a server that is starting.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest a statement may take.
+const LONGEST: &str = "15s";
+
+/// The tiers in a PostgreSQL database.
+pub struct PgStore {
+    runtime: tokio::runtime::Runtime,
+    pool: Pool,
+    pub(crate) model: Builtin,
+    ready: OnceLock<()>,
+    making_ready: tokio::sync::Mutex<()>,
+}
+
+impl std::fmt::Debug for PgStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PgStore").field("ready", &self.ready.get().is_some()).finish_non_exhaustive()
+    }
+}
+
+impl PgStore {
+    /// The store at an address such as `postgres://user@host/name`. Nothing is connected until it is needed.
+    pub fn at(address: &str) -> Result<PgStore> {
+        let wrong = |why: String| {
+            Fault::new(Code::Config, format!("the database address cannot be used: {why}"))
+                .hint("write it as postgres://user:password@host:5432/name")
+        };
+        let mut config: tokio_postgres::Config = address.parse().map_err(|e: tokio_postgres::Error| {
+            use std::error::Error as _;
+            wrong(e.source().map_or_else(|| "it is no address".to_owned(), ToString::to_string))
+        })?;
+        config.application_name("heirloom").connect_timeout(PATIENCE).keepalives(true);
+        config.options("-c standard_conforming_strings=on -c client_min_messages=warning");
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("heirloom-postgres")
+            .enable_all()
+            .build()
+            .map_err(|e| Fault::new(Code::Io, format!("no thread for the database: {e}")))?;
+        let manager = Manager::from_config(
+            config,
+            tls::connector()?,
+            ManagerConfig { recycling_method: RecyclingMethod::Fast },
+        );
+        let timeouts = Timeouts { wait: Some(PATIENCE), create: Some(PATIENCE), recycle: Some(PATIENCE) };
+        let pool = Pool::builder(manager)
+            .max_size(MOST)
+            .timeouts(timeouts)
+            .runtime(Runtime::Tokio1)
+            .build()
+            .map_err(|e| wrong(e.to_string()))?;
+        let model = Builtin::open().map_err(|e| Fault::new(Code::Internal, e.to_string()))?;
+        Ok(PgStore {
+            runtime,
+            pool,
+            model,
+            ready: OnceLock::new(),
+            making_ready: tokio::sync::Mutex::new(()),
+        })
+    }
+
+    /// Drives a call to its end.
+    pub(crate) fn run<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
+        self.runtime.block_on(call)
+    }
+
+    /// The same for a call that changes nothing: if the connection was lost under it, it is made once more.
+    pub(crate) fn run_again<T, F: Future<Output = Result<T>>>(&self, call: impl Fn() -> F) -> Result<T> {
+        match self.run(call()) {
+            Err(fault) if fault.code == Code::Unavailable => self.run(call()),
+            outcome => outcome,
+        }
+    }
+
+    /// A connection of the role that owns the tables: for accounts, upkeep of the schema, shredding.
+    pub(crate) async fn keeper(&self) -> Result<Object> {
+        let client = self.connected().await?;
+        if self.ready.get().is_none() {
+            let _one = self.making_ready.lock().await;
+            if self.ready.get().is_none() {
+                schema::prepare(&client, &self.model.space().model).await?;
+                let _ = self.ready.set(());
+            }
+        }
+        Ok(client)
+    }
+
+    /// A connection, waited for while the server is starting or coming back.
+    async fn connected(&self) -> Result<Object> {
+        let began = tokio::time::Instant::now();
+        loop {
+            match self.pool.get().await {
+                Ok(client) => return Ok(client),
+                Err(error) => {
+                    let fault = pool(error);
+                    if fault.code != Code::Unavailable || began.elapsed() >= PATIENCE {
+                        return Err(fault);
+                    }
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+    }
+}
+
+/// Begins a transaction that sees and touches only this user's rows. Without `durable` its commit does not wait for the disk.
+pub(crate) async fn begin<'c>(
+    client: &'c mut Object,
+    who: &UserContext,
+    durable: bool,
+) -> Result<Transaction<'c>> {
+    let tx = client.transaction().await.map_err(sql)?;
+    // One round trip. Quotes are doubled and backslashes are plain, as the connection's settings say.
+    let user = who.user().replace('\'', "''");
+    let waits = if durable { "on" } else { "off" };
+    tx.batch_execute(&format!(
+        "set local role {ROLE}; set local statement_timeout = '{LONGEST}'; set local synchronous_commit = {waits}; \
+         set local heirloom.user_id = '{user}'"
+    ))
+    .await
+    .map_err(sql)?;
+    Ok(tx)
+}
