@@ -20,6 +20,7 @@ mod layers;
 mod licences;
 mod report;
 mod requirements;
+mod retrieval;
 mod run;
 mod stress;
 mod test;
@@ -47,6 +48,7 @@ tasks:
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   conformance PATH…    run recorded cases, from files or folders, against the engine
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks
+  retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
   stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS]";
 
 fn main() -> ExitCode {
@@ -63,6 +65,8 @@ fn main() -> ExitCode {
         "conformance" => return conformance::run(rest),
         "bench" => measure(rest),
         "stress" => stress(rest),
+        "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
+        "retrieval" => retrieval::run(rest),
         "" | "help" | "--help" | "-h" => {
             println!("{TASKS}");
             Ok(())
@@ -86,7 +90,7 @@ fn measure(words: &[String]) -> Outcome {
         Some("write") => bench::write::run(),
         Some("index") => bench::index::run(),
         // These two measure inside this process.
-        Some("vault" | "gate") if cfg!(debug_assertions) => optimised(words),
+        Some("vault" | "gate") if cfg!(debug_assertions) => optimised("bench", words),
         Some("vault") => done(bench::vault::run()),
         Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
         Some("hooks") => bench::hooks::run(),
@@ -94,9 +98,9 @@ fn measure(words: &[String]) -> Outcome {
     }
 }
 
-/// The same benchmark by this program built as a release.
-fn optimised(words: &[String]) -> Outcome {
-    let mut cargo = run::cargo(&["run", "--quiet", "--release", "--package", "xtask", "--", "bench"]);
+/// The same task by this program built as a release.
+fn optimised(task: &str, words: &[String]) -> Outcome {
+    let mut cargo = run::cargo(&["run", "--quiet", "--release", "--package", "xtask", "--", task]);
     match cargo.args(words).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(ALREADY_SAID.to_owned()),

@@ -106,6 +106,7 @@ pub(crate) enum Command {
     Expire(Expire),
     User(User),
     Recall(Recall),
+    Why(Why),
     Brief(Brief),
     Snapshot(Snapshot),
     Review(Review),
@@ -317,6 +318,15 @@ pub(crate) struct Recall {
     /// As the agent of this name gets it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+}
+
+/// Say when and why a memory was last given to an agent
+///
+/// Reads the ledger of what the prompt hook gave, under `retrieval.match_strategy: hybrid`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Why {
+    /// The memory's id
+    pub(crate) id: String,
 }
 
 /// See what waits for a person, and decide

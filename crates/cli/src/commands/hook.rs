@@ -3,6 +3,7 @@
 //! Comes in: a moment, an agent, and the agent's JSON on standard input. Goes out: an answer in that agent's words, and a line in the
 //! trace. Never here: an exit code other than 0, except the 2 with which a stop is held up; an error on standard output.
 
+use super::hybrid;
 use crate::args::{Args, Hook};
 use crate::output::Out;
 use crate::{environment, hook_input, wiring};
@@ -17,7 +18,9 @@ use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
 use heirloom_engine::inject::prompt_block;
+use heirloom_engine::recall::ledger;
 use heirloom_engine::recall::prompt::for_prompt;
+use heirloom_engine::shelf::Audience;
 use std::path::Path;
 use std::time::Instant;
 
@@ -138,7 +141,14 @@ impl Running<'_> {
     }
 
     fn act(&self, wired: &wiring::Wired, call: &Call, cwd: &Path) -> Result<Did> {
+        if matches!(call.event, Event::PreCompact | Event::SessionStart { afresh: true })
+            && let Some(session) = &call.session
+        {
+            // What the model was given before is lost; a ledger that cannot say so must not cost the hook.
+            let _ = ledger::clear(wired.engine.project(), session, self.agent.name);
+        }
         match &call.event {
+            Event::Prompt { text } if hybrid::is_on(wired) => self.hybrid_prompt(wired, call, text),
             Event::Prompt { text } => self.prompt(wired, text),
             Event::PreWrite { targets } => Ok(self.pre_write(wired, targets, cwd)),
             Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
@@ -180,6 +190,29 @@ impl Running<'_> {
             because.push(format!("{of_vault} of the vault"));
         }
         Ok(Did { answer: Answer::Context(block), ended: Ended::Injected, saw, because })
+    }
+
+    fn hybrid_prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
+        self.out.warnings(&wired.loaded.warnings);
+        let saw = format!("a prompt of {} characters", text.chars().count());
+        let audience = Audience::of(wired.engine.vault().reader(Some(self.agent.name)).scopes);
+        let given = hybrid::for_prompt(wired, text, audience, call.session.as_deref())?;
+        if given.hits.is_empty() {
+            let why = match given.repeated {
+                0 => "nothing is near enough".to_owned(),
+                repeated => format!("{repeated} memories fit and were given before in this session"),
+            };
+            return Ok(Did::nothing(saw, why));
+        }
+        if let Some(session) = &call.session {
+            let _ = ledger::note(wired.engine.project(), session, self.agent.name, &given.hits);
+        }
+        Ok(Did {
+            answer: Answer::Context(given.block),
+            ended: Ended::Injected,
+            saw,
+            because: given.hits.iter().map(|hit| format!("{} (score {:.2})", hit.id, hit.score)).collect(),
+        })
     }
 
     fn session_start(&self, wired: &wiring::Wired) -> Result<Did> {
