@@ -88,10 +88,14 @@ pub(super) fn sift<'i>(
     stretches(index, |stretch, start| match &searchers {
         None => lines(stretch).for_each(|line| see(&stretch[line.clone()], start + line.start as u64)),
         Some((plain, folding)) => {
-            let searcher = if stretch.is_ascii() { plain } else { folding };
-            lower.clear();
-            lower.extend_from_slice(stretch);
-            lower.make_ascii_lowercase();
+            // One pass for both, many bytes at a time.
+            let mut seen = 0;
+            lower.resize(stretch.len(), 0);
+            for (to, from) in lower.iter_mut().zip(stretch) {
+                *to = from.to_ascii_lowercase();
+                seen |= from;
+            }
+            let searcher = if seen.is_ascii() { plain } else { folding };
             with_hits(&lower, searcher, |line| see(&stretch[line.clone()], start + line.start as u64));
         }
     })?;

@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 /// Shortest word that may match the beginning of another.
 const PREFIX_MIN: usize = 4;
 
+/// So many words are compared one by one.
+const FEW: usize = 8;
+
 const IN_TITLE: u8 = 1;
 const IN_TAGS: u8 = 2;
 const BEGINS: u8 = 4;
@@ -18,8 +21,8 @@ const BEGINS: u8 = 4;
 pub struct Words {
     /// Sorted.
     words: Vec<String>,
-    /// The bytes that words begin with: most words of an entry end here.
-    firsts: [bool; 256],
+    /// For each byte the words that begin with it: most words of an entry end here.
+    firsts: Vec<(usize, usize)>,
     /// For each word the longest other word it begins with.
     shorter: Vec<Option<usize>>,
     /// Where the entry at hand has each word; all zero between two entries.
@@ -53,11 +56,15 @@ impl Words {
             open.push(at);
         }
         let places = vec![0; words.len()];
-        let mut firsts = [false; 256];
-        words
-            .iter()
-            .filter_map(|word| word.bytes().next())
-            .for_each(|first| firsts[usize::from(first)] = true);
+        let mut firsts = vec![(0, 0); 256];
+        for (at, first) in words.iter().enumerate().filter_map(|(at, word)| Some((at, word.bytes().next()?)))
+        {
+            let (from, to) = &mut firsts[usize::from(first)];
+            if *to == 0 {
+                *from = at;
+            }
+            *to = at + 1;
+        }
         Words { words, firsts, shorter, places, found: Vec::new(), lower: String::new() }
     }
 
@@ -93,7 +100,16 @@ impl Words {
 
     /// Notes every word that `text` is or begins with.
     fn note(&mut self, text: &[u8], place: u8) {
-        if !text.first().is_some_and(|first| self.firsts[usize::from(*first)]) {
+        let Some(first) = text.first() else { return };
+        let (from, to) = self.firsts[usize::from(*first)];
+        // A few words are compared one by one, faster than they could be searched for.
+        if to - from <= FEW {
+            for at in from..to {
+                let word = self.words[at].as_bytes();
+                if word.len() <= text.len() && word.iter().zip(text).all(|(a, b)| a == b) {
+                    self.mark(at, text, place);
+                }
+            }
             return;
         }
         let at_most = self.words.partition_point(|word| word.as_bytes() <= text);
@@ -103,22 +119,26 @@ impl Words {
         let mut next = Some(nearest);
         while let Some(at) = next {
             next = self.shorter[at];
-            let word = &self.words[at];
-            if word.len() > shared {
-                continue;
+            if self.words[at].len() <= shared {
+                self.mark(at, text, place);
             }
-            let how = if word.len() == text.len() {
-                place
-            } else if word.len() < PREFIX_MIN || (place == IN_TITLE && is_stop_word(text)) {
-                continue;
-            } else {
-                BEGINS
-            };
-            if self.places[at] == 0 {
-                self.found.push(at);
-            }
-            self.places[at] |= how;
         }
+    }
+
+    /// Notes that `text` is or begins with a word.
+    fn mark(&mut self, at: usize, text: &[u8], place: u8) {
+        let word = &self.words[at];
+        let how = if word.len() == text.len() {
+            place
+        } else if word.len() < PREFIX_MIN || (place == IN_TITLE && is_stop_word(text)) {
+            return;
+        } else {
+            BEGINS
+        };
+        if self.places[at] == 0 {
+            self.found.push(at);
+        }
+        self.places[at] |= how;
     }
 }
 
