@@ -21,6 +21,13 @@ mod licences;
 mod report;
 mod requirements;
 mod run;
+#[allow(
+    dead_code,
+    clippy::expect_used,
+    reason = "the tests of the database share it, and a server that does not start is the end of a run"
+)]
+#[path = "../../crates/postgres/tests/server.rs"]
+mod server;
 mod stress;
 mod test;
 mod tour;
@@ -45,8 +52,8 @@ tasks:
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault
-  stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS]";
+  bench WHAT           ratios side by side: start, write, index, vault, tiers
+  stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS], tiers";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -85,7 +92,8 @@ fn measure(words: &[String]) -> Outcome {
         Some("write") => bench::write::run(),
         Some("index") => bench::index::run(),
         Some("vault") => done(bench::vault::run()),
-        _ => Err("name one of: start, write, index, vault".to_owned()),
+        Some("tiers") => bench::tiers::run(&words[1..]),
+        _ => Err("name one of: start, write, index, vault, tiers".to_owned()),
     }
 }
 
@@ -94,7 +102,8 @@ fn stress(words: &[String]) -> Outcome {
     match words.as_slice() {
         ["records", rest @ ..] => stress::records::run(rest),
         ["vault", rest @ ..] => done(stress::vault::run(rest)),
-        _ => Err("name one of: records, vault".to_owned()),
+        ["tiers", rest @ ..] => stress::tiers::run(rest),
+        _ => Err("name one of: records, vault, tiers".to_owned()),
     }
 }
 

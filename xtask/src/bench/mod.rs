@@ -7,6 +7,7 @@ mod installed;
 
 pub(crate) mod index;
 pub(crate) mod start;
+pub(crate) mod tiers;
 pub(crate) mod vault;
 pub(crate) mod write;
 
