@@ -246,7 +246,7 @@ fn bad_input_is_answered_with_what_to_do() {
         (
             &["--database", "postgres://nowhere.invalid/x", "list", "--tier", "episodic"],
             "DATABASE_UNAVAILABLE",
-            4,
+            5,
         ),
         (&["--database", "mysql:what", "list", "--tier", "episodic"], "CONFIG_ERROR", 1),
     ] {

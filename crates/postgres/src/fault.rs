@@ -17,7 +17,13 @@ pub(crate) fn sql(error: Error) -> Fault {
             );
         }
         let code = if is_link(&error) { Code::Unavailable } else { Code::Io };
-        return Fault::new(code, format!("the connection to PostgreSQL: {}", chain(&error)));
+        let fault = Fault::new(code, format!("the connection to PostgreSQL: {}", chain(&error)));
+        return match code {
+            Code::Unavailable => fault.hint(
+                "see that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; what was acknowledged is stored",
+            ),
+            _ => fault,
+        };
     };
     let message = format!("PostgreSQL: {} ({})", said.message(), said.code().code());
     let starting = [SqlState::CANNOT_CONNECT_NOW, SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
