@@ -44,16 +44,27 @@ impl Wired {
 /// The tiers: in the user's data folder, or in the database that was named; as the system's account, or as the owner of a token.
 fn access(args: &Args, world: &World) -> Result<Access> {
     let folder = world.data.join("tiers");
-    if args.database.is_some() || environment::text("HEIRLOOM_DATABASE_URL").is_some() {
-        return Err(Fault::new(Code::Usage, "this build of Heirloom cannot reach PostgreSQL")
-            .hint("leave --database and HEIRLOOM_DATABASE_URL out to use the database in your data folder"));
-    }
-    let store: Arc<dyn TierStore> = Arc::new(SqliteStore::at(&folder));
+    let store: Arc<dyn TierStore> =
+        match args.database.clone().or_else(|| environment::text("HEIRLOOM_DATABASE_URL")) {
+            None => Arc::new(SqliteStore::at(&folder)),
+            Some(address) => postgres(&address)?,
+        };
     let who = match environment::text("HEIRLOOM_TOKEN") {
         None => UserContext::by_account(world)?,
         Some(token) => UserContext::by_token(store.as_ref(), &token)?,
     };
     Ok(Access::new(store, who, &folder))
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(address: &str) -> Result<Arc<dyn TierStore>> {
+    Ok(Arc::new(heirloom_postgres::PgStore::at(address)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn postgres(_address: &str) -> Result<Arc<dyn TierStore>> {
+    Err(Fault::new(Code::Usage, "this build of Heirloom cannot reach PostgreSQL")
+        .hint("use a build with the feature `postgres`, or leave --database and HEIRLOOM_DATABASE_URL out"))
 }
 
 /// What time it is and who asks.

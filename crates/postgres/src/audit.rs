@@ -5,6 +5,7 @@
 
 use crate::fault::sql;
 use crate::link::{PgStore, begin};
+use crate::statements;
 use deadpool_postgres::Transaction;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::shelf::tiers::{Event, Head, Line, UserContext};
@@ -21,8 +22,7 @@ pub(crate) struct Owner {
 
 /// Locks the user's row, making it if it is the user's first.
 pub(crate) async fn lock(tx: &Transaction<'_>, who: &UserContext) -> Result<Owner> {
-    let read = "select episodes, facts, episode_words, fact_words, seq, hash from heirloom.owner where user_id = $1 for update";
-    let read = tx.prepare_cached(read).await.map_err(sql)?;
+    let read = tx.prepare_cached(statements::LOCK).await.map_err(sql)?;
     let mut row = tx.query_opt(&read, &[&who.user()]).await.map_err(sql)?;
     if row.is_none() {
         let make = "insert into heirloom.owner (user_id) values ($1) on conflict do nothing";
@@ -57,15 +57,7 @@ pub(crate) async fn append(
         columns.iter_mut().zip(texts).for_each(|(column, text)| column.push(text));
     }
     let [at, action, metadata, prev, hash] = &columns;
-    let insert = tx
-        .prepare_cached(
-            "with lines as (insert into heirloom.audit select $1, * from unnest
-                 ($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]))
-             update heirloom.owner set seq = $8, hash = $9, episodes = $10, facts = $11, episode_words = $12, fact_words = $13
-             where user_id = $1",
-        )
-        .await
-        .map_err(sql)?;
+    let insert = tx.prepare_cached(statements::APPEND).await.map_err(sql)?;
     let seq = owner.head.seq as i64;
     tx.execute(
         &insert,

@@ -10,8 +10,20 @@ use tokio_postgres::error::SqlState;
 /// A statement failed.
 pub(crate) fn sql(error: Error) -> Fault {
     let Some(said) = error.as_db_error() else {
+        if is_tls(&error) {
+            return Fault::new(Code::Config, format!("the connection to PostgreSQL: {}", chain(&error))).hint(
+                "the server's certificate must be one this system trusts (SSL_CERT_FILE names further ones), and the address must name the server as \
+                 the certificate does",
+            );
+        }
         let code = if is_link(&error) { Code::Unavailable } else { Code::Io };
-        return Fault::new(code, format!("the connection to PostgreSQL: {}", chain(&error)));
+        let fault = Fault::new(code, format!("the connection to PostgreSQL: {}", chain(&error)));
+        return match code {
+            Code::Unavailable => fault.hint(
+                "see that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; what was acknowledged is stored",
+            ),
+            _ => fault,
+        };
     };
     let message = format!("PostgreSQL: {} ({})", said.message(), said.code().code());
     let starting = [SqlState::CANNOT_CONNECT_NOW, SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
@@ -41,6 +53,13 @@ pub(crate) fn pool(error: PoolError) -> Fault {
         }
         other => Fault::new(Code::Unavailable, format!("no connection to PostgreSQL: {other}")),
     }
+}
+
+/// Whether the certificate or the handshake was what failed; trying again would not help.
+fn is_tls(error: &Error) -> bool {
+    use std::error::Error as _;
+    let inner = error.source().and_then(|source| source.downcast_ref::<std::io::Error>()?.get_ref());
+    inner.is_some_and(|inner| inner.is::<rustls::Error>())
 }
 
 fn is_link(error: &Error) -> bool {

@@ -15,6 +15,7 @@ mod rows;
 mod schema;
 mod search;
 mod shred;
+pub mod statements;
 mod tls;
 mod write;
 

@@ -77,8 +77,34 @@ create table heirloom.model (name text primary key);
     vec![first]
 }
 
+/// Whether everything is as this version wants it: asked in two statements, without the lock, by every process that starts.
+async fn is_ready(client: &Client, model: &str) -> Result<bool> {
+    let asked = "select current_setting('server_version_num')::int >= $2
+            and to_regclass('heirloom.model') is not null
+            and exists (select 1 from pg_roles where rolname = $1 and not (rolsuper or rolbypassrls or rolcanlogin)
+                and pg_has_role(current_user, oid, 'member')),
+        (select extversion from pg_extension where extname = 'vector')";
+    let row = client.query_one(asked, &[&ROLE, &OLDEST_SERVER]).await.map_err(sql)?;
+    let vector: Option<String> = row.get(1);
+    if !row.get::<_, bool>(0) || vector.is_none_or(|version| is_old(&version)) {
+        return Ok(false);
+    }
+    let state = "select (select version from heirloom.version), (select name from heirloom.model)";
+    let row = client.query_one(state, &[]).await.map_err(sql)?;
+    let (version, name): (Option<i32>, Option<String>) = (row.get(0), row.get(1));
+    Ok(version == i32::try_from(steps().len()).ok() && name.as_deref() == Some(model))
+}
+
+fn is_old(version: &str) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) < OLDEST_VECTOR
+}
+
 /// Checks versions and brings the schema up to date. Any number of processes may come here at once.
 pub(crate) async fn prepare(client: &Client, model: &str) -> Result<()> {
+    if is_ready(client, model).await? {
+        return Ok(());
+    }
     let version: i32 =
         client.query_one("select current_setting('server_version_num')::int", &[]).await.map_err(sql)?.get(0);
     if version < OLDEST_SERVER {
@@ -154,9 +180,7 @@ async fn check_vector(client: &Client) -> Result<()> {
         .await
         .map_err(sql)?;
     let version: String = row.get(0);
-    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-    if found < OLDEST_VECTOR {
+    if is_old(&version) {
         return Err(missing(format!("version {version} is too old")));
     }
     Ok(())

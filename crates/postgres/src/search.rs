@@ -6,7 +6,8 @@
 
 use crate::fault::sql;
 use crate::link::{PgStore, begin};
-use crate::rows::{COLUMNS, read};
+use crate::rows::read;
+use crate::statements;
 use crate::write::as_text;
 use heirloom_core::fault::Result;
 use heirloom_engine::recall::Explain;
@@ -14,10 +15,6 @@ use heirloom_engine::shelf::tiers::{
     Found, Question, Stored, Tier, UserContext, question_terms, with_recency,
 };
 use std::collections::HashMap;
-
-/// Candidates by keywords and by vector.
-const BY_KEYWORD: i64 = 300;
-const BY_VECTOR: i64 = 200;
 
 /// Memories of a user up to which every vector is compared: below it an index scan would meet mostly other users' rows.
 const EXACT: i64 = 20_000;
@@ -29,15 +26,6 @@ const LENGTH: f64 = 0.75;
 /// What keywords and vectors add at most.
 const KEYWORD_SHARE: f64 = 0.6;
 const VECTOR_SHARE: f64 = 0.4;
-
-/// The keyword score of one posting; the count over a window is how many of the user's memories hold the term.
-const KEYWORDS: &str = "
-    select place, sum(weight * ln(1 + ($5::float8 - df + 0.5) / (df + 0.5)) * count * ($7::float8 + 1)
-        / (count + $7::float8 * (1 - $8::float8 + $8::float8 * length / $6::float8))) as score
-    from (select place, term, count, length, count(*) over (partition by term) as df
-          from heirloom.post where user_id = $1 and tier = $2 and term = any($3)) as met
-    join unnest($3::text[], $4::float8[]) as asked (term, weight) using (term)
-    group by place order by score desc limit 300";
 
 struct Candidate {
     keyword: f64,
@@ -69,43 +57,21 @@ async fn search_tier(
     tier: Tier,
 ) -> Result<Vec<Found>> {
     let asked = question_terms(question.text);
-    let vector = as_text(&store.model.vector(question.text));
+    let vector = as_text(&store.link()?.model.vector(question.text));
     let mut client = store.keeper().await?;
     let tx = begin(&mut client, who, false).await?;
-    let totals = tx
-        .prepare_cached(
-            "select episodes, facts, episode_words, fact_words from heirloom.owner where user_id = $1",
-        )
-        .await
-        .map_err(sql)?;
+    let totals = tx.prepare_cached(statements::TOTALS).await.map_err(sql)?;
     let Some(row) = tx.query_opt(&totals, &[&who.user()]).await.map_err(sql)? else { return Ok(Vec::new()) };
     let at = if tier == Tier::Episodic { 0 } else { 1 };
     let (memories, words): (i64, i64) = (row.get(at), row.get(at + 2));
     let many = memories > EXACT;
     if many {
-        tx.batch_execute("set local hnsw.iterative_scan = 'strict_order'; set local hnsw.ef_search = 200")
-            .await
-            .map_err(sql)?;
+        tx.batch_execute(statements::ITERATE).await.map_err(sql)?;
     }
-    // Adding nothing to the distance keeps the planner from the index, whose order it no longer is.
-    let distance =
-        if many { "embedding <=> $9::text::halfvec" } else { "(embedding <=> $9::text::halfvec) + 0" };
-    let text = format!(
-        "with by_keyword as ({KEYWORDS}),
-         by_vector as (select place from heirloom.memory
-             where user_id = $1 and tier = $2 and status = 'active' and embedding is not null and $9::text is not null
-             order by {distance} limit {BY_VECTOR})
-         select m.place, coalesce(k.score, 0)::float8, coalesce(1 - (m.embedding <=> $9::text::halfvec), 0)::float8, m.occurred_at
-         from (select place from by_keyword union select place from by_vector) as candidate
-         join heirloom.memory m on m.user_id = $1 and m.place = candidate.place
-         left join by_keyword k on k.place = candidate.place
-         where m.status = 'active' and (m.expires_at is null or m.expires_at > $10)"
-    );
-    debug_assert!(KEYWORDS.ends_with(&BY_KEYWORD.to_string()), "the limit is written out in the statement");
     let (terms, weights): (Vec<&str>, Vec<f64>) =
         asked.iter().map(|(term, weight)| (term.as_str(), f64::from(*weight))).unzip();
     let average = words as f64 / memories.max(1) as f64;
-    let statement = tx.prepare_cached(&text).await.map_err(sql)?;
+    let statement = tx.prepare_cached(&statements::hybrid(many)).await.map_err(sql)?;
     let rows = tx
         .query(
             &statement,
@@ -132,8 +98,7 @@ async fn search_tier(
         .collect();
     let ranked = rank(candidates, question, tier);
     let places: Vec<i64> = ranked.iter().map(|(place, ..)| *place).collect();
-    let fetch = format!("select {COLUMNS} from heirloom.memory where user_id = $1 and place = any($2)");
-    let statement = tx.prepare_cached(&fetch).await.map_err(sql)?;
+    let statement = tx.prepare_cached(statements::FETCH).await.map_err(sql)?;
     let rows = tx.query(&statement, &[&who.user(), &places]).await.map_err(sql)?;
     tx.commit().await.map_err(sql)?;
     let mut memories: HashMap<i64, Stored> =

@@ -7,6 +7,7 @@ use crate::audit::{Owner, append, lock};
 use crate::fault::sql;
 use crate::link::{PgStore, begin};
 use crate::rows::one;
+use crate::statements;
 use deadpool_postgres::Transaction;
 use heirloom_core::fault::Result;
 use heirloom_engine::gate::Passed;
@@ -25,7 +26,7 @@ pub(crate) async fn write(
 ) -> Result<Receipt> {
     // Embedding takes longer than the statements; it is done before a row is locked.
     let ready: Vec<Ready<'_>> =
-        drafts.iter().map(|draft| Ready::new(store, draft.draft().stored())).collect();
+        drafts.iter().map(|draft| Ready::new(store, draft.draft().stored())).collect::<Result<_>>()?;
     let mut client = store.keeper().await?;
     let tx = begin(&mut client, who, true).await?;
     let mut owner = lock(&tx, who).await?;
@@ -60,7 +61,7 @@ struct Ready<'s> {
 }
 
 impl<'s> Ready<'s> {
-    fn new(store: &PgStore, stored: &'s Stored) -> Ready<'s> {
+    fn new(store: &PgStore, stored: &'s Stored) -> Result<Ready<'s>> {
         let mut text = stored.content.clone();
         for tag in &stored.tags {
             text.push(' ');
@@ -68,7 +69,7 @@ impl<'s> Ready<'s> {
         }
         let terms: Vec<(String, f32)> = counted_terms(&text).into_iter().collect();
         let length = terms.iter().map(|(_, count)| *count).sum::<f32>() as i32;
-        Ready { stored, terms, length, vector: as_text(&store.model.vector(&stored.content)) }
+        Ok(Ready { stored, terms, length, vector: as_text(&store.link()?.model.vector(&stored.content)) })
     }
 }
 
@@ -99,21 +100,7 @@ fn detail(stored: &Stored) -> Value {
 }
 
 async fn insert(tx: &Transaction<'_>, who: &UserContext, ready: &[Ready<'_>]) -> Result<Vec<(String, i64)>> {
-    let statement = tx
-        .prepare_cached(
-            // Whoever brings back what was removed wants it back.
-            "with added as (insert into heirloom.memory
-                 (user_id, id, tier, status, session, slot, occurred_at, expires_at, length, content, detail, embedding)
-             select $1, id, tier, status, session, slot, occurred_at, expires_at, length, content, detail, embedding::halfvec
-             from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::int[], $10::text[],
-                 $11::jsonb[], $12::text[])
-                 as row (id, tier, status, session, slot, occurred_at, expires_at, length, content, detail, embedding)
-             on conflict do nothing returning id, place),
-             back as (delete from heirloom.gone g using added a where g.user_id = $1 and g.id = a.id)
-             select id, place from added",
-        )
-        .await
-        .map_err(sql)?;
+    let statement = tx.prepare_cached(statements::INSERT).await.map_err(sql)?;
     let of = |f: fn(&Stored) -> String| -> Vec<String> { ready.iter().map(|one| f(one.stored)).collect() };
     let (ids, tiers) = (of(|s| s.id.clone()), of(|s| s.tier.name().to_owned()));
     let (status, contents) = (of(|s| s.status.name().to_owned()), of(|s| s.content.clone()));
@@ -166,12 +153,7 @@ async fn post(tx: &Transaction<'_>, who: &UserContext, posted: &[(&Ready<'_>, i6
     if terms.is_empty() {
         return Ok(());
     }
-    let statement = tx
-        .prepare_cached(
-            "insert into heirloom.post select $1, * from unnest($2::text[], $3::text[], $4::bigint[], $5::real[], $6::int[])",
-        )
-        .await
-        .map_err(sql)?;
+    let statement = tx.prepare_cached(statements::POST).await.map_err(sql)?;
     tx.execute(&statement, &[&who.user(), &tiers, &terms, &places, &counts, &lengths]).await.map_err(sql)?;
     Ok(())
 }
@@ -203,7 +185,7 @@ async fn update(
     before: &Stored,
     after: &Stored,
 ) -> Result<()> {
-    let ready = Ready::new(store, after);
+    let ready = Ready::new(store, after)?;
     let active = after.status == LifeStatus::Active;
     let vector = ready.vector.as_deref().filter(|_| active);
     let expires = after.expires_at.map(Timestamp::as_second);
