@@ -14,6 +14,7 @@ mod check;
 mod ci;
 mod conformance;
 mod dependencies;
+mod embed;
 mod generate;
 mod install;
 mod layers;
@@ -56,6 +57,7 @@ tasks:
   conformance PATH…    run recorded cases, from files or folders, against the engine
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
+  embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
   stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS], tiers";
 
 fn main() -> ExitCode {
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         "stress" => stress(rest),
         "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
         "retrieval" => retrieval::run(rest),
+        "embed" => embed::run(rest),
         "" | "help" | "--help" | "-h" => {
             println!("{TASKS}");
             Ok(())

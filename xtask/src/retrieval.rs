@@ -7,7 +7,8 @@
 use crate::Outcome;
 use heirloom_core::{Channel, Code, Settings, time};
 use heirloom_engine::gate::Entry;
-use heirloom_engine::index::shelves::Look;
+use heirloom_engine::index::embed::chosen::Chosen;
+use heirloom_engine::index::shelves::{Look, ShelfIndex};
 use heirloom_engine::recall::answer::{Asked, answer};
 use heirloom_engine::recall::query::Conditions;
 use heirloom_engine::shelf::Audience;
@@ -22,7 +23,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
-const USAGE: &str = "retrieval SET.jsonl.gz --out RUN.jsonl [--haystack] [--depth 100]";
+const USAGE: &str = "retrieval SET.jsonl.gz --out RUN.jsonl [--haystack] [--depth 100] [--model minilm.bin]";
 
 /// The longest subject of a note.
 const SUBJECT: usize = 200;
@@ -34,21 +35,24 @@ struct Wanted {
     out: PathBuf,
     haystack: bool,
     depth: usize,
+    /// An installed model; without one the built-in one is used.
+    model: Option<PathBuf>,
 }
 
 fn wanted(words: &[String]) -> Result<Wanted, String> {
-    let (mut set, mut out, mut haystack, mut depth) = (None, None, false, 100);
+    let (mut set, mut out, mut haystack, mut depth, mut model) = (None, None, false, 100, None);
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
             "--out" => out = words.next().map(PathBuf::from),
             "--haystack" => haystack = true,
+            "--model" => model = Some(words.next().map(PathBuf::from).ok_or(USAGE)?),
             "--depth" => depth = words.next().and_then(|n| n.parse().ok()).ok_or(USAGE)?,
             other if set.is_none() && !other.starts_with('-') => set = Some(PathBuf::from(other)),
             _ => return Err(USAGE.to_owned()),
         }
     }
-    Ok(Wanted { set: set.ok_or(USAGE)?, out: out.ok_or(USAGE)?, haystack, depth })
+    Ok(Wanted { set: set.ok_or(USAGE)?, out: out.ok_or(USAGE)?, haystack, depth, model })
 }
 
 /// What a set holds.
@@ -121,8 +125,14 @@ impl Memory {
         which: &[(usize, Option<Timestamp>)],
         now: Timestamp,
         counts: &mut Counts,
+        model: Option<&Path>,
     ) -> Result<Memory, String> {
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+        if let Some(model) = model {
+            let place = Chosen::file(&folder.path().join("data"));
+            std::fs::create_dir_all(place.parent().unwrap_or(&place)).map_err(|e| e.to_string())?;
+            std::os::unix::fs::symlink(model, place).map_err(|e| format!("{}: {e}", model.display()))?;
+        }
         let mut memory = Memory { folder, units: HashMap::new() };
         let engine = memory.engine(now, "00000000000000000000000000000001")?;
         let (mut turns, mut notes) = (Vec::new(), Vec::new());
@@ -183,6 +193,9 @@ impl Memory {
                 }
             }
         }
+        // As `model embed` does; with the built-in model there is nothing left to do.
+        let mut index = ShelfIndex::open(&engine, Look::Thorough).map_err(|fault| fault.message)?;
+        while index.embed(1_024).map_err(|fault| fault.message)? > 0 {}
         Ok(memory)
     }
 
@@ -258,7 +271,7 @@ pub(crate) fn run(words: &[String]) -> Outcome {
             .filter_map(|(at, unit)| Some((at, times.get(text(unit, "session"))?)))
             .map(|(at, when)| (at, instant(when.as_str().unwrap_or_default())))
             .collect();
-        let memory = Memory::store(&set, &which, now, &mut counts)?;
+        let memory = Memory::store(&set, &which, now, &mut counts, wanted.model.as_deref())?;
         runs.insert(text(query, "id"), memory.ask(&set, query, now, wanted.depth)?);
     }
     for (scope, queries) in scopes {
@@ -269,7 +282,7 @@ pub(crate) fn run(words: &[String]) -> Outcome {
             .filter(|(_, unit)| text(unit, "scope") == scope)
             .map(|(at, unit)| (at, instant(text(unit, "ts"))))
             .collect();
-        let memory = Memory::store(&set, &which, now, &mut counts)?;
+        let memory = Memory::store(&set, &which, now, &mut counts, wanted.model.as_deref())?;
         for query in queries {
             runs.insert(text(query, "id"), memory.ask(&set, query, now, wanted.depth)?);
         }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod config;
+mod model;
 mod record;
 mod shelves;
 mod tiers;
@@ -10,6 +11,7 @@ mod writing;
 
 pub(crate) use agents::{Doctor, Last, Setup};
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
+pub(crate) use model::{Model, ModelWhat};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
 pub(crate) use shelves::{
     Brief, Lesson, LessonAction, Note, NoteAction, Search, Snapshot, Vault, VaultAction,
@@ -107,6 +109,7 @@ pub(crate) enum Command {
     User(User),
     Recall(Recall),
     Why(Why),
+    Model(Model),
     Brief(Brief),
     Snapshot(Snapshot),
     Review(Review),

@@ -27,6 +27,7 @@ mod git;
 mod hook_sessions;
 mod hooks;
 mod hostile;
+mod hybrid;
 mod lifecycle;
 mod person;
 mod record;

@@ -147,6 +147,9 @@ impl Running<'_> {
             // What the model was given before is lost; a ledger that cannot say so must not cost the hook.
             let _ = ledger::clear(wired.engine.project(), session, self.agent.name);
         }
+        if matches!(call.event, Event::SessionStart { .. }) && hybrid::is_on(wired) {
+            hybrid::prepare(wired);
+        }
         match &call.event {
             Event::Prompt { text } if hybrid::is_on(wired) => self.hybrid_prompt(wired, call, text),
             Event::Prompt { text } => self.prompt(wired, text),

@@ -13,7 +13,7 @@ use heirloom_core::fault::Result;
 use heirloom_core::settings::MatchStrategy;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault};
-use heirloom_engine::index::shelves::Look;
+use heirloom_engine::index::shelves::{Look, ShelfIndex};
 use heirloom_engine::inject::answer_block;
 use heirloom_engine::recall::answer::{Asked, Recalled, answer, for_agent};
 use heirloom_engine::recall::query::{self, Conditions};
@@ -80,6 +80,16 @@ pub(crate) fn for_prompt(
     given.hits = shown.into_iter().cloned().collect();
     given.block = block;
     Ok(given)
+}
+
+/// Brings the index up to date when a session begins, and has it ready for the first prompt. What goes wrong here goes wrong again at the
+/// prompt, where it is told.
+pub(crate) fn prepare(wired: &Wired) {
+    if wired.engine.project().root().folder().is_dir()
+        && let Ok(index) = ShelfIndex::open(&wired.engine, Look::Thorough)
+    {
+        index.warm();
+    }
 }
 
 /// Words of a prompt that name files.

@@ -21,6 +21,7 @@ mod input;
 mod last;
 mod lesson;
 mod lifecycle;
+mod model;
 mod names;
 mod note;
 mod pages;
@@ -79,6 +80,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Forget(call) => lifecycle::forget(args, call, out),
         Command::Recall(call) => recall::run(args, call, out),
         Command::Why(call) => hybrid::why(args, call, out),
+        Command::Model(call) => model::run(args, call, out),
         Command::Brief(call) => brief::run(args, call, out),
         Command::Snapshot(call) => snapshot::run(args, call, out),
         Command::Review(call) => review::run(args, call, out),

@@ -13,8 +13,8 @@
 
 use super::document::Document;
 use super::embed::Embedder;
-use super::embed::builtin::Builtin;
-use super::shelves::{Look, OWNER, fault};
+use super::embed::chosen::Chosen;
+use super::shelves::{Look, OWNER, complete, embed_missing, fault};
 use super::stamp::{self, ABSENT};
 use super::{Change, Index, document};
 use crate::engine::Engine;
@@ -32,6 +32,9 @@ const FEW: usize = 512;
 
 /// Documents handed to the index in one go.
 const BATCH: usize = 4_096;
+
+/// Texts a slow model embeds while somebody waits.
+const AT_ONCE: usize = 16;
 
 /// The longest tail of the trust book that is read line by line; beyond it everything is looked at anew.
 const TAIL: u64 = 4 << 20;
@@ -93,7 +96,7 @@ impl<'a> Follow<'a> {
     }
 
     /// Brings the index up to date.
-    pub(super) fn run(mut self, model: Option<&Builtin>, look: Look) -> Result<()> {
+    pub(super) fn run(mut self, model: Option<&Chosen>, look: Look) -> Result<()> {
         let rules = self.rules();
         if self.mark("rules")?.as_deref() != Some(rules.as_str()) {
             // Nothing is thrown away: another process may be answering from it at this moment.
@@ -109,7 +112,7 @@ impl<'a> Follow<'a> {
         }
         self.lessons(every)?;
         self.vault()?;
-        self.apply(model)
+        self.apply(model, look)
     }
 
     fn mark(&mut self, name: &str) -> Result<Option<String>> {
@@ -378,11 +381,16 @@ impl<'a> Follow<'a> {
         }
     }
 
-    fn apply(mut self, model: Option<&Builtin>) -> Result<()> {
+    fn apply(mut self, chosen: Option<&Chosen>, look: Look) -> Result<()> {
         if self.changes.is_empty() && self.marks.is_empty() {
-            return Ok(());
+            return self.embed(chosen, look);
         }
-        let model = model.map(|model| model as &dyn Embedder);
+        // Many texts for a slow model are found by their words first and get their vectors later.
+        let later = self.changes.len() > AT_ONCE && chosen.is_some_and(|model| !model.is_quick());
+        if let Some(model) = chosen.filter(|_| later) {
+            self.note(&complete(model), "");
+        }
+        let model = chosen.filter(|_| !later).map(|model| model as &dyn Embedder);
         let mut rest = self.changes.as_slice();
         while rest.len() > BATCH {
             let (now, later) = rest.split_at(BATCH);
@@ -402,7 +410,18 @@ impl<'a> Follow<'a> {
         let marks: Vec<(&str, &str)> =
             self.marks.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         self.index.apply(OWNER, rest, model, &marks).map_err(|e| fault(&e))?;
-        Ok(())
+        self.embed(chosen, look)
+    }
+
+    /// A few of the vectors that are still missing: after a change of model, or of many files at once.
+    fn embed(&mut self, chosen: Option<&Chosen>, look: Look) -> Result<()> {
+        let Some(model) = chosen else { return Ok(()) };
+        let limit = match (model.is_quick(), look) {
+            (true, _) => usize::MAX,
+            (false, Look::Thorough) => 8 * AT_ONCE,
+            (false, Look::Quick) => AT_ONCE,
+        };
+        embed_missing(self.index, model, limit).map(|_| ())
     }
 }
 

@@ -38,6 +38,7 @@ pub use write::{Applied, Change};
 pub(crate) use document::Card;
 pub(crate) use late::LateProbe;
 pub(crate) use matches::Matches;
+pub(crate) use postings::rarity;
 pub(crate) use read::Member;
 pub(crate) use terms::{each as each_term, of_question};
 pub(crate) use vectors::Probe;
@@ -98,10 +99,14 @@ impl Index {
         Reader::open(&self.store.db, &self.store.folder, owner, space)
     }
 
-    /// Reads the files the next question will need, so that they are in memory when it comes.
-    pub fn warm(&mut self, owner: &str, space: Option<&Space>) -> Result<(), IndexError> {
-        let reader = self.reader(owner, space)?;
-        reader.touch()
+    /// Asks the system to have the files in memory when the next question comes; nobody waits for it.
+    pub fn warm(&self) {
+        for entry in std::fs::read_dir(&self.store.folder).into_iter().flatten().flatten() {
+            if let Ok(file) = std::fs::File::open(entry.path()) {
+                // A system that cannot do it reads the files when they are needed.
+                let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::WillNeed);
+            }
+        }
     }
 }
 

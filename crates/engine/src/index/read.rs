@@ -80,21 +80,6 @@ impl<'a> Reader<'a> {
         self.docs == 0
     }
 
-    /// Reads through the pages of the owner's cards, postings and vectors once.
-    pub(crate) fn touch(&self) -> Result<(), IndexError> {
-        for statement in [
-            "select sum(len) from card where key between ?1 << 32 and (?1 + 1) << 32",
-            "select sum(length(term)) from word where part = ?1",
-            "select sum(unicode(hex(cells))) from post where part = ?1",
-        ] {
-            self.tx.prepare_cached(statement)?.query_row([self.part], |_| Ok(()))?;
-        }
-        if let Some(vectors) = &self.vectors {
-            vectors.touch();
-        }
-        Ok(())
-    }
-
     /// How many documents have a vector in the reader's space.
     pub fn with_vector(&self) -> usize {
         self.vectors.as_ref().map_or(0, Vectors::filled)

@@ -6,7 +6,7 @@
 //! Never here: a change to a shelf, or an answer to a question.
 
 use super::embed::Embedder as _;
-use super::embed::builtin::Builtin;
+use super::embed::chosen::Chosen;
 use super::follow::{Follow, is_current};
 use super::{Index, IndexError, Reader};
 use crate::engine::Engine;
@@ -29,7 +29,7 @@ pub enum Look {
 #[derive(Debug)]
 pub struct ShelfIndex {
     index: Index,
-    model: Option<Builtin>,
+    model: Option<Chosen>,
 }
 
 impl ShelfIndex {
@@ -37,7 +37,7 @@ impl ShelfIndex {
     pub fn open(engine: &Engine, look: Look) -> Result<ShelfIndex> {
         let folder = engine.project().local()?.path("index");
         let mut index = Index::open(&folder).map_err(|e| fault(&e))?;
-        let model = Builtin::open().ok();
+        let model = Chosen::open(&engine.project().world().data);
         match follow(engine, &mut index, model.as_ref(), look) {
             // Derived data that cannot be read is made anew; the truth is on the shelves.
             Err(fault) if fault.code == Code::Damaged => {
@@ -50,16 +50,23 @@ impl ShelfIndex {
     }
 
     /// A snapshot to rank, with the model that made its vectors.
-    pub fn reader(&mut self) -> Result<(Reader<'_>, Option<&Builtin>)> {
+    pub fn reader(&mut self) -> Result<(Reader<'_>, Option<&Chosen>)> {
         let space = self.model.as_ref().map(|model| model.space());
         let reader = self.index.reader(OWNER, space).map_err(|e| fault(&e))?;
         Ok((reader, self.model.as_ref()))
     }
 
-    /// Reads what the next prompt will need, so that it is in memory when that comes.
-    pub fn warm(&mut self) -> Result<()> {
-        let space = self.model.as_ref().map(|model| model.space());
-        self.index.warm(OWNER, space).map_err(|e| fault(&e))
+    /// Gives vectors of the model in use to up to `limit` memories that have none; says how many still lack one.
+    pub fn embed(&mut self, limit: usize) -> Result<usize> {
+        match &self.model {
+            Some(model) => embed_missing(&mut self.index, model, limit),
+            None => Ok(0),
+        }
+    }
+
+    /// Asks the system to have ready what the next prompt will need; nobody waits for it.
+    pub fn warm(&self) {
+        self.index.warm();
     }
 
     /// Whether the files of these hits still are what was indexed.
@@ -88,8 +95,26 @@ impl ShelfIndex {
     }
 }
 
-fn follow(engine: &Engine, index: &mut Index, model: Option<&Builtin>, look: Look) -> Result<()> {
+fn follow(engine: &Engine, index: &mut Index, model: Option<&Chosen>, look: Look) -> Result<()> {
     Follow::new(engine, index)?.run(model, look)
+}
+
+/// Gives vectors to documents that have none, until the index notes that all have one.
+pub(super) fn embed_missing(index: &mut Index, model: &Chosen, limit: usize) -> Result<usize> {
+    let mark = complete(model);
+    if index.mark(&mark).map_err(|e| fault(&e))?.is_some() {
+        return Ok(0);
+    }
+    let left = index.embed_missing(OWNER, model, limit).map_err(|e| fault(&e))?;
+    if left == 0 {
+        index.apply(OWNER, &[], None, &[(mark.as_str(), "yes")]).map_err(|e| fault(&e))?;
+    }
+    Ok(left)
+}
+
+/// The mark of an index in which every document has a vector of this model.
+pub(super) fn complete(model: &Chosen) -> String {
+    format!("c:{}", model.space().model)
 }
 
 /// An index error as everybody sees it.

@@ -92,10 +92,14 @@ pub fn rank(
         rerank(reader, &mut candidates, &matches, question, ask, weights)?;
     }
     candidates.truncate(ask.limit.max(1));
-    let all: f32 = matches.terms().map(|(_, rarity, _)| rarity).sum();
+    // A word nobody wrote tells nothing apart; it counts like one that a single memory holds.
+    let only = crate::index::rarity(reader.len() as f32, 1.0);
+    let worth =
+        |(_, rarity, count): &(&str, f32, usize)| if *count == 0 { rarity.min(only) } else { *rarity };
+    let all: f32 = matches.terms().map(|term| worth(&term)).sum();
     let covered = |shares: &[(&str, f32)]| {
         let held = |term: &str| shares.iter().any(|(t, _)| *t == term);
-        let sum: f32 = matches.terms().filter(|(t, _, _)| held(t)).map(|(_, rarity, _)| rarity).sum();
+        let sum: f32 = matches.terms().filter(|term| held(term.0)).map(|term| worth(&term)).sum();
         if all > 0.0 { sum / all } else { 0.0 }
     };
     let hits = candidates.into_iter().map(|c| Hit {

@@ -30,8 +30,7 @@ impl Builtin {
         Self::read(TABLE)
     }
 
-    /// Opens another table of the same layout, as the script that makes them does to measure one.
-    pub fn read(table: &'static [u8]) -> Result<Self, EmbedError> {
+    fn read(table: &'static [u8]) -> Result<Self, EmbedError> {
         let bad = || EmbedError::model("the built-in table is damaged");
         let word = |at: usize| Some(u32::from_le_bytes(*table.get(at..)?.first_chunk()?) as usize);
         if table.get(..8) != Some(MAGIC) {

@@ -4,6 +4,7 @@
 //! of two spaces are never compared: [`Space`] says which one a vector belongs to.
 
 pub mod builtin;
+pub mod chosen;
 pub mod endpoint;
 pub mod minilm;
 pub mod pieces;

@@ -20,6 +20,9 @@ const MARK: &str = "tiers";
 /// Changes followed in one go.
 const BATCH: usize = 1_000;
 
+/// Vectors made while somebody waits, after a change of model.
+const AT_ONCE: usize = 32;
+
 /// Hits looked at for each one wanted, since some may have gone.
 const SPARE: usize = 3;
 
@@ -67,6 +70,7 @@ impl Database {
             }
             index.apply(who.user(), &changes, embedder, &[(MARK, &from.to_string())]).map_err(broken)?;
         }
+        embed_missing(index, who, embedder)?;
         // What the index has followed is no longer needed; two hundred are left so that most writes need no second transaction.
         if last % 256 == 0 || mark.is_none() {
             db.execute("delete from change where n <= ?1", [from]).map_err(fault)?;
@@ -135,6 +139,19 @@ impl Database {
                 .to_owned(),
         ])
     }
+}
+
+/// Gives a few vectors to memories that have none of the model in use, until the index notes that all have one.
+fn embed_missing(index: &mut Index, who: &UserContext, embedder: Option<&dyn Embedder>) -> Result<()> {
+    let Some(embedder) = embedder else { return Ok(()) };
+    let mark = format!("c:{}", embedder.space().model);
+    if index.mark(&mark).map_err(broken)?.is_some() {
+        return Ok(());
+    }
+    if index.embed_missing(who.user(), embedder, AT_ONCE).map_err(broken)? == 0 {
+        index.apply(who.user(), &[], None, &[(mark.as_str(), "yes")]).map_err(broken)?;
+    }
+    Ok(())
 }
 
 /// The memories behind hits, as they are now.
