@@ -23,6 +23,13 @@ mod report;
 mod requirements;
 mod retrieval;
 mod run;
+#[allow(
+    dead_code,
+    clippy::expect_used,
+    reason = "the tests of the database share it, and a server that does not start is the end of a run"
+)]
+#[path = "../../crates/postgres/tests/server.rs"]
+mod server;
 mod speed;
 mod stress;
 mod test;
@@ -49,11 +56,11 @@ tasks:
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE]
+  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
   speed [N]            the index of N made-up memories beside FTS5, fresh processes beside an empty one
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
-  stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS]";
+  stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS], tiers";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -100,7 +107,9 @@ fn measure(words: &[String]) -> Outcome {
         Some("vault" | "gate") if cfg!(debug_assertions) => optimised("bench", words),
         Some("vault") => done(bench::vault::run()),
         Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
-        _ => Err("name one of: start, write, index, vault, gate".to_owned()),
+        Some("tiers") => bench::tiers::run(&words[1..]),
+        Some("hooks") => bench::hooks::run(),
+        _ => Err("name one of: start, write, index, vault, gate, hooks, tiers".to_owned()),
     }
 }
 
@@ -119,7 +128,8 @@ fn stress(words: &[String]) -> Outcome {
     match words.as_slice() {
         ["records", rest @ ..] => stress::records::run(rest),
         ["vault", rest @ ..] => done(stress::vault::run(rest)),
-        _ => Err("name one of: records, vault".to_owned()),
+        ["tiers", rest @ ..] => stress::tiers::run(rest),
+        _ => Err("name one of: records, vault, tiers".to_owned()),
     }
 }
 

@@ -127,6 +127,45 @@ fn a_payload_cut_anywhere_is_silence() {
     }
 }
 
+/// A payload with one thing wrong: cut, a byte that is no text, a field of another type, or nested far too deeply.
+fn bent(payload: &[u8], at: usize, how: usize) -> Vec<u8> {
+    let (head, tail) = payload.split_at(at);
+    match how {
+        0 => head.to_vec(),
+        1 => [head, &[0xff], tail.get(1..).unwrap_or_default()].concat(),
+        2 => [head, b"null", tail].concat(),
+        _ => [head, &[b'['; 5_000], tail].concat(),
+    }
+}
+
+#[test]
+fn a_payload_bent_anywhere_never_gives_a_wrong_exit() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.project.join(".claude/memory")).unwrap();
+    let mut draw = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = |below: usize| {
+        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (draw >> 33) as usize % below
+    };
+    for agent in AGENTS {
+        for moment in MOMENTS {
+            for payload in payloads().into_iter().skip(next(5)).step_by(9) {
+                let input = bent(&payload, next(payload.len()), next(4));
+                let answer = scene.heirloom(&["hook", moment, "--agent", agent], &input);
+                let may_hold = moment == "stop" && agent == "claude-code";
+                let shown = String::from_utf8_lossy(&input);
+                assert!(answer.exit == 0 || (may_hold && answer.exit == 2), "{agent} {moment} {shown}");
+                // Some agents take anything but JSON for a message to the user.
+                let plain = agent == "claude-code" || answer.stdout.is_empty();
+                assert!(
+                    plain || serde_json::from_str::<Value>(&answer.stdout).is_ok(),
+                    "{agent} {moment} {shown}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn a_session_as_claude_code_runs_it() {
     let scene = Scene::new();

@@ -11,6 +11,7 @@
     reason = "a test stops at the first thing that is not as it should be, and prepares the environment of the process it starts"
 )]
 
+mod agents;
 mod bad_input;
 mod case;
 mod commands;
@@ -23,17 +24,24 @@ mod disk;
 mod env;
 mod forget;
 mod git;
+mod hook_sessions;
 mod hooks;
 mod hostile;
 mod hybrid;
 mod lifecycle;
 mod person;
 mod record;
+#[allow(dead_code, reason = "the tests of the database use all of it")]
+#[path = "../../postgres/tests/server.rs"]
+mod server;
 mod shelves;
 mod shelves_life;
 mod shelves_merge;
 mod shelves_transfer;
 mod store_scan;
+mod tiers;
+mod tiers_life;
+mod tiers_postgres;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -17,14 +17,24 @@ use heirloom_core::time;
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
-use heirloom_engine::inject::records_block;
-use heirloom_engine::recall::{ledger, title_tags};
+use heirloom_engine::inject::prompt_block;
+use heirloom_engine::recall::ledger;
+use heirloom_engine::recall::prompt::for_prompt;
 use heirloom_engine::shelf::Audience;
 use std::path::Path;
 use std::time::Instant;
 
 /// Most characters a session is told at its start: it is told them whatever it is about.
-const START_MAX: usize = 2_000;
+const START_MAX: usize = 2_400;
+
+/// How to save without the skill.
+const WITHOUT_SKILL: &str = "Without that skill: read the context file of each category, then run `heirloom add CATEGORY \"what holds, because of \
+    what\"` for what is worth keeping; the command checks it and says what is wrong. Then you may stop.";
+
+/// Most characters a prompt is answered with, well below what any agent swaps for a file.
+pub(crate) const PROMPT_MAX: usize = 6_000;
+/// Most of them for the vault's answer.
+pub(crate) const VAULT_MAX: usize = 2_000;
 
 pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let started = Instant::now();
@@ -146,6 +156,7 @@ impl Running<'_> {
             Event::PreWrite { targets } => Ok(self.pre_write(wired, targets, cwd)),
             Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
             Event::Stop { active, prompt, last_message } => {
+                self.out.warnings(&wired.loaded.warnings);
                 let suggest = wired.engine.settings().triage.mode == TriageMode::Suggest;
                 let arrival = stop::Arrival {
                     session: call.session.as_deref(),
@@ -156,10 +167,10 @@ impl Running<'_> {
                     active: *active,
                     goes_on: reply::goes_on(self.agent, suggest),
                 };
-                Ok(self.with_notes(self.stop(wired, arrival, suggest)?, wired, call))
+                Ok(self.with_captures(self.stop(wired, arrival, suggest)?, wired, call))
             }
             Event::PreCompact | Event::SessionEnd => {
-                Ok(self.with_notes(Did::nothing("", "a last look at the conversation"), wired, call))
+                Ok(self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call))
             }
             Event::SessionStart { .. } => self.session_start(wired),
         }
@@ -168,16 +179,20 @@ impl Running<'_> {
     fn prompt(&self, wired: &wiring::Wired, text: &str) -> Result<Did> {
         self.out.warnings(&wired.loaded.warnings);
         let saw = format!("a prompt of {} characters", text.chars().count());
-        let hits = title_tags::recall(&wired.engine, text)?;
-        if hits.is_empty() {
-            return Ok(Did::nothing(saw, "no title or tag fits"));
+        let called = for_prompt(&wired.engine, text, Some(self.agent.name), VAULT_MAX)?;
+        let block = prompt_block(&wired.engine, &called, PROMPT_MAX.min(self.agent.context_max));
+        if block.is_empty() {
+            return Ok(Did::nothing(saw, "nothing fits: no title, tag, note, lesson or register"));
         }
-        Ok(Did {
-            answer: Answer::Context(records_block(&hits, wired.engine.settings())),
-            ended: Ended::Injected,
-            saw,
-            because: hits.iter().map(|hit| format!("{} (score {})", hit.path, hit.score)).collect(),
-        })
+        let records = called.records.iter().map(|hit| format!("{} (score {})", hit.path, hit.score));
+        let beside = called.notes.iter().chain(&called.lessons);
+        let beside = beside.map(|beside| format!("{} ({})", beside.memory.id, beside.why));
+        let mut because: Vec<String> = records.chain(beside).collect();
+        let of_vault = called.vault.lines().filter(|line| line.starts_with("- ")).count();
+        if of_vault > 0 {
+            because.push(format!("{of_vault} of the vault"));
+        }
+        Ok(Did { answer: Answer::Context(block), ended: Ended::Injected, saw, because })
     }
 
     fn hybrid_prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
@@ -204,7 +219,7 @@ impl Running<'_> {
     }
 
     fn session_start(&self, wired: &wiring::Wired) -> Result<Did> {
-        let facts = gather(&wired.engine)?;
+        let facts = gather(&wired.engine, self.agent.name)?;
         let source = format!("{}/", wired.engine.settings().memory_root.trim_end_matches('/'));
         let saw = "a session's start";
         Ok(match start::block(&facts, &source, START_MAX) {
@@ -214,7 +229,8 @@ impl Running<'_> {
                 ended: Ended::Injected,
                 saw: saw.to_owned(),
                 because: vec![format!(
-                    "{} that hold, {} left to do, {} new in review",
+                    "{} of the vault, {} that hold, {} left to do, {} new in review",
+                    facts.snapshot.iter().filter(|line| line.starts_with("- ")).count(),
                     facts.standing.len(),
                     facts.next_actions.len(),
                     facts.new_in_review
@@ -275,8 +291,8 @@ impl Running<'_> {
         })
     }
 
-    /// Keeps notes too, if the settings want that. Failing at it is told, but costs nothing else.
-    fn with_notes(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
+    /// Keeps notes and turns too, if the settings want that. Failing at it is told, but costs nothing else.
+    fn with_captures(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
         let home = environment::home();
         let folders = folders(home.as_deref());
         match stop::keep_notes(&wired.engine, folders, call.transcript.as_deref()) {
@@ -287,7 +303,20 @@ impl Running<'_> {
             }
             Err(fault) => did.because.push(format!("no notes kept: {}", fault.message)),
         }
+        match stop::keep_turns(&wired.engine, folders, call.transcript.as_deref()) {
+            Ok(kept) if kept.stored == 0 => {}
+            Ok(kept) => {
+                did.because.push(format!("{} turns kept, {} facts proposed", kept.stored, kept.proposed));
+                did.ended = Ended::Captured;
+            }
+            Err(fault) => did.because.push(format!("no turns kept: {}", fault.message)),
+        }
         did
+    }
+
+    /// An agent without the skill is told how to save without it.
+    fn with_way(&self, text: String) -> String {
+        if self.agent.has_skill { text } else { format!("{}\n{WITHOUT_SKILL}", text.trim_end_matches('\n')) }
     }
 
     fn stop(&self, wired: &wiring::Wired, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {
@@ -295,7 +324,10 @@ impl Running<'_> {
         match stop::stop(&wired.engine, folders(home.as_deref()), arrival)? {
             stop::Outcome::Through(why) => Ok(Did::nothing("a stop", why)),
             stop::Outcome::Held { text, kinds } => Ok(Did {
-                answer: if suggest { Answer::Suggest(text) } else { Answer::Hold(text) },
+                answer: match (text, suggest) {
+                    (text, true) => Answer::Suggest(self.with_way(text)),
+                    (text, false) => Answer::Hold(self.with_way(text)),
+                },
                 ended: Ended::Captured,
                 saw: "a stop".to_owned(),
                 because: kinds.iter().map(|(kind, score)| format!("{kind} (score {score:.2})")).collect(),

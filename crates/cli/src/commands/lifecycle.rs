@@ -75,6 +75,9 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
     let gone = shelf.forget(&id, person::entry()).map_err(|fault| {
         if fault.code == heirloom_core::Code::NotFound { unknown(call.id.as_str()) } else { fault }
     })?;
+    if call.shred && id.kind().shelf() == heirloom_core::ShelfName::Tiers {
+        wired.tiers()?.scrub(true)?.iter().for_each(|place| out.note(place));
+    }
     // What is derived from the shelves must not remember what they forgot.
     ShelfIndex::forget(&wired.engine, &[gone.id.as_str()])?;
     ledger::forget(wired.engine.project(), gone.id.as_str())?;

@@ -4,9 +4,11 @@
 
 mod answer;
 mod fence;
+mod prompt;
 mod tiers;
 pub mod vault;
 
 pub use answer::answer_block;
 pub use fence::records_block;
+pub use prompt::prompt_block;
 pub use tiers::tiers_block;

@@ -10,6 +10,7 @@ mod explain;
 mod hybrid;
 pub mod ledger;
 mod order;
+pub mod prompt;
 pub mod query;
 pub mod search;
 mod sift;

@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 /// Shortest word that may match the beginning of another.
 const PREFIX_MIN: usize = 4;
 
+/// So many words are compared one by one.
+const FEW: usize = 8;
+
 const IN_TITLE: u8 = 1;
 const IN_TAGS: u8 = 2;
 const BEGINS: u8 = 4;
@@ -18,6 +21,8 @@ const BEGINS: u8 = 4;
 pub struct Words {
     /// Sorted.
     words: Vec<String>,
+    /// For each byte the words that begin with it: most words of an entry end here.
+    firsts: Vec<(usize, usize)>,
     /// For each word the longest other word it begins with.
     shorter: Vec<Option<usize>>,
     /// Where the entry at hand has each word; all zero between two entries.
@@ -51,7 +56,16 @@ impl Words {
             open.push(at);
         }
         let places = vec![0; words.len()];
-        Words { words, shorter, places, found: Vec::new(), lower: String::new() }
+        let mut firsts = vec![(0, 0); 256];
+        for (at, first) in words.iter().enumerate().filter_map(|(at, word)| Some((at, word.bytes().next()?)))
+        {
+            let (from, to) = &mut firsts[usize::from(first)];
+            if *to == 0 {
+                *from = at;
+            }
+            *to = at + 1;
+        }
+        Words { words, firsts, shorter, places, found: Vec::new(), lower: String::new() }
     }
 
     /// All of them, sorted.
@@ -69,12 +83,13 @@ impl Words {
     ) {
         let mut lower = std::mem::take(&mut self.lower);
         lowered(title, &mut lower);
-        for word in lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 2) {
+        // What is not ASCII separates words, so bytes will do.
+        for word in lower.as_bytes().split(|b| !b.is_ascii_alphanumeric()).filter(|word| word.len() > 2) {
             self.note(word, IN_TITLE);
         }
         for tag in tags {
             lowered(tag, &mut lower);
-            self.note(&lower, IN_TAGS);
+            self.note(lower.as_bytes(), IN_TAGS);
         }
         self.lower = lower;
         for at in self.found.drain(..) {
@@ -84,40 +99,56 @@ impl Words {
     }
 
     /// Notes every word that `text` is or begins with.
-    fn note(&mut self, text: &str, place: u8) {
-        let at_most = self.words.partition_point(|word| word.as_str() <= text);
+    fn note(&mut self, text: &[u8], place: u8) {
+        let Some(first) = text.first() else { return };
+        let (from, to) = self.firsts[usize::from(*first)];
+        // A few words are compared one by one, faster than they could be searched for.
+        if to - from <= FEW {
+            for at in from..to {
+                let word = self.words[at].as_bytes();
+                if word.len() <= text.len() && word.iter().zip(text).all(|(a, b)| a == b) {
+                    self.mark(at, text, place);
+                }
+            }
+            return;
+        }
+        let at_most = self.words.partition_point(|word| word.as_bytes() <= text);
         let Some(nearest) = at_most.checked_sub(1) else { return };
-        let shared = shared_prefix(&self.words[nearest], text);
+        let shared = shared_prefix(self.words[nearest].as_bytes(), text);
         // Every word that begins `text` also begins the nearest one that is not after it.
         let mut next = Some(nearest);
         while let Some(at) = next {
             next = self.shorter[at];
-            let word = &self.words[at];
-            if word.len() > shared {
-                continue;
+            if self.words[at].len() <= shared {
+                self.mark(at, text, place);
             }
-            let how = if word.len() == text.len() {
-                place
-            } else if word.len() < PREFIX_MIN || (place == IN_TITLE && is_stop_word(text)) {
-                continue;
-            } else {
-                BEGINS
-            };
-            if self.places[at] == 0 {
-                self.found.push(at);
-            }
-            self.places[at] |= how;
         }
+    }
+
+    /// Notes that `text` is or begins with a word.
+    fn mark(&mut self, at: usize, text: &[u8], place: u8) {
+        let word = &self.words[at];
+        let how = if word.len() == text.len() {
+            place
+        } else if word.len() < PREFIX_MIN || (place == IN_TITLE && is_stop_word(text)) {
+            return;
+        } else {
+            BEGINS
+        };
+        if self.places[at] == 0 {
+            self.found.push(at);
+        }
+        self.places[at] |= how;
     }
 }
 
 /// A title's stop words are no words of it.
-fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
+fn is_stop_word(word: &[u8]) -> bool {
+    STOP_WORDS.binary_search_by(|known| known.as_bytes().cmp(word)).is_ok()
 }
 
-fn shared_prefix(a: &str, b: &str) -> usize {
-    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+fn shared_prefix(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 fn lowered(text: &str, into: &mut String) {

@@ -31,6 +31,7 @@ mod sqlite;
 mod statement;
 mod store;
 mod stored;
+mod terms;
 mod user;
 mod working;
 
@@ -51,6 +52,7 @@ pub use store::{
     Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which, with_recency,
 };
 pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
+pub use terms::{counted_terms, question_terms};
 pub use user::{Account, SYSTEM, UserContext, new_token, put as put_user};
 pub use working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 

@@ -170,8 +170,9 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Removes memories with their vectors and index rows, and remembers their ids, so that an old archive does not bring them back.
     fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed>;
 
-    /// Makes sure that nothing of what was deleted is left in the files this backend can reach. Says what it cannot reach.
-    fn scrub(&self, who: &UserContext) -> Result<Vec<String>>;
+    /// Makes sure that nothing of what was deleted is left in the files this backend can reach; `shred` allows it to rewrite what other users'
+    /// rows are in as well. Says what it did not reach.
+    fn scrub(&self, who: &UserContext, shred: bool) -> Result<Vec<String>>;
 
     /// Which of these ids this user had removed.
     fn removed(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>>;

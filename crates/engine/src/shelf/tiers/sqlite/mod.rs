@@ -149,7 +149,7 @@ impl TierStore for SqliteStore {
         self.look(who, |database| database.delete(who, which, told))
     }
 
-    fn scrub(&self, who: &UserContext) -> Result<Vec<String>> {
+    fn scrub(&self, who: &UserContext, _shred: bool) -> Result<Vec<String>> {
         self.look(who, |database| database.scrub(who, self.embedder()))
     }
 
