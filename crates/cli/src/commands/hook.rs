@@ -199,7 +199,8 @@ impl Running<'_> {
         self.out.warnings(&wired.loaded.warnings);
         let saw = format!("a prompt of {} characters", text.chars().count());
         let audience = Audience::of(wired.engine.vault().reader(Some(self.agent.name)).scopes);
-        let given = hybrid::for_prompt(wired, text, audience, call.session.as_deref())?;
+        let given =
+            hybrid::for_prompt(wired, text, audience, call.session.as_deref(), self.agent.context_max)?;
         if given.hits.is_empty() {
             let why = match given.repeated {
                 0 => "nothing is near enough".to_owned(),

@@ -43,12 +43,13 @@ pub(crate) struct Given {
     pub(crate) repeated: usize,
 }
 
-/// Chooses and fences what a prompt calls for; `session` is left out what it already has.
+/// Chooses and fences what a prompt calls for, in at most `most` characters; a session is not given what it already has.
 pub(crate) fn for_prompt(
     wired: &Wired,
     prompt: &str,
     audience: Audience,
     session: Option<&str>,
+    most: usize,
 ) -> Result<Given> {
     let settings = wired.engine.settings();
     let room = settings.retrieval.max_inject;
@@ -76,7 +77,7 @@ pub(crate) fn for_prompt(
         given.repeated = before - hits.len();
     }
     let hits = for_agent(hits, room);
-    let (block, shown) = answer_block(&hits, settings, settings.retrieval.max_tokens * PER_TOKEN);
+    let (block, shown) = answer_block(&hits, settings, most.min(settings.retrieval.max_tokens * PER_TOKEN));
     given.hits = shown.into_iter().cloned().collect();
     given.block = block;
     Ok(given)
@@ -108,7 +109,7 @@ pub(crate) fn reasons(why: &[(String, f64)]) -> String {
 
 pub(crate) fn recall(wired: &Wired, call: &Recall, out: &Out) -> Result<u8> {
     let prompt = call.prompt.join(" ");
-    let given = for_prompt(wired, &prompt, person::audience(&wired.engine, None), None)?;
+    let given = for_prompt(wired, &prompt, person::audience(&wired.engine, None), None, usize::MAX)?;
     out.answer(&json!({ "prompt": prompt, "hits": given.hits, "block": given.block }), || {
         if given.hits.is_empty() {
             out.say("nothing fits well enough; `heirloom search` shows what is nearest");

@@ -18,9 +18,11 @@ use super::{mapped, scan};
 /// Up to this many vectors every one is compared in full.
 const EXHAUSTIVE: usize = 20_000;
 /// How many of the nearest by sign bits are compared in full beyond that.
-const SHORTLIST: usize = 1_000;
+const SHORTLIST: usize = 1_500;
 /// How many vectors the mean and spread are taken from.
-const SAMPLE: usize = 2_048;
+const SAMPLE: usize = 512;
+/// Vectors of the sample that lie together: a fresh process pays for every page it touches.
+const RUN: usize = 16;
 
 /// A run of slots of one owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -266,7 +268,7 @@ impl Vectors {
         for (extent, start) in self.extents.iter().zip(&starts) {
             let end = (start + self.used(extent)).min(distances.len());
             for (i, distance) in distances.get(*start..end).unwrap_or_default().iter().enumerate() {
-                let sampled = (start + i) % step == 0;
+                let sampled = (start + i) / RUN % step == 0;
                 if *distance > cut && !sampled {
                     continue;
                 }
