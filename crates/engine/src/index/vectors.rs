@@ -268,7 +268,7 @@ impl Vectors {
         for (extent, start) in self.extents.iter().zip(&starts) {
             let end = (start + self.used(extent)).min(distances.len());
             for (i, distance) in distances.get(*start..end).unwrap_or_default().iter().enumerate() {
-                let sampled = (start + i) / RUN % step == 0;
+                let sampled = ((start + i) / RUN).is_multiple_of(step);
                 if *distance > cut && !sampled {
                     continue;
                 }
