@@ -14,13 +14,22 @@ mod check;
 mod ci;
 mod conformance;
 mod dependencies;
+mod embed;
 mod generate;
 mod install;
 mod layers;
 mod licences;
 mod report;
 mod requirements;
+mod retrieval;
 mod run;
+#[allow(
+    dead_code,
+    clippy::expect_used,
+    reason = "the tests of the database share it, and a server that does not start is the end of a run"
+)]
+#[path = "../../crates/postgres/tests/server.rs"]
+mod server;
 mod stress;
 mod test;
 mod tour;
@@ -46,8 +55,10 @@ tasks:
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks
-  stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS]";
+  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
+  retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
+  embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
+  stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS], tiers";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -63,6 +74,9 @@ fn main() -> ExitCode {
         "conformance" => return conformance::run(rest),
         "bench" => measure(rest),
         "stress" => stress(rest),
+        "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
+        "retrieval" => retrieval::run(rest),
+        "embed" => embed::run(rest),
         "" | "help" | "--help" | "-h" => {
             println!("{TASKS}");
             Ok(())
@@ -86,17 +100,18 @@ fn measure(words: &[String]) -> Outcome {
         Some("write") => bench::write::run(),
         Some("index") => bench::index::run(),
         // These two measure inside this process.
-        Some("vault" | "gate") if cfg!(debug_assertions) => optimised(words),
+        Some("vault" | "gate") if cfg!(debug_assertions) => optimised("bench", words),
         Some("vault") => done(bench::vault::run()),
         Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
+        Some("tiers") => bench::tiers::run(&words[1..]),
         Some("hooks") => bench::hooks::run(),
-        _ => Err("name one of: start, write, index, vault, gate, hooks".to_owned()),
+        _ => Err("name one of: start, write, index, vault, gate, hooks, tiers".to_owned()),
     }
 }
 
-/// The same benchmark by this program built as a release.
-fn optimised(words: &[String]) -> Outcome {
-    let mut cargo = run::cargo(&["run", "--quiet", "--release", "--package", "xtask", "--", "bench"]);
+/// The same task by this program built as a release.
+fn optimised(task: &str, words: &[String]) -> Outcome {
+    let mut cargo = run::cargo(&["run", "--quiet", "--release", "--package", "xtask", "--", task]);
     match cargo.args(words).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(ALREADY_SAID.to_owned()),
@@ -109,7 +124,8 @@ fn stress(words: &[String]) -> Outcome {
     match words.as_slice() {
         ["records", rest @ ..] => stress::records::run(rest),
         ["vault", rest @ ..] => done(stress::vault::run(rest)),
-        _ => Err("name one of: records, vault".to_owned()),
+        ["tiers", rest @ ..] => stress::tiers::run(rest),
+        _ => Err("name one of: records, vault, tiers".to_owned()),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Comes in: arguments for `cargo test`. Goes out: cargo's own output, then `N passed, M failed`. Never here: skipping what is not installed;
 //! it is installed first.
 
-use crate::{ALREADY_SAID, Outcome, requirements, run};
+use crate::{ALREADY_SAID, Outcome, requirements, run, server};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
@@ -16,6 +16,8 @@ struct Count {
 
 pub(crate) fn run(args: &[String]) -> Outcome {
     requirements::install()?;
+    run::heading("PostgreSQL for the tests");
+    server::fetched()?;
     run::heading("tests");
     let mut command = run::cargo(&["test", "--workspace", "--no-fail-fast"]);
     command.args(args).stdout(Stdio::piped());

@@ -2,6 +2,7 @@
 
 mod agents;
 mod config;
+mod model;
 mod record;
 mod shelves;
 mod tiers;
@@ -10,6 +11,7 @@ mod writing;
 
 pub(crate) use agents::{Doctor, Last, Setup};
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
+pub(crate) use model::{Model, ModelWhat};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
 pub(crate) use shelves::{
     Brief, Lesson, LessonAction, Note, NoteAction, Search, Snapshot, Vault, VaultAction,
@@ -106,6 +108,8 @@ pub(crate) enum Command {
     Expire(Expire),
     User(User),
     Recall(Recall),
+    Why(Why),
+    Model(Model),
     Brief(Brief),
     Snapshot(Snapshot),
     Review(Review),
@@ -286,6 +290,10 @@ pub(crate) struct Forget {
     /// Its id, a name that fits only one, or a topic
     pub(crate) id: String,
 
+    /// On PostgreSQL also rewrite the tables the rows were in, so that their files hold nothing of them
+    #[arg(long)]
+    pub(crate) shred: bool,
+
     /// Take the words as a topic, whatever else they might name
     #[arg(long)]
     pub(crate) topic: bool,
@@ -313,6 +321,15 @@ pub(crate) struct Recall {
     /// As the agent of this name gets it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+}
+
+/// Say when and why a memory was last given to an agent
+///
+/// Reads the ledger of what the prompt hook gave, under `retrieval.match_strategy: hybrid`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Why {
+    /// The memory's id
+    pub(crate) id: String,
 }
 
 /// See what waits for a person, and decide

@@ -44,16 +44,27 @@ impl Wired {
 /// The tiers: in the user's data folder, or in the database that was named; as the system's account, or as the owner of a token.
 fn access(args: &Args, world: &World) -> Result<Access> {
     let folder = world.data.join("tiers");
-    if args.database.is_some() || environment::text("HEIRLOOM_DATABASE_URL").is_some() {
-        return Err(Fault::new(Code::Usage, "this build of Heirloom cannot reach PostgreSQL")
-            .hint("leave --database and HEIRLOOM_DATABASE_URL out to use the database in your data folder"));
-    }
-    let store: Arc<dyn TierStore> = Arc::new(SqliteStore::at(&folder));
+    let store: Arc<dyn TierStore> =
+        match args.database.clone().or_else(|| environment::text("HEIRLOOM_DATABASE_URL")) {
+            None => Arc::new(SqliteStore::at(&folder)),
+            Some(address) => postgres(&address)?,
+        };
     let who = match environment::text("HEIRLOOM_TOKEN") {
         None => UserContext::by_account(world)?,
         Some(token) => UserContext::by_token(store.as_ref(), &token)?,
     };
     Ok(Access::new(store, who, &folder))
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(address: &str) -> Result<Arc<dyn TierStore>> {
+    Ok(Arc::new(heirloom_postgres::PgStore::at(address)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn postgres(_address: &str) -> Result<Arc<dyn TierStore>> {
+    Err(Fault::new(Code::Usage, "this build of Heirloom cannot reach PostgreSQL")
+        .hint("use a build with the feature `postgres`, or leave --database and HEIRLOOM_DATABASE_URL out"))
 }
 
 /// What time it is and who asks.
@@ -67,16 +78,23 @@ pub(crate) fn world() -> World {
     }
 }
 
+/// Random bytes for what must not be guessed.
+pub(crate) fn random() -> Result<[u8; 32]> {
+    let mut bytes = [0u8; 32];
+    match rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) {
+        Ok(32) => Ok(bytes),
+        _ => Err(Fault::new(Code::Io, "the system gives no random numbers")),
+    }
+}
+
 /// Sixteen random bytes as hex.
 fn nonce() -> String {
-    let mut bytes = [0u8; 16];
     // The kernel's generator never blocks once the system is up; if it is missing altogether, time and process id still make the
     // value differ between calls, and nothing secret depends on it.
-    if !matches!(rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()), Ok(16)) {
-        let seed = format!("{:?}-{}", std::time::Instant::now(), std::process::id());
-        return heirloom_core::hash::sha256(seed.as_bytes())[..32].to_owned();
-    }
-    heirloom_core::hash::sha256(&bytes)[..32].to_owned()
+    let seed = random().map(Vec::from);
+    let seed =
+        seed.unwrap_or_else(|_| format!("{:?}-{}", std::time::Instant::now(), std::process::id()).into());
+    heirloom_core::hash::sha256(&seed)[..32].to_owned()
 }
 
 /// Where the command was started.

@@ -80,10 +80,11 @@ impl TestEnv {
         env
     }
 
-    /// A project after `init`.
+    /// A project after `init` that recalls by titles and tags, which is what most tests are about.
     pub(crate) fn ready() -> TestEnv {
         let env = TestEnv::new();
         env.run(&["init"]).ok();
+        env.run(&["config", "set", "retrieval.match_strategy", "title_tags"]).ok();
         env
     }
 

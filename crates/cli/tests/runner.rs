@@ -27,14 +27,21 @@ mod git;
 mod hook_sessions;
 mod hooks;
 mod hostile;
+mod hybrid;
 mod lifecycle;
 mod person;
 mod record;
+#[allow(dead_code, reason = "the tests of the database use all of it")]
+#[path = "../../postgres/tests/server.rs"]
+mod server;
 mod shelves;
 mod shelves_life;
 mod shelves_merge;
 mod shelves_transfer;
 mod store_scan;
+mod tiers;
+mod tiers_life;
+mod tiers_postgres;
 
 #[test]
 fn no_test_file_is_forgotten() {

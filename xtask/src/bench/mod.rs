@@ -9,6 +9,7 @@ pub(crate) mod gate;
 pub(crate) mod hooks;
 pub(crate) mod index;
 pub(crate) mod start;
+pub(crate) mod tiers;
 pub(crate) mod vault;
 pub(crate) mod write;
 

@@ -1,4 +1,5 @@
 //! Long runs of what the tests do for a few seconds.
 
 pub(crate) mod records;
+pub(crate) mod tiers;
 pub(crate) mod vault;

@@ -28,6 +28,10 @@ pub(crate) struct Clear {
     #[arg(value_parser = ["episodic", "semantic", "all"])]
     pub(crate) tier: String,
 
+    /// On PostgreSQL also rewrite the tables the rows were in, so that their files hold nothing of them
+    #[arg(long)]
+    pub(crate) shred: bool,
+
     /// Do not ask
     #[arg(long, short)]
     pub(crate) yes: bool,

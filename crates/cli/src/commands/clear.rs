@@ -5,9 +5,8 @@ use crate::output::Out;
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::fault::Result;
+use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::shelf::tiers::{Tier, Tiers};
-use heirloom_engine::shelf::unknown;
 use serde_json::json;
 
 /// Matches shown before a topic is forgotten.
@@ -31,7 +30,7 @@ pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
         return Ok(exit::REFUSED);
     }
     let gone = tiers.clear(tier)?;
-    gone_for_good(&tiers, &gone, out)
+    gone_for_good(&tiers, &gone, call.shred, out)
 }
 
 /// `forget` with words that are no memory's name.
@@ -39,7 +38,12 @@ pub(crate) fn topic(wired: &Wired, call: &Forget, out: &Out) -> Result<u8> {
     let tiers = wired.tiers()?;
     let about = tiers.about_topic(&call.id)?;
     if about.is_empty() {
-        return Err(unknown(&call.id));
+        return Err(Fault::new(
+            Code::NotFound,
+            format!("there is no memory `{}`, and nothing of yours is about it", call.id),
+        )
+        .fact("id", call.id.as_str())
+        .hint("`heirloom list` shows what there is"));
     }
     for memory in about.iter().take(SHOWN) {
         out.say(format!(
@@ -51,21 +55,26 @@ pub(crate) fn topic(wired: &Wired, call: &Forget, out: &Out) -> Result<u8> {
     if about.len() > SHOWN {
         out.say(format!("  … and {} more", about.len() - SHOWN));
     }
-    if !person::confirm(&format!("Remove every trace of these {} memories?", about.len()), call.yes)? {
+    let which = match about.len() {
+        1 => "this memory".to_owned(),
+        count => format!("these {count} memories"),
+    };
+    if !person::confirm(&format!("Remove every trace of {which}?"), call.yes)? {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }
     let ids: Vec<String> = about.into_iter().map(|memory| memory.id).collect();
     let gone = tiers.forget_topic(&call.id, &ids)?;
-    gone_for_good(&tiers, &gone, out)
+    gone_for_good(&tiers, &gone, call.shred, out)
 }
 
-fn gone_for_good(tiers: &Tiers<'_>, gone: &[String], out: &Out) -> Result<u8> {
-    let unreached = tiers.scrub()?;
+fn gone_for_good(tiers: &Tiers<'_>, gone: &[String], shred: bool, out: &Out) -> Result<u8> {
+    let unreached = tiers.scrub(shred)?;
     out.answer(
         &json!({ "status": "forgotten", "count": gone.len(), "ids": gone, "unreached": unreached }),
         || {
-            out.line(format!("{} {} memories", out.style.green("forgotten"), gone.len()));
+            let s = if gone.len() == 1 { "memory" } else { "memories" };
+            out.line(format!("{} {} {s}", out.style.green("forgotten"), gone.len()));
             unreached.iter().for_each(|place| out.note(place));
         },
     );

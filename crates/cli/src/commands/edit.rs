@@ -86,7 +86,7 @@ fn record(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Option<Done>> {
 }
 
 /// Refuses flags that this kind has no use for.
-fn no_flags(call: &Edit, id: &MemoryId, flags: &[(&str, bool)]) -> Result<()> {
+pub(super) fn no_flags(call: &Edit, id: &MemoryId, flags: &[(&str, bool)]) -> Result<()> {
     match flags.iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((flag, _)) => Err(Fault::new(Code::Usage, format!("a {} has no {flag}", id.kind()))
@@ -96,7 +96,7 @@ fn no_flags(call: &Edit, id: &MemoryId, flags: &[(&str, bool)]) -> Result<()> {
 }
 
 /// The memory as it is now; one that is not the version the caller read is left alone.
-fn current(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Memory> {
+pub(super) fn current(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Memory> {
     let memory = wired.engine.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))?;
     if call.version.as_ref().is_some_and(|version| *version != memory.version) {
         return Err(Fault::new(Code::OccConflict, format!("`{id}` changed since it was read"))
@@ -111,7 +111,7 @@ fn not_one(what: &str, why: &str) -> Fault {
 }
 
 /// Opens a text in the user's editor; `None` if it came back as it was. The copy is private and goes away again.
-fn in_editor(wired: &Wired, ending: &str, before: &[u8]) -> Result<Option<Vec<u8>>> {
+pub(super) fn in_editor(wired: &Wired, ending: &str, before: &[u8]) -> Result<Option<Vec<u8>>> {
     let editor = environment::text("VISUAL").or_else(|| environment::text("EDITOR")).ok_or_else(|| {
         Fault::new(Code::Usage, "no editor is set and no change was given")
             .hint("set EDITOR, or say what to change: --title, --field NAME=VALUE, --tag, --text")

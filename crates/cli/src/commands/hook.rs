@@ -3,6 +3,7 @@
 //! Comes in: a moment, an agent, and the agent's JSON on standard input. Goes out: an answer in that agent's words, and a line in the
 //! trace. Never here: an exit code other than 0, except the 2 with which a stop is held up; an error on standard output.
 
+use super::hybrid;
 use crate::args::{Args, Hook};
 use crate::output::Out;
 use crate::{environment, hook_input, wiring};
@@ -17,7 +18,9 @@ use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
 use heirloom_engine::inject::prompt_block;
+use heirloom_engine::recall::ledger;
 use heirloom_engine::recall::prompt::for_prompt;
+use heirloom_engine::shelf::Audience;
 use std::path::Path;
 use std::time::Instant;
 
@@ -138,7 +141,17 @@ impl Running<'_> {
     }
 
     fn act(&self, wired: &wiring::Wired, call: &Call, cwd: &Path) -> Result<Did> {
+        if matches!(call.event, Event::PreCompact | Event::SessionStart { afresh: true })
+            && let Some(session) = &call.session
+        {
+            // What the model was given before is lost; a ledger that cannot say so must not cost the hook.
+            let _ = ledger::clear(wired.engine.project(), session, self.agent.name);
+        }
+        if matches!(call.event, Event::SessionStart { .. }) && hybrid::is_on(wired) {
+            hybrid::prepare(wired);
+        }
         match &call.event {
+            Event::Prompt { text } if hybrid::is_on(wired) => self.hybrid_prompt(wired, call, text),
             Event::Prompt { text } => self.prompt(wired, text),
             Event::PreWrite { targets } => Ok(self.pre_write(wired, targets, cwd)),
             Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
@@ -154,10 +167,10 @@ impl Running<'_> {
                     active: *active,
                     goes_on: reply::goes_on(self.agent, suggest),
                 };
-                Ok(self.with_notes(self.stop(wired, arrival, suggest)?, wired, call))
+                Ok(self.with_captures(self.stop(wired, arrival, suggest)?, wired, call))
             }
             Event::PreCompact | Event::SessionEnd => {
-                Ok(self.with_notes(Did::nothing("", "a last look at the conversation"), wired, call))
+                Ok(self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call))
             }
             Event::SessionStart { .. } => self.session_start(wired),
         }
@@ -180,6 +193,29 @@ impl Running<'_> {
             because.push(format!("{of_vault} of the vault"));
         }
         Ok(Did { answer: Answer::Context(block), ended: Ended::Injected, saw, because })
+    }
+
+    fn hybrid_prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
+        self.out.warnings(&wired.loaded.warnings);
+        let saw = format!("a prompt of {} characters", text.chars().count());
+        let audience = Audience::of(wired.engine.vault().reader(Some(self.agent.name)).scopes);
+        let given = hybrid::for_prompt(wired, text, audience, call.session.as_deref())?;
+        if given.hits.is_empty() {
+            let why = match given.repeated {
+                0 => "nothing is near enough".to_owned(),
+                repeated => format!("{repeated} memories fit and were given before in this session"),
+            };
+            return Ok(Did::nothing(saw, why));
+        }
+        if let Some(session) = &call.session {
+            let _ = ledger::note(wired.engine.project(), session, self.agent.name, &given.hits);
+        }
+        Ok(Did {
+            answer: Answer::Context(given.block),
+            ended: Ended::Injected,
+            saw,
+            because: given.hits.iter().map(|hit| format!("{} (score {:.2})", hit.id, hit.score)).collect(),
+        })
     }
 
     fn session_start(&self, wired: &wiring::Wired) -> Result<Did> {
@@ -255,8 +291,8 @@ impl Running<'_> {
         })
     }
 
-    /// Keeps notes too, if the settings want that. Failing at it is told, but costs nothing else.
-    fn with_notes(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
+    /// Keeps notes and turns too, if the settings want that. Failing at it is told, but costs nothing else.
+    fn with_captures(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
         let home = environment::home();
         let folders = folders(home.as_deref());
         match stop::keep_notes(&wired.engine, folders, call.transcript.as_deref()) {
@@ -266,6 +302,14 @@ impl Running<'_> {
                 did.ended = Ended::Captured;
             }
             Err(fault) => did.because.push(format!("no notes kept: {}", fault.message)),
+        }
+        match stop::keep_turns(&wired.engine, folders, call.transcript.as_deref()) {
+            Ok(kept) if kept.stored == 0 => {}
+            Ok(kept) => {
+                did.because.push(format!("{} turns kept, {} facts proposed", kept.stored, kept.proposed));
+                did.ended = Ended::Captured;
+            }
+            Err(fault) => did.because.push(format!("no turns kept: {}", fault.message)),
         }
         did
     }

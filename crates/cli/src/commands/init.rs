@@ -99,7 +99,10 @@ fn write_settings(path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
         files::make_folder(folder, Mode::Shared)?;
     }
-    let text = serde_json::to_string_pretty(&empty_document()).unwrap_or_default() + "\n";
+    let mut document = empty_document();
+    // Without the key recall stays what it was; a new memory gets the better one.
+    document["retrieval"]["match_strategy"] = "hybrid".into();
+    let text = serde_json::to_string_pretty(&document).unwrap_or_default() + "\n";
     files::write(path, text.as_bytes(), Mode::Shared)
 }
 

@@ -14,12 +14,14 @@ mod doctor;
 mod edit;
 mod export;
 mod hook;
+mod hybrid;
 mod import;
 mod init;
 mod input;
 mod last;
 mod lesson;
 mod lifecycle;
+mod model;
 mod names;
 mod note;
 mod pages;
@@ -77,6 +79,8 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Unarchive(call) => lifecycle::unarchive(args, call, out),
         Command::Forget(call) => lifecycle::forget(args, call, out),
         Command::Recall(call) => recall::run(args, call, out),
+        Command::Why(call) => hybrid::why(args, call, out),
+        Command::Model(call) => model::run(args, call, out),
         Command::Brief(call) => brief::run(args, call, out),
         Command::Snapshot(call) => snapshot::run(args, call, out),
         Command::Review(call) => review::run(args, call, out),

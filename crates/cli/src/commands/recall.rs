@@ -15,6 +15,9 @@ use serde_json::json;
 pub(crate) fn run(args: &Args, call: &Recall, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
+    if super::hybrid::is_on(&wired) {
+        return super::hybrid::recall(&wired, call, out);
+    }
     let prompt = call.prompt.join(" ");
     let called = for_prompt(&wired.engine, &prompt, call.agent.as_deref(), VAULT_MAX)?;
     let block = prompt_block(&wired.engine, &called, PROMPT_MAX);

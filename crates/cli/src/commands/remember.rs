@@ -11,7 +11,7 @@ use heirloom_core::{Code, Fault, MemoryId, fault::Result};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::gate::policy::Row;
 use heirloom_engine::gate::scan::{Class, Level};
-use heirloom_engine::shelf::tiers::{FactWords, Kept, Role, Tiers, Turn};
+use heirloom_engine::shelf::tiers::{FactWords, Kept, Role, Turn};
 
 pub(crate) fn run(args: &Args, call: &Remember, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
@@ -134,32 +134,59 @@ fn asked(wired: &Wired, text: &str, row: Row, out: &Out) -> Result<Entry> {
     Ok(entry)
 }
 
+/// Changes what can be changed: a fact's words (the new ones supersede the old), how sure it is, how long an episode is kept.
 pub(super) fn edit(wired: &Wired, call: &Edit, id: &MemoryId, out: &Out) -> Result<u8> {
-    let tiers: Tiers<'_> = wired.tiers()?;
-    if call.title.is_some() || !call.tag.is_empty() || call.field.is_empty() {
-        return Err(Fault::new(Code::Usage, "say what to change")
-            .hint("use --field content=\"…\" or confidence=0.8 for a fact, days=30 for an episode"));
-    }
-    for (name, value) in pairs(&call.field)? {
-        let number =
-            || value.parse::<f64>().map_err(|_| Fault::new(Code::Usage, format!("`{value}` is no number")));
-        let (id, status) = match name.as_str() {
-            "content" => {
-                let entry = asked(wired, &value, Row::Fact, out)?;
-                let kept = tiers.reword(id.as_str(), &value, entry)?;
-                (kept.stored.id, "superseded")
-            }
-            "confidence" => (tiers.set_confidence(id.as_str(), number()?)?.id, "changed"),
-            "days" => (tiers.set_days(id.as_str(), number()? as u32)?.id, "changed"),
+    let flags = [
+        ("--title", call.title.is_some()),
+        ("--tag", !call.tag.is_empty()),
+        ("--topic", call.topic.is_some()),
+        ("--category", call.category.is_some()),
+        ("--message", call.message.is_some()),
+    ];
+    super::edit::no_flags(call, id, &flags)?;
+    let tiers = wired.tiers()?;
+    let fields = pairs(&call.field)?;
+    let mut notes = Vec::new();
+    let mut now = id.as_str().to_owned();
+    for (name, value) in &fields {
+        let number = |hint: &str| {
+            value
+                .parse::<f64>()
+                .map_err(|_| Fault::new(Code::Usage, format!("`{value}` is no number")).hint(hint.to_owned()))
+        };
+        match name.as_str() {
+            "confidence" => drop(tiers.set_confidence(&now, number("use 0 to 1")?)?),
+            "days" => drop(tiers.set_days(&now, number("use 1 to 365")? as u32)?),
             _ => {
                 return Err(Fault::new(Code::Usage, format!("`{name}` cannot be changed"))
-                    .hint("use content, confidence or days"));
+                    .hint("use --text for a fact's words, --field confidence=0.8, --field days=30"));
             }
-        };
-        out.answer(&serde_json::json!({ "status": status, "id": id }), || {
-            out.line(format!("{} {}", out.style.green(status), out.style.bold(&id)));
-        });
+        }
     }
+    let words = match &call.text {
+        Some(text) => Some(text.clone()),
+        None if !fields.is_empty() => None,
+        None => {
+            let before = super::edit::current(wired, call, id)?;
+            let after = super::edit::in_editor(wired, "txt", before.body.as_bytes())?;
+            let Some(after) = after else {
+                out.say("nothing changed");
+                return Ok(exit::OK);
+            };
+            Some(String::from_utf8_lossy(&after).trim().to_owned())
+        }
+    };
+    if let Some(words) = words {
+        super::edit::current(wired, call, id)?;
+        let entry = asked(wired, &words, Row::Fact, out)?;
+        let kept = tiers.reword(&now, &words, entry)?;
+        notes = kept.notes;
+        now = kept.stored.id;
+    }
+    out.answer(&serde_json::json!({ "status": "changed", "id": now, "notes": notes }), || {
+        out.line(format!("{} {}", out.style.green("changed"), out.style.bold(&now)));
+        notes.iter().for_each(|note| out.note(note));
+    });
     Ok(exit::OK)
 }
 

@@ -17,7 +17,7 @@ pub struct KeptTurns {
     pub stored: usize,
     /// Turns that were there already.
     pub known: usize,
-    /// Turns the gate refused.
+    /// Turns the gate refused, and turns that were removed before and stay so.
     pub refused: usize,
     /// Facts that somebody stated in them; they wait for a yes.
     pub proposed: usize,
@@ -53,23 +53,23 @@ pub fn keep_turns(engine: &Engine, turns: impl IntoIterator<Item = Turn>) -> Res
             Entry::through(channel),
         ));
     }
-    let words: Vec<(String, Option<String>)> = said
-        .iter()
-        .filter(|(turn, _)| turn.role == tiers::Role::User)
-        .map(|(turn, _)| (turn.content.clone(), turn.session.clone()))
-        .collect();
     for outcome in shelf.add_episodes(said)? {
-        match outcome {
-            Ok(done) if done.status == "created" => kept.stored += 1,
-            Ok(_) => kept.known += 1,
-            Err(_) => kept.refused += 1,
-        }
-    }
-    // What was proposed at an earlier stop is not proposed again.
-    if kept.stored > 0 {
-        for (text, session) in words {
-            kept.proposed +=
-                shelf.propose_from(&text, session.as_deref(), Entry::through(Channel::OwnerMessage))?;
+        let turn = match outcome {
+            Ok(done) if done.status == "created" => done.stored,
+            Ok(_) => {
+                kept.known += 1;
+                continue;
+            }
+            Err(_) => {
+                kept.refused += 1;
+                continue;
+            }
+        };
+        kept.stored += 1;
+        // What was proposed at an earlier stop, and perhaps rejected, is not proposed again.
+        if turn.role == Some(tiers::Role::User) {
+            let entry = Entry::through(Channel::OwnerMessage);
+            kept.proposed += shelf.propose_from(&turn.content, turn.session.as_deref(), entry)?;
         }
     }
     Ok(kept)
@@ -111,5 +111,9 @@ mod tests {
         assert_eq!(keep_turns(&engine, turns()).unwrap(), KeptTurns { known: 2, ..KeptTurns::default() });
         let all = tiers(&engine).newest(None, None, Some("s"), 10).unwrap();
         assert_eq!(all.iter().map(|m| m.trust).collect::<Vec<_>>(), [Trust::Low, Trust::High]);
+        let gone = tiers(&engine).newest(None, None, Some("s"), 1).unwrap().remove(0);
+        tiers(&engine).delete(std::slice::from_ref(&gone.id), "forget").unwrap();
+        let kept = keep_turns(&engine, turns()).unwrap();
+        assert_eq!((kept.known, kept.refused, kept.stored), (1, 1, 0), "what was removed stays so");
     }
 }

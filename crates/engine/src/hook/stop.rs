@@ -7,6 +7,7 @@
 use super::flag;
 use super::handoff::Handoff;
 use super::sessions::{Key, Session, message_hash};
+use crate::capture::KeptTurns;
 use crate::capture::transcript::{self, Limits};
 use crate::capture::triage::{
     Conversation, Finding, Marks, Pointer, Speaker, Turn, context_text, reply_text,
@@ -122,8 +123,8 @@ pub fn stop(engine: &Engine, folders: Folders<'_>, arrival: Arrival<'_>) -> Resu
     Ok(outcome)
 }
 
-/// How much of a transcript's end is looked through for notes.
-const NOTES_TAIL: u64 = 4 << 20;
+/// How much of a transcript's end is looked through for notes and turns.
+const KEPT_TAIL: u64 = 4 << 20;
 
 /// Keeps what the model said as notes, if the settings want that. Returns how many are new.
 pub fn keep_notes(engine: &Engine, folders: Folders<'_>, transcript: Option<&Path>) -> Result<usize> {
@@ -131,8 +132,18 @@ pub fn keep_notes(engine: &Engine, folders: Folders<'_>, transcript: Option<&Pat
         return Ok(0);
     }
     let Some(path) = transcript.and_then(|path| allowed(path, folders)) else { return Ok(0) };
-    let turns = transcript::open_tail(&path, NOTES_TAIL, Limits::default())?;
+    let turns = transcript::open_tail(&path, KEPT_TAIL, Limits::default())?;
     Ok(crate::capture::keep_at_stop(engine, turns)?.stored.len())
+}
+
+/// Keeps what was said as episodes of this user, if the settings want that.
+pub fn keep_turns(engine: &Engine, folders: Folders<'_>, transcript: Option<&Path>) -> Result<KeptTurns> {
+    if !engine.settings().tiers.capture {
+        return Ok(KeptTurns::default());
+    }
+    let path = transcript.and_then(|path| allowed(path, folders));
+    let Some(path) = path else { return Ok(KeptTurns::default()) };
+    crate::capture::keep_turns(engine, transcript::open_tail(&path, KEPT_TAIL, Limits::default())?)
 }
 
 /// The transcript's real place, if it lies below the temporary or the home folder.

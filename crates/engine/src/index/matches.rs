@@ -5,6 +5,9 @@
 
 use super::postings::{self, Cells, rarity};
 
+/// Scores looked at together.
+const BLOCK: usize = 64;
+
 /// One term's postings, as read for a question.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Postings {
@@ -89,14 +92,20 @@ impl Matches {
         let order = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
         let mut found: Vec<(u32, f32)> = Vec::with_capacity(limit * 4);
         let mut bar = 0f32;
-        for (number, score) in self.scores.iter().enumerate() {
-            if *score > bar {
-                found.push((number as u32, *score));
-                // Whenever the list is four times too long, keep the best and raise the bar.
-                if found.len() >= limit * 4 {
-                    found.select_nth_unstable_by(limit - 1, order);
-                    found.truncate(limit);
-                    bar = found.iter().fold(f32::INFINITY, |m, f| m.min(f.1));
+        for (block, scores) in self.scores.chunks(BLOCK).enumerate() {
+            // Scores are never negative, so their bits sort as they do; whole blocks without a hit are the rule.
+            if scores.iter().fold(0, |most, score| score.to_bits().max(most)) <= bar.to_bits() {
+                continue;
+            }
+            for (number, score) in (block * BLOCK..).zip(scores) {
+                if *score > bar {
+                    found.push((number as u32, *score));
+                    // Whenever the list is four times too long, keep the best and raise the bar.
+                    if found.len() >= limit * 4 {
+                        found.select_nth_unstable_by(limit - 1, order);
+                        found.truncate(limit);
+                        bar = found.iter().fold(f32::INFINITY, |m, f| m.min(f.1));
+                    }
                 }
             }
         }

@@ -5,16 +5,20 @@
 //! index whose marks are gone, which tells the caller to feed it again from the shelves. Any number of
 //! processes may read and write at once.
 
+mod batch;
 pub mod document;
 pub mod embed;
 pub mod error;
 mod fold;
+mod follow;
 mod late;
 mod mapped;
 mod matches;
 mod postings;
 mod read;
 mod scan;
+pub mod shelves;
+mod stamp;
 mod stem;
 mod store;
 mod terms;
@@ -34,6 +38,7 @@ pub use write::{Applied, Change};
 pub(crate) use document::Card;
 pub(crate) use late::LateProbe;
 pub(crate) use matches::Matches;
+pub(crate) use postings::rarity;
 pub(crate) use read::Member;
 pub(crate) use terms::{each as each_term, of_question};
 pub(crate) use vectors::Probe;
@@ -77,16 +82,31 @@ impl Index {
         Ok(statement.query_row([name], |r| r.get(0)).optional()?)
     }
 
+    /// All marks whose names begin with `prefix`, in order.
+    pub fn marks(&mut self, prefix: &str) -> Result<Vec<(String, String)>, IndexError> {
+        self.store.follow()?;
+        let mut statement = self
+            .store
+            .db
+            .prepare_cached("select name, value from mark where name >= ?1 and name < ?1 || char(1114111)")?;
+        let rows = statement.query_map([prefix], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// A snapshot of one owner's documents, with the vectors of `space` if there are any.
     pub fn reader(&mut self, owner: &str, space: Option<&Space>) -> Result<Reader<'_>, IndexError> {
         self.store.follow()?;
         Reader::open(&self.store.db, &self.store.folder, owner, space)
     }
 
-    /// Reads the files the next question will need, so that they are in memory when it comes.
-    pub fn warm(&mut self, owner: &str, space: Option<&Space>) -> Result<(), IndexError> {
-        let reader = self.reader(owner, space)?;
-        reader.touch()
+    /// Asks the system to have the files in memory when the next question comes; nobody waits for it.
+    pub fn warm(&self) {
+        for entry in std::fs::read_dir(&self.store.folder).into_iter().flatten().flatten() {
+            if let Ok(file) = std::fs::File::open(entry.path()) {
+                // A system that cannot do it reads the files when they are needed.
+                let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::WillNeed);
+            }
+        }
     }
 }
 

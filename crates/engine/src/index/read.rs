@@ -80,21 +80,6 @@ impl<'a> Reader<'a> {
         self.docs == 0
     }
 
-    /// Reads through the pages of the owner's cards, postings and vectors once.
-    pub(crate) fn touch(&self) -> Result<(), IndexError> {
-        for statement in [
-            "select sum(len) from card where key between ?1 << 32 and (?1 + 1) << 32",
-            "select sum(length(term)) from word where part = ?1",
-            "select sum(unicode(hex(cells))) from post where part = ?1",
-        ] {
-            self.tx.prepare_cached(statement)?.query_row([self.part], |_| Ok(()))?;
-        }
-        if let Some(vectors) = &self.vectors {
-            vectors.touch();
-        }
-        Ok(())
-    }
-
     /// How many documents have a vector in the reader's space.
     pub fn with_vector(&self) -> usize {
         self.vectors.as_ref().map_or(0, Vectors::filled)
@@ -241,8 +226,9 @@ impl<'a> Reader<'a> {
     /// A document with its text.
     pub fn document(&self, number: u32) -> Result<Option<Document>, IndexError> {
         let Some(card) = self.card(number)? else { return Ok(None) };
-        let mut statement =
-            self.tx.prepare_cached("select id, title, tags, body, speaker, paths from doc where key = ?1")?;
+        let mut statement = self.tx.prepare_cached(
+            "select id, title, tags, body, speaker, paths, file, source, version from doc where key = ?1",
+        )?;
         let lines = |text: String| text.split('\n').filter(|l| !l.is_empty()).map(str::to_owned).collect();
         let found = statement.query_row([key_of(self.part, number)], |r| {
             Ok(Document {
@@ -252,6 +238,9 @@ impl<'a> Reader<'a> {
                 body: r.get(3)?,
                 speaker: r.get(4)?,
                 applies_to: lines(r.get(5)?),
+                file: r.get(6)?,
+                source: r.get(7)?,
+                version: r.get(8)?,
                 kind: card.kind.clone(),
                 role: card.role,
                 group: String::new(),

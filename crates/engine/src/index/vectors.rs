@@ -16,7 +16,7 @@ use super::error::IndexError;
 use super::{mapped, scan};
 
 /// Up to this many vectors every one is compared in full.
-const EXHAUSTIVE: usize = 100_000;
+const EXHAUSTIVE: usize = 20_000;
 /// How many of the nearest by sign bits are compared in full beyond that.
 const SHORTLIST: usize = 1_000;
 /// How many vectors the mean and spread are taken from.
@@ -185,19 +185,6 @@ impl Vectors {
 
     fn scale(scales: &[u8], i: usize) -> f32 {
         scales.as_chunks::<4>().0.get(i).map_or(0.0, |s| f32::from_le_bytes(*s))
-    }
-
-    /// Asks the system to bring the owner's pages into memory.
-    pub(crate) fn touch(&self) {
-        for extent in &self.extents {
-            let len = usize::try_from(extent_bytes(extent.room, self.dims)).unwrap_or(0);
-            let at = usize::try_from(extent.at).unwrap_or(usize::MAX);
-            if let Some(map) = &self.map {
-                // Only a hint: where it is refused the pages are read when they are needed.
-                let _ =
-                    map.advise_range(memmap2::Advice::WillNeed, at, len.min(map.len().saturating_sub(at)));
-            }
-        }
     }
 
     /// How many documents have a vector.

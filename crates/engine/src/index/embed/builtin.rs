@@ -4,7 +4,7 @@
 //! is used where it lies. How it is made: `models/README.md`.
 
 use super::vocab::{PieceId, Vocab};
-use super::{Detail, EmbedError, Embedder, Embedding, Space, pieces, to_unit};
+use super::{Detail, EmbedError, Embedder, Embedding, Space, Worth, pieces, to_unit};
 
 static TABLE: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/static-256.bin"));
 
@@ -47,7 +47,7 @@ impl Builtin {
             return Err(bad());
         }
         let unknown = vocab.find("", "[UNK]").ok_or_else(bad)?;
-        Ok(Self { space: Space { model: "static-256-1".into(), dims }, vocab, unknown, scales, cells })
+        Ok(Self { space: Space { model: "static-256-2".into(), dims }, vocab, unknown, scales, cells })
     }
 
     /// The vocabulary of word pieces, shared with MiniLM.
@@ -82,8 +82,9 @@ impl Embedder for Builtin {
         &self.space
     }
 
-    fn is_measured(&self) -> bool {
-        true
+    /// Measured (`docs/benchmarks.md`): carries more than its share in talk, and less than keywords on documents.
+    fn worth(&self) -> Worth {
+        Worth { dialogue: 1.5, document: 0.4, floor: 1.0 }
     }
 
     fn embed(&self, texts: &[&str], _detail: Detail) -> Result<Vec<Embedding>, EmbedError> {

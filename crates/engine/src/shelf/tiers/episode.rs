@@ -64,8 +64,26 @@ impl Tiers<'_> {
 
     /// Keeps several turns in one transaction. One that is refused costs only itself.
     pub fn add_episodes(&self, turns: Vec<(Turn, Entry)>) -> Result<Vec<Result<Kept>>> {
-        let outcomes: Vec<Result<Passed<TierDraft>>> =
-            turns.into_iter().map(|(turn, entry)| self.pass(self.turn_draft(turn, entry)?, entry)).collect();
+        let mut drafts = Vec::with_capacity(turns.len());
+        for (turn, entry) in turns {
+            drafts.push((self.turn_draft(turn, entry), entry));
+        }
+        // A turn that its owner removed comes back by nobody bringing the same transcript again.
+        let named = |draft: &TierDraft| draft.stored.message.as_ref().map(|_| draft.stored.id.clone());
+        let ids: Vec<String> =
+            drafts.iter().filter_map(|(draft, _)| draft.as_ref().ok().and_then(named)).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let removed = self.store().removed(self.who(), &ids)?;
+        let outcomes = drafts.into_iter().map(|(draft, entry)| {
+            let draft = draft?;
+            if removed.contains(&draft.stored.id) {
+                return Err(Fault::new(Code::AntiResurrection, "this turn was removed here and stays so")
+                    .fact("id", draft.stored.id.as_str())
+                    .hint("say it anew without the name of its message"));
+            }
+            self.pass(draft, entry)
+        });
+        let outcomes: Vec<Result<Passed<TierDraft>>> = outcomes.collect();
         let mut faults = Vec::new();
         let mut passed = Vec::new();
         for outcome in outcomes {
@@ -106,7 +124,11 @@ impl Tiers<'_> {
         let occurred_at = turn.occurred_at.unwrap_or(now).min(now);
         let world = self.engine.project().world();
         let id = match (&turn.session, &turn.message) {
-            (Some(session), Some(message)) => id::of_message(self.who(), occurred_at, session, message),
+            (Some(session), Some(message)) => {
+                // A message without a time of its own must not get another id each time it arrives.
+                let at = turn.occurred_at.unwrap_or(Timestamp::UNIX_EPOCH).min(now);
+                id::of_message(self.who(), at, session, message)
+            }
             _ => id::fresh(Tier::Episodic, self.who(), occurred_at, world),
         };
         let trust = if entry.confirmed { Trust::High } else { self.settings().trust_of(entry.channel) };

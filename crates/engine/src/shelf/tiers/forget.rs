@@ -5,11 +5,11 @@
 
 use super::event::{Action, Event, Metadata};
 use super::store::{Wanted, Which};
+use super::terms::terms;
 use super::{Stored, Tier, Tiers, UserContext};
 use crate::gate::inbox::Inbox;
 use heirloom_core::fault::Result;
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 /// Memories read at a time.
 const PAGE: usize = 1_000;
@@ -97,7 +97,7 @@ impl Tiers<'_> {
                 "expired",
             )?;
             if !gone.is_empty() {
-                tiers.scrub()?;
+                tiers.scrub(false)?;
             }
             total.episodes += gone.len();
             total.audit_lines += tiers.retain_audit()?;
@@ -133,9 +133,10 @@ impl Tiers<'_> {
         Ok(removed.ids)
     }
 
-    /// Makes sure that what was removed is in no file any more. Says what cannot be reached.
-    pub fn scrub(&self) -> Result<Vec<String>> {
-        self.store().scrub(self.who())
+    /// Makes sure that what was removed is in no file any more; with `shred` also where that means rewriting tables that others use. Says
+    /// what cannot be reached.
+    pub fn scrub(&self, shred: bool) -> Result<Vec<String>> {
+        self.store().scrub(self.who(), shred)
     }
 
     /// Drops waiting drafts of what is gone.
@@ -156,12 +157,4 @@ impl Tiers<'_> {
         }
         Ok(())
     }
-}
-
-fn terms(text: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    crate::index::each_term(text, |term, _| {
-        found.insert(term.to_owned());
-    });
-    found
 }

@@ -109,7 +109,9 @@ impl Tiers<'_> {
     pub fn set_days(&self, id: &str, days: u32) -> Result<Stored> {
         let stored = self.own(id)?;
         if stored.tier != Tier::Episodic {
-            return Err(Fault::new(Code::Usage, "a fact does not expire").fact("id", id));
+            return Err(Fault::new(Code::Usage, "a fact does not expire")
+                .fact("id", id)
+                .hint("`heirloom retire` takes it out of use, `heirloom forget` removes it"));
         }
         let at = self.expiry(Some(days), self.now())?;
         self.change(id, &StoreChange::ExpiresAt(at), "days")
@@ -231,7 +233,7 @@ impl Shelf for Tiers<'_> {
         let mut places: Vec<String> =
             gone.iter().map(|id| format!("{id} in the {} database", self.store().backend())).collect();
         places.push("keywords and vectors".to_owned());
-        places.extend(self.scrub()?);
+        places.extend(self.scrub(false)?);
         Ok(Forgotten { id: id.clone(), places, in_git: Vec::new() })
     }
 

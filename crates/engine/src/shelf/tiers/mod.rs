@@ -31,6 +31,7 @@ mod sqlite;
 mod statement;
 mod store;
 mod stored;
+mod terms;
 mod user;
 mod working;
 
@@ -46,10 +47,12 @@ pub use pass::Kept;
 pub use seal::Seals;
 pub use similarity::cosine;
 pub use sqlite::SqliteStore;
+pub(crate) use sqlite::document;
 pub use store::{
     Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which, with_recency,
 };
 pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
+pub use terms::{counted_terms, question_terms};
 pub use user::{Account, SYSTEM, UserContext, new_token, put as put_user};
 pub use working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 
@@ -112,6 +115,11 @@ impl<'a> Tiers<'a> {
     /// The backend.
     pub fn store(&self) -> &'a dyn TierStore {
         self.access.store.as_ref()
+    }
+
+    /// Whether anything was ever stored on this machine: asking an empty place must not make one.
+    pub fn are_there(&self) -> bool {
+        self.access.folder.is_dir()
     }
 
     /// What waits for this user's yes.

@@ -6,6 +6,7 @@
 use super::event::{Event, Head, Line};
 use super::{Account, LifeStatus, Stored, Tier, TierDraft, UserContext};
 use crate::gate::Passed;
+use crate::recall::Explain;
 use heirloom_core::fault::Result;
 use jiff::Timestamp;
 
@@ -44,8 +45,8 @@ pub struct Page {
 pub struct Question<'a> {
     /// In words.
     pub text: &'a str,
-    /// Which tier.
-    pub tier: Tier,
+    /// Which tier; `None` is every one.
+    pub tier: Option<Tier>,
     /// When it is asked.
     pub now: Timestamp,
     /// At most so many answers.
@@ -63,6 +64,8 @@ pub struct Found {
     pub score: f64,
     /// What the score is made of, in words and points.
     pub why: Vec<(String, f64)>,
+    /// What the ranking made of it, where it was ranked.
+    pub explain: Explain,
 }
 
 /// Days after which an episode's recency counts half.
@@ -167,8 +170,9 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Removes memories with their vectors and index rows, and remembers their ids, so that an old archive does not bring them back.
     fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed>;
 
-    /// Makes sure that nothing of what was deleted is left in the files this backend can reach. Says what it cannot reach.
-    fn scrub(&self, who: &UserContext) -> Result<Vec<String>>;
+    /// Makes sure that nothing of what was deleted is left in the files this backend can reach; `shred` allows it to rewrite what other users'
+    /// rows are in as well. Says what it did not reach.
+    fn scrub(&self, who: &UserContext, shred: bool) -> Result<Vec<String>>;
 
     /// Which of these ids this user had removed.
     fn removed(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>>;

@@ -65,7 +65,7 @@ fn what_was_forgotten_is_in_no_file_any_more() {
         tiers(&engine).about_topic("quuxocelot").unwrap().into_iter().map(|m| m.id).collect();
     assert_eq!(ids.len(), 58);
     tiers(&engine).forget_topic("quuxocelot", &ids).unwrap();
-    assert!(tiers(&engine).scrub().unwrap().is_empty());
+    assert!(tiers(&engine).scrub(false).unwrap().is_empty());
     assert_eq!(holders(dir.path(), "quuxocelot"), Vec::<String>::new());
     tiers(&engine).forget(&MemoryId::parse(&reworded).unwrap(), PERSON).unwrap();
     assert_eq!(holders(dir.path(), "xyloquokka"), Vec::<String>::new(), "nor what it superseded");

@@ -56,13 +56,7 @@ impl UserContext {
     /// Another user of the deployment, for the upkeep and whole-deployment archives that its keeper runs. A context made by a token
     /// leads to nobody else.
     pub fn on_behalf(&self, user: &str) -> Result<UserContext> {
-        if !self.keeper {
-            return Err(Fault::new(
-                Code::Security,
-                "only the account that keeps this deployment can do this",
-            )
-            .hint("run it without a token, under the account that owns the data folder"));
-        }
+        self.keeps()?;
         Ok(UserContext { user: checked(user)?, keeper: false })
     }
 
@@ -76,6 +70,15 @@ impl UserContext {
     /// The user's name.
     pub fn user(&self) -> &str {
         &self.user
+    }
+
+    /// Refuses whoever does not keep the deployment.
+    pub fn keeps(&self) -> Result<()> {
+        if self.keeper {
+            return Ok(());
+        }
+        Err(Fault::new(Code::Security, "only the account that keeps this deployment can do this")
+            .hint("run it without a token, under the account that owns the data folder"))
     }
 
     /// Whether this is the account that keeps the deployment.
@@ -98,31 +101,32 @@ impl UserContext {
     }
 }
 
-/// Adds a user, or gives a known one a new token if `token` is given. The token itself is kept nowhere.
+/// Adds a user, or gives a known one a new token if `token` is given. The token itself is kept nowhere. Says whether the user is new.
 pub fn put(
     store: &dyn TierStore,
     who: &UserContext,
     user: &str,
     token: Option<&str>,
     world: &World,
-) -> Result<Account> {
+) -> Result<(Account, bool)> {
     if !who.keeper && who.user != user {
         who.owns(user)?;
     }
     let user = checked(user)?;
     let known = store.accounts()?.into_iter().find(|account| account.user == user);
+    let fresh = known.is_none();
     let account = Account {
         added_at: known.as_ref().map_or_else(|| time::format(world.now), |account| account.added_at.clone()),
         token_hash: token.map(token_hash).or_else(|| known.and_then(|account| account.token_hash)),
         user,
     };
     store.put_account(&account)?;
-    Ok(account)
+    Ok((account, fresh))
 }
 
-/// A new token from this process's random bytes.
-pub fn new_token(world: &World, user: &str) -> String {
-    format!("hlm_{}", hash::keyed(world.nonce.as_bytes(), format!("token\0{user}").as_bytes()))
+/// A token made of random bytes, which the door brings.
+pub fn new_token(random: &[u8; 32]) -> String {
+    format!("hlm_{}", hash::sha256(random))
 }
 
 fn token_hash(token: &str) -> String {
@@ -134,7 +138,8 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 fn checked(user: &str) -> Result<String> {
-    let plain = !user.is_empty() && user.len() <= LONGEST && !user.chars().any(char::is_control);
+    let unseen = |c: char| c.is_control() || heirloom_core::text::is_invisible(c);
+    let plain = !user.is_empty() && user.len() <= LONGEST && user.trim() == user && !user.chars().any(unseen);
     if plain && user != SYSTEM {
         return Ok(user.to_owned());
     }

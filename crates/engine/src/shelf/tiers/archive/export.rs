@@ -66,6 +66,7 @@ impl Tiers<'_> {
     ) -> Result<Carried> {
         let mut contexts = vec![self.who().clone()];
         if everybody {
+            self.who().keeps()?;
             for account in self.store().accounts()? {
                 if account.user != self.who().user() {
                     contexts.push(self.who().on_behalf(&account.user)?);

@@ -63,6 +63,9 @@ impl Tiers<'_> {
         rules: ImportRules,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Brought> {
+        if rules.everybody {
+            self.who().keeps()?;
+        }
         let mut brought = Brought::default();
         let mut chunk = Chunk { text: Vec::new(), memories: Vec::new() };
         let (mut before, mut at, mut read, mut chunks) = (String::new(), 0u64, 0u64, 0u64);

@@ -15,12 +15,14 @@ mod database;
 mod rows;
 mod search;
 
+pub(crate) use search::document;
+
 use super::event::{Event, Head, Line};
 use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which};
 use super::{Account, Stored, TierDraft, UserContext};
 use crate::gate::Passed;
 use crate::index::embed::Embedder;
-use crate::index::embed::builtin::Builtin;
+use crate::index::embed::chosen::Chosen;
 use database::Database;
 use heirloom_core::{Code, Fault, fault::Result, hash};
 use std::collections::HashMap;
@@ -35,7 +37,7 @@ const MOST_OPEN: usize = 32;
 pub struct SqliteStore {
     folder: PathBuf,
     open: Mutex<Open>,
-    embedder: OnceLock<Option<Builtin>>,
+    embedder: OnceLock<Option<Chosen>>,
 }
 
 #[derive(Debug, Default)]
@@ -57,7 +59,8 @@ impl SqliteStore {
 
     fn embedder(&self) -> Option<&dyn Embedder> {
         // Without the built-in table, which a test holds to be whole, keywords still work.
-        self.embedder.get_or_init(|| Builtin::open().ok()).as_ref().map(|builtin| builtin as &dyn Embedder)
+        let data = self.folder.parent().unwrap_or(&self.folder);
+        self.embedder.get_or_init(|| Chosen::open(data)).as_ref().map(|model| model as &dyn Embedder)
     }
 
     /// The database of the context's user; `None` if there is none yet and none is to be made.
@@ -146,7 +149,7 @@ impl TierStore for SqliteStore {
         self.look(who, |database| database.delete(who, which, told))
     }
 
-    fn scrub(&self, who: &UserContext) -> Result<Vec<String>> {
+    fn scrub(&self, who: &UserContext, _shred: bool) -> Result<Vec<String>> {
         self.look(who, |database| database.scrub(who, self.embedder()))
     }
 

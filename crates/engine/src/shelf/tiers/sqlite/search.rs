@@ -20,6 +20,9 @@ const MARK: &str = "tiers";
 /// Changes followed in one go.
 const BATCH: usize = 1_000;
 
+/// Vectors made while somebody waits, after a change of model.
+const AT_ONCE: usize = 32;
+
 /// Hits looked at for each one wanted, since some may have gone.
 const SPARE: usize = 3;
 
@@ -67,6 +70,7 @@ impl Database {
             }
             index.apply(who.user(), &changes, embedder, &[(MARK, &from.to_string())]).map_err(broken)?;
         }
+        embed_missing(index, who, embedder)?;
         // What the index has followed is no longer needed; two hundred are left so that most writes need no second transaction.
         if last % 256 == 0 || mark.is_none() {
             db.execute("delete from change where n <= ?1", [from]).map_err(fault)?;
@@ -90,7 +94,7 @@ impl Database {
             now: question.now.as_second(),
             limit: question.limit.saturating_mul(SPARE),
             conditions: Conditions {
-                kinds: vec![question.tier.kind().name().to_owned()],
+                kinds: question.tier.iter().map(|tier| tier.kind().name().to_owned()).collect(),
                 ..Conditions::default()
             },
             ..Ask::default()
@@ -137,6 +141,19 @@ impl Database {
     }
 }
 
+/// Gives a few vectors to memories that have none of the model in use, until the index notes that all have one.
+fn embed_missing(index: &mut Index, who: &UserContext, embedder: Option<&dyn Embedder>) -> Result<()> {
+    let Some(embedder) = embedder else { return Ok(()) };
+    let mark = format!("c:{}", embedder.space().model);
+    if index.mark(&mark).map_err(broken)?.is_some() {
+        return Ok(());
+    }
+    if index.embed_missing(who.user(), embedder, AT_ONCE).map_err(broken)? == 0 {
+        index.apply(who.user(), &[], None, &[(mark.as_str(), "yes")]).map_err(broken)?;
+    }
+    Ok(())
+}
+
 /// The memories behind hits, as they are now.
 fn answers(
     db: &rusqlite::Connection,
@@ -149,11 +166,11 @@ fn answers(
     for hit in hits {
         let Some(document) = reader.document(hit.number).map_err(broken)? else { continue };
         let Some(memory) = rows::get(db, who, &document.id)? else { continue };
-        if memory.tier != question.tier || !memory.is_live(question.now) {
+        if question.tier.is_some_and(|tier| tier != memory.tier) || !memory.is_live(question.now) {
             continue;
         }
         let plain = f64::from(hit.score);
-        let score = match question.tier {
+        let score = match memory.tier {
             Tier::Episodic => with_recency(plain, question.recency_weight, memory.occurred_at, question.now),
             _ => plain,
         };
@@ -163,7 +180,7 @@ fn answers(
         if score != plain {
             why.push(("age".to_owned(), score - plain));
         }
-        found.push(Found { memory, score, why });
+        found.push(Found { memory, score, why, explain: hit.why });
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));
     found.truncate(question.limit);
@@ -196,12 +213,16 @@ fn documents_after(
     Ok((documents, end))
 }
 
+/// The tag that names who spoke, where that is a name.
+const SPEAKER: &str = "speaker:";
+
 /// A memory as the index sees it.
-fn document(stored: &Stored) -> Document {
+pub(crate) fn document(stored: &Stored) -> Document {
     Document {
         id: stored.id.clone(),
         kind: stored.tier.kind().name().to_owned(),
-        tags: stored.tags.clone(),
+        tags: stored.tags.iter().filter(|tag| !tag.starts_with(SPEAKER)).cloned().collect(),
+        speaker: stored.tags.iter().find_map(|tag| tag.strip_prefix(SPEAKER)).unwrap_or_default().to_owned(),
         body: stored.content.clone(),
         role: match stored.role {
             Some(Role::User) => index::Role::Person,

@@ -70,6 +70,6 @@ pub(super) fn clearing_a_tier_leaves_the_other(stage: &Stage, _: Make<'_>) {
     assert_eq!((counts().episodes, counts().facts), (1, 0));
     fill();
     assert_eq!(tiers(&engine).clear(None).unwrap().len(), 3);
-    assert!(tiers(&engine).scrub().is_ok());
+    assert!(tiers(&engine).scrub(false).is_ok());
     assert_eq!((counts().episodes, counts().facts), (0, 0));
 }

@@ -63,7 +63,7 @@ pub(super) fn a_token_opens_one_account_only(stage: &Stage, _: Make<'_>) {
     let engine = stage.of("ada");
     let world = engine.project().world();
     let store = stage.store.as_ref();
-    let token = new_token(world, "carol");
+    let token = new_token(&[7; 32]);
     put_user(store, tiers(&engine).who(), "carol", Some(&token), world).unwrap();
     put_user(store, tiers(&engine).who(), "dave", None, world).unwrap();
     let carol = UserContext::by_token(store, &token).unwrap();

@@ -1,0 +1,101 @@
+//! The tiers on PostgreSQL + pgvector, for an organisation.
+//!
+//! Comes in: the calls of [`TierStore`], each with a user context. Goes out: that user's rows. Two walls stand between users: every statement
+//! names its user, and every transaction runs under a role that row-level security binds to that user, so that a statement without the name
+//! still reaches nobody else. Never here: a rule about what may be stored.
+//!
+//! Calls block: a small runtime inside drives the connections. Tables are hash-partitioned by user, and every key begins with the user, so that
+//! distributing them by `user_id` is a matter of configuration.
+
+mod accounts;
+mod audit;
+mod fault;
+mod link;
+mod rows;
+mod schema;
+mod search;
+mod shred;
+pub mod statements;
+mod tls;
+mod write;
+
+pub use link::PgStore;
+
+use heirloom_core::fault::Result;
+use heirloom_engine::gate::Passed;
+use heirloom_engine::shelf::tiers::{
+    Account, Change, Counts, Event, Found, Head, Line, Page, Question, Receipt, Removed, Stored, TierDraft,
+    TierStore, Told, UserContext, Wanted, Which,
+};
+
+impl TierStore for PgStore {
+    fn backend(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn write(&self, who: &UserContext, drafts: &[Passed<TierDraft>], events: &[Event]) -> Result<Receipt> {
+        for draft in drafts {
+            who.owns(&draft.draft().stored().user)?;
+        }
+        self.run(write::write(self, who, drafts, events))
+    }
+
+    fn get(&self, who: &UserContext, id: &str) -> Result<Option<Stored>> {
+        self.run_again(|| rows::get(self, who, id))
+    }
+
+    fn page(&self, who: &UserContext, wanted: &Wanted) -> Result<Page> {
+        self.run_again(|| rows::page(self, who, wanted))
+    }
+
+    fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>> {
+        self.run_again(|| search::search(self, who, question))
+    }
+
+    fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>> {
+        self.run(write::change(self, who, id, change, event))
+    }
+
+    fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed> {
+        self.run(write::delete(self, who, which, told))
+    }
+
+    fn scrub(&self, who: &UserContext, shred: bool) -> Result<Vec<String>> {
+        if shred {
+            return self.run(shred::shred(self, who));
+        }
+        Ok(vec![
+            "PostgreSQL drops the bytes of deleted rows when it next vacuums their pages; --shred rewrites the tables now; backups and \
+             archived logs keep what they hold until they are removed"
+                .to_owned(),
+        ])
+    }
+
+    fn removed(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>> {
+        self.run_again(|| rows::removed(self, who, ids))
+    }
+
+    fn counts(&self, who: &UserContext) -> Result<Counts> {
+        self.run_again(|| rows::counts(self, who))
+    }
+
+    fn note(&self, who: &UserContext, event: &Event) -> Result<Head> {
+        self.run(audit::note(self, who, event))
+    }
+
+    fn audit(&self, who: &UserContext, after: u64, limit: usize) -> Result<Vec<Line>> {
+        self.run_again(|| audit::lines(self, who, after, limit))
+    }
+
+    fn checkpoint(&self, who: &UserContext, through: u64, event: &Event) -> Result<Head> {
+        self.run(audit::checkpoint(self, who, through, event))
+    }
+
+    fn accounts(&self) -> Result<Vec<Account>> {
+        self.run_again(|| accounts::list(self))
+    }
+
+    fn put_account(&self, account: &Account) -> Result<()> {
+        self.run(accounts::put(self, account))
+    }
+}

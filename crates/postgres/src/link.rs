@@ -1,0 +1,164 @@
+//! The link to the database: a pool, a small runtime that drives it, and transactions that belong to one user.
+//!
+//! Comes in: an address and a user context. Goes out: a transaction under the role that cannot pass row-level security, with that user set for
+//! its length and a limit on every statement. A connection that was lost is replaced by the next call. Never here: a connection that keeps a user
+//! beyond its transaction.
+
+use crate::fault::{pool, sql};
+use crate::schema;
+use crate::statements;
+use crate::tls;
+use deadpool_postgres::{
+    Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts, Transaction,
+};
+use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::index::embed::Embedder;
+use heirloom_engine::index::embed::builtin::Builtin;
+use heirloom_engine::shelf::tiers::UserContext;
+use std::future::Future;
+use std::sync::OnceLock;
+use std::time::Duration;
+use tokio_postgres::Config;
+
+/// Connections at once.
+const MOST: usize = 16;
+
+/// How long a call waits for a connection, and a connection for a server that is starting.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The same before anything was ever reached there.
+const FIRST: Duration = Duration::from_secs(2);
+
+/// The tiers in a PostgreSQL database.
+pub struct PgStore {
+    config: Config,
+    link: OnceLock<Link>,
+}
+
+/// What the first call sets up: threads and certificates cost something, and not every command asks for the tiers.
+pub(crate) struct Link {
+    runtime: tokio::runtime::Runtime,
+    pool: Pool,
+    /// The model that makes vectors.
+    pub(crate) model: Builtin,
+    ready: OnceLock<()>,
+    making_ready: tokio::sync::Mutex<()>,
+}
+
+impl std::fmt::Debug for PgStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The address may hold a password.
+        f.debug_struct("PgStore").field("linked", &self.link.get().is_some()).finish_non_exhaustive()
+    }
+}
+
+fn wrong(why: &str) -> Fault {
+    Fault::new(Code::Config, format!("the database address cannot be used: {why}"))
+        .hint("write it as postgres://user:password@host:5432/name")
+}
+
+impl Link {
+    fn new(config: Config) -> Result<Link> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("heirloom-postgres")
+            .enable_all()
+            .build()
+            .map_err(|e| Fault::new(Code::Io, format!("no thread for the database: {e}")))?;
+        let manager = Manager::from_config(
+            config,
+            tls::connector()?,
+            ManagerConfig { recycling_method: RecyclingMethod::Fast },
+        );
+        let timeouts = Timeouts { wait: Some(PATIENCE), create: Some(PATIENCE), recycle: Some(PATIENCE) };
+        let pool = Pool::builder(manager)
+            .max_size(MOST)
+            .timeouts(timeouts)
+            .runtime(Runtime::Tokio1)
+            .build()
+            .map_err(|e| wrong(&e.to_string()))?;
+        let model = Builtin::open().map_err(|e| Fault::new(Code::Internal, e.to_string()))?;
+        Ok(Link { runtime, pool, model, ready: OnceLock::new(), making_ready: tokio::sync::Mutex::new(()) })
+    }
+}
+
+impl PgStore {
+    /// The store at an address such as `postgres://user@host/name`. Nothing is connected until it is needed.
+    pub fn at(address: &str) -> Result<PgStore> {
+        let mut config: Config = address.parse().map_err(|e: tokio_postgres::Error| {
+            use std::error::Error as _;
+            wrong(&e.source().map_or_else(|| "it is no address".to_owned(), ToString::to_string))
+        })?;
+        config.application_name("heirloom").connect_timeout(PATIENCE).keepalives(true);
+        config.options("-c standard_conforming_strings=on -c client_min_messages=warning");
+        Ok(PgStore { config, link: OnceLock::new() })
+    }
+
+    pub(crate) fn link(&self) -> Result<&Link> {
+        if let Some(link) = self.link.get() {
+            return Ok(link);
+        }
+        // Two threads may come here at once; the second link is dropped unused.
+        let link = Link::new(self.config.clone())?;
+        Ok(self.link.get_or_init(|| link))
+    }
+
+    /// Drives a call to its end.
+    pub(crate) fn run<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
+        self.link()?.runtime.block_on(call)
+    }
+
+    /// The same for a call that changes nothing: if the connection was lost under it, it is made once more.
+    pub(crate) fn run_again<T, F: Future<Output = Result<T>>>(&self, call: impl Fn() -> F) -> Result<T> {
+        match self.run(call()) {
+            Err(fault) if fault.code == Code::Unavailable => self.run(call()),
+            outcome => outcome,
+        }
+    }
+
+    /// A connection of the role that owns the tables: for accounts, upkeep of the schema, shredding.
+    pub(crate) async fn keeper(&self) -> Result<Object> {
+        let link = self.link()?;
+        let client = link.connected().await?;
+        if link.ready.get().is_none() {
+            let _one = link.making_ready.lock().await;
+            if link.ready.get().is_none() {
+                schema::prepare(&client, &link.model.space().model).await?;
+                let _ = link.ready.set(());
+            }
+        }
+        Ok(client)
+    }
+}
+
+impl Link {
+    /// A connection, waited for while the server is starting or coming back.
+    async fn connected(&self) -> Result<Object> {
+        // Whoever never reached it has probably the wrong address.
+        let patience = if self.ready.get().is_some() { PATIENCE } else { FIRST };
+        let began = tokio::time::Instant::now();
+        loop {
+            match self.pool.get().await {
+                Ok(client) => return Ok(client),
+                Err(error) => {
+                    let fault = pool(error);
+                    if fault.code != Code::Unavailable || began.elapsed() >= patience {
+                        return Err(fault);
+                    }
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+    }
+}
+
+/// Begins a transaction that sees and touches only this user's rows. Without `durable` its commit does not wait for the disk.
+pub(crate) async fn begin<'c>(
+    client: &'c mut Object,
+    who: &UserContext,
+    durable: bool,
+) -> Result<Transaction<'c>> {
+    let tx = client.transaction().await.map_err(sql)?;
+    tx.batch_execute(&statements::begin(who, durable)).await.map_err(sql)?;
+    Ok(tx)
+}

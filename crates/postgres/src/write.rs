@@ -1,0 +1,297 @@
+//! Writing, changing, removing: each one transaction with its audit lines.
+//!
+//! Comes in: drafts that passed the gate, changes, removals. Goes out: receipts. Keywords and vectors are written with the row and go with it; a
+//! memory out of use has neither. Never here: a statement that does not name its user.
+
+use crate::audit::{Owner, append, lock};
+use crate::fault::sql;
+use crate::link::{PgStore, begin};
+use crate::rows::one;
+use crate::statements;
+use deadpool_postgres::Transaction;
+use heirloom_core::fault::Result;
+use heirloom_engine::gate::Passed;
+use heirloom_engine::shelf::tiers::{
+    Change, Event, Head, LifeStatus, Receipt, Removed, Statement, Stored, Tier, TierDraft, Told, UserContext,
+    Which, counted_terms,
+};
+use jiff::Timestamp;
+use serde_json::Value;
+
+pub(crate) async fn write(
+    store: &PgStore,
+    who: &UserContext,
+    drafts: &[Passed<TierDraft>],
+    events: &[Event],
+) -> Result<Receipt> {
+    // Embedding takes longer than the statements; it is done before a row is locked.
+    let ready: Vec<Ready<'_>> =
+        drafts.iter().map(|draft| Ready::new(store, draft.draft().stored())).collect::<Result<_>>()?;
+    let mut client = store.keeper().await?;
+    let tx = begin(&mut client, who, true).await?;
+    let mut owner = lock(&tx, who).await?;
+    let places = insert(&tx, who, &ready).await?;
+    let mut fresh = Vec::with_capacity(ready.len());
+    let mut posted = Vec::new();
+    for one in &ready {
+        let place = places.iter().find(|(id, _)| *id == one.stored.id).map(|(_, place)| *place);
+        fresh.push(place.is_some());
+        if let (Some(place), LifeStatus::Active) = (place, one.stored.status) {
+            owner.count(one.stored.tier, 1, one.length);
+            posted.push((one, place));
+        }
+    }
+    post(&tx, who, &posted).await?;
+    for one in &ready {
+        for old in &one.stored.supersedes {
+            supersede(store, &tx, who, &mut owner, old, one.stored).await?;
+        }
+    }
+    append(&tx, who, &mut owner, events).await?;
+    tx.commit().await.map_err(sql)?;
+    Ok(Receipt { fresh, head: owner.head })
+}
+
+/// A memory with what its row needs.
+struct Ready<'s> {
+    stored: &'s Stored,
+    terms: Vec<(String, f32)>,
+    length: i32,
+    vector: Option<String>,
+}
+
+impl<'s> Ready<'s> {
+    fn new(store: &PgStore, stored: &'s Stored) -> Result<Ready<'s>> {
+        let mut text = stored.content.clone();
+        for tag in &stored.tags {
+            text.push(' ');
+            text.push_str(tag);
+        }
+        let terms: Vec<(String, f32)> = counted_terms(&text).into_iter().collect();
+        let length = terms.iter().map(|(_, count)| *count).sum::<f32>() as i32;
+        Ok(Ready { stored, terms, length, vector: as_text(&store.link()?.model.vector(&stored.content)) })
+    }
+}
+
+/// A vector as pgvector reads it; nothing for one that is all zeros, which has no direction.
+pub(crate) fn as_text(vector: &[f32]) -> Option<String> {
+    if vector.iter().all(|x| *x == 0.0) {
+        return None;
+    }
+    let numbers: Vec<String> = vector.iter().map(|x| format!("{x:.6}")).collect();
+    Some(format!("[{}]", numbers.join(",")))
+}
+
+impl Owner {
+    fn count(&mut self, tier: Tier, memories: i64, words: i32) {
+        let words = i64::from(words) * memories;
+        if tier == Tier::Episodic {
+            self.episodes += memories;
+            self.episode_words += words;
+        } else {
+            self.facts += memories;
+            self.fact_words += words;
+        }
+    }
+}
+
+fn detail(stored: &Stored) -> Value {
+    serde_json::to_value(Stored { content: String::new(), ..stored.clone() }).unwrap_or_default()
+}
+
+async fn insert(tx: &Transaction<'_>, who: &UserContext, ready: &[Ready<'_>]) -> Result<Vec<(String, i64)>> {
+    let statement = tx.prepare_cached(statements::INSERT).await.map_err(sql)?;
+    let of = |f: fn(&Stored) -> String| -> Vec<String> { ready.iter().map(|one| f(one.stored)).collect() };
+    let (ids, tiers) = (of(|s| s.id.clone()), of(|s| s.tier.name().to_owned()));
+    let (status, contents) = (of(|s| s.status.name().to_owned()), of(|s| s.content.clone()));
+    let sessions: Vec<Option<&str>> = ready.iter().map(|one| one.stored.session.as_deref()).collect();
+    let slots: Vec<Option<String>> =
+        ready.iter().map(|one| one.stored.statement.as_ref().map(Statement::slot)).collect();
+    let occurred: Vec<i64> = ready.iter().map(|one| one.stored.occurred_at.as_second()).collect();
+    let expires: Vec<Option<i64>> =
+        ready.iter().map(|one| one.stored.expires_at.map(Timestamp::as_second)).collect();
+    let lengths: Vec<i32> = ready.iter().map(|one| one.length).collect();
+    let details: Vec<Value> = ready.iter().map(|one| detail(one.stored)).collect();
+    let active = |one: &Ready<'_>| one.stored.status == LifeStatus::Active;
+    let vectors: Vec<Option<&str>> =
+        ready.iter().map(|one| one.vector.as_deref().filter(|_| active(one))).collect();
+    let rows = tx
+        .query(
+            &statement,
+            &[
+                &who.user(),
+                &ids,
+                &tiers,
+                &status,
+                &sessions,
+                &slots,
+                &occurred,
+                &expires,
+                &lengths,
+                &contents,
+                &details,
+                &vectors,
+            ],
+        )
+        .await
+        .map_err(sql)?;
+    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+}
+
+async fn post(tx: &Transaction<'_>, who: &UserContext, posted: &[(&Ready<'_>, i64)]) -> Result<()> {
+    let (mut tiers, mut terms, mut places, mut counts, mut lengths) =
+        (vec![], vec![], vec![], vec![], vec![]);
+    for (one, place) in posted {
+        for (term, count) in &one.terms {
+            tiers.push(one.stored.tier.name());
+            terms.push(term.as_str());
+            places.push(*place);
+            counts.push(*count);
+            lengths.push(one.length);
+        }
+    }
+    if terms.is_empty() {
+        return Ok(());
+    }
+    let statement = tx.prepare_cached(statements::POST).await.map_err(sql)?;
+    tx.execute(&statement, &[&who.user(), &tiers, &terms, &places, &counts, &lengths]).await.map_err(sql)?;
+    Ok(())
+}
+
+async fn supersede(
+    store: &PgStore,
+    tx: &Transaction<'_>,
+    who: &UserContext,
+    owner: &mut Owner,
+    old: &str,
+    by: &Stored,
+) -> Result<()> {
+    let Some(before) = one(tx, who, old).await? else { return Ok(()) };
+    let after = Stored {
+        status: LifeStatus::Superseded,
+        superseded_by: Some(by.id.clone()),
+        updated_at: by.created_at,
+        ..before.clone()
+    };
+    update(store, tx, who, owner, &before, &after).await
+}
+
+/// Writes a row's changed columns. What goes out of use loses keywords and vector, what comes back gets them again.
+async fn update(
+    store: &PgStore,
+    tx: &Transaction<'_>,
+    who: &UserContext,
+    owner: &mut Owner,
+    before: &Stored,
+    after: &Stored,
+) -> Result<()> {
+    let ready = Ready::new(store, after)?;
+    let active = after.status == LifeStatus::Active;
+    let vector = ready.vector.as_deref().filter(|_| active);
+    let expires = after.expires_at.map(Timestamp::as_second);
+    let row = tx
+        .query_one(
+            "update heirloom.memory set status = $3, expires_at = $4, detail = $5, embedding = $6::text::halfvec
+             where user_id = $1 and id = $2 returning place",
+            &[&who.user(), &after.id, &after.status.name(), &expires, &detail(after), &vector],
+        )
+        .await
+        .map_err(sql)?;
+    let place: i64 = row.get(0);
+    match (before.status == LifeStatus::Active, active) {
+        (true, false) => {
+            unpost(tx, who, &[place]).await?;
+            owner.count(after.tier, -1, ready.length);
+        }
+        (false, true) => {
+            post(tx, who, &[(&ready, place)]).await?;
+            owner.count(after.tier, 1, ready.length);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+async fn unpost(tx: &Transaction<'_>, who: &UserContext, places: &[i64]) -> Result<()> {
+    let statement = tx
+        .prepare_cached("delete from heirloom.post where user_id = $1 and place = any($2)")
+        .await
+        .map_err(sql)?;
+    tx.execute(&statement, &[&who.user(), &places]).await.map_err(sql)?;
+    Ok(())
+}
+
+pub(crate) async fn change(
+    store: &PgStore,
+    who: &UserContext,
+    id: &str,
+    change: &Change,
+    event: &Event,
+) -> Result<Option<Head>> {
+    let mut client = store.keeper().await?;
+    let tx = begin(&mut client, who, true).await?;
+    let mut owner = lock(&tx, who).await?;
+    let Some(before) = one(&tx, who, id).await? else { return Ok(None) };
+    let mut after = before.clone();
+    match change {
+        Change::Confidence(confidence) => after.confidence = *confidence,
+        Change::ExpiresAt(at) => after.expires_at = Some(*at),
+        Change::Status(status) => after.status = *status,
+    }
+    after.updated_at = event.at;
+    update(store, &tx, who, &mut owner, &before, &after).await?;
+    append(&tx, who, &mut owner, std::slice::from_ref(event)).await?;
+    tx.commit().await.map_err(sql)?;
+    Ok(Some(owner.head))
+}
+
+pub(crate) async fn delete(
+    store: &PgStore,
+    who: &UserContext,
+    which: &Which,
+    told: Told<'_>,
+) -> Result<Removed> {
+    let mut client = store.keeper().await?;
+    let tx = begin(&mut client, who, true).await?;
+    let mut owner = lock(&tx, who).await?;
+    let gone = "returning id, place, tier, status, length";
+    let user = who.user();
+    let rows = match which {
+        Which::Ids(ids) => {
+            let text = format!("delete from heirloom.memory where user_id = $1 and id = any($2) {gone}");
+            tx.query(&tx.prepare_cached(&text).await.map_err(sql)?, &[&user, ids]).await
+        }
+        Which::Tier(None) => {
+            tx.query(&format!("delete from heirloom.memory where user_id = $1 {gone}"), &[&user]).await
+        }
+        Which::Tier(Some(tier)) => {
+            let text = format!("delete from heirloom.memory where user_id = $1 and tier = $2 {gone}");
+            tx.query(&text, &[&user, &tier.name()]).await
+        }
+        Which::Expired(now) => {
+            let text = format!("delete from heirloom.memory where user_id = $1 and expires_at <= $2 {gone}");
+            tx.query(&text, &[&user, &now.as_second()]).await
+        }
+    }
+    .map_err(sql)?;
+    if rows.is_empty() {
+        return Ok(Removed::default());
+    }
+    let ids: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    let places: Vec<i64> = rows.iter().map(|row| row.get(1)).collect();
+    for row in &rows {
+        if LifeStatus::named(row.get(3)) == Some(LifeStatus::Active) {
+            owner.count(Tier::named(row.get(2)).unwrap_or(Tier::Semantic), -1, row.get(4));
+        }
+    }
+    unpost(&tx, who, &places).await?;
+    tx.execute(
+        "insert into heirloom.gone select $1, unnest($2::text[]) on conflict do nothing",
+        &[&user, &ids],
+    )
+    .await
+    .map_err(sql)?;
+    append(&tx, who, &mut owner, &told(&ids)).await?;
+    tx.commit().await.map_err(sql)?;
+    Ok(Removed { ids, head: Some(owner.head) })
+}

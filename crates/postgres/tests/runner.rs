@@ -1,0 +1,16 @@
+//! The tiers on a real PostgreSQL with pgvector: the story every backend tells, and what only this one can show.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a test stops at the first thing that is not as it should be"
+)]
+
+mod crash;
+mod server;
+mod setup;
+mod shred;
+mod story;
+mod walls;

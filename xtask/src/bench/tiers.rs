@@ -1,0 +1,400 @@
+//! The tiers: on PostgreSQL, Heirloom's insert and search beside the bare statements through the same client, role and policies; on SQLite, the
+//! search of one user among a thousand as the deployment grows from ten thousand turns to a million.
+
+use crate::server::{Release, Server};
+use crate::stress::tiers::{Dice, engine, fill, sentence, told};
+use crate::{Outcome, report, run};
+use heirloom_core::Channel;
+use heirloom_engine::gate::Entry;
+use heirloom_engine::index::embed::builtin::Builtin;
+use heirloom_engine::shelf::tiers::{
+    Role, SqliteStore, TierStore, Turn, UserContext, counted_terms, question_terms,
+};
+use heirloom_postgres::{PgStore, statements};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_postgres::{Client, Error, NoTls, Statement};
+
+const OWNER: Entry = Entry { channel: Channel::OwnerMessage, confirmed: false };
+const ROUNDS: usize = 600;
+
+/// The crowd that a user of the PostgreSQL run is among, and how much each of them has.
+const CROWD: usize = 20;
+const EACH: usize = 2_000;
+
+pub(crate) fn run(words: &[String]) -> Outcome {
+    if cfg!(debug_assertions) {
+        let again = ["run", "--release", "--quiet", "--package", "xtask", "--", "bench", "tiers"];
+        return run::run(run::cargo(&again).args(words));
+    }
+    match words.first().map(String::as_str) {
+        None => postgres().and_then(|()| sqlite()),
+        Some("postgres") => postgres(),
+        Some("sqlite") => sqlite(),
+        Some("alone") => alone(),
+        Some(_) => Err("usage: bench tiers [postgres|sqlite|alone]".to_owned()),
+    }
+}
+
+/// Sorted times, and places in them.
+struct Times(Vec<Duration>);
+
+impl Times {
+    fn at(&mut self, share: f64) -> f64 {
+        self.0.sort_unstable();
+        let place = ((self.0.len() as f64 - 1.0) * share).round() as usize;
+        self.0.get(place).copied().unwrap_or_default().as_secs_f64() * 1e3
+    }
+}
+
+fn timed<T>(times: &mut Times, call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let began = Instant::now();
+    let outcome = call()?;
+    times.0.push(began.elapsed());
+    Ok(outcome)
+}
+
+fn postgres() -> Outcome {
+    // Commits wait for the disk, as they do in a deployment.
+    let server = Server::start(Release::Eighteen, &["shared_buffers=512MB"]);
+    let address = server.database("bench");
+    let folder = tempfile::tempdir_in("/tmp").map_err(|e| e.to_string())?;
+    let store: Arc<dyn TierStore> = Arc::new(PgStore::at(&address).map_err(told)?);
+    for n in 0..CROWD {
+        fill(&engine(&store, folder.path(), &format!("user-{n}"))?.tiers().map_err(told)?, EACH)?;
+    }
+    server.sql("bench", "vacuum analyze");
+    let ours = engine(&store, folder.path(), "user-7")?;
+    let ours = ours.tiers().map_err(told)?;
+    let bare =
+        Bare::new(&address, &engine(&store, folder.path(), "user-8")?.tiers().map_err(told)?.who().clone())?;
+    let (mut a, mut b) = (Times(Vec::new()), Times(Vec::new()));
+    for n in 0..ROUNDS {
+        let text = sentence(EACH + n);
+        let ready = bare.ready(&text, n);
+        timed(&mut a, || bare.insert(&ready))?;
+        timed(&mut b, || ours.add_episode(Turn::of(Role::User, text), OWNER).map_err(told))?;
+    }
+    told_beside("insert", &mut a, &mut b);
+    let (mut a, mut b) = (Times(Vec::new()), Times(Vec::new()));
+    let mut dice = Dice::new();
+    for n in 0..ROUNDS {
+        let question = sentence(dice.below(EACH));
+        let ready = bare.asked(&question, ROUNDS + n);
+        timed(&mut a, || bare.search(&ready))?;
+        timed(&mut b, || {
+            ours.search(&question, Some(heirloom_engine::shelf::tiers::Tier::Episodic), 10).map_err(told)
+        })?;
+    }
+    told_beside("hybrid search", &mut a, &mut b);
+    Ok(())
+}
+
+fn told_beside(what: &str, bare: &mut Times, ours: &mut Times) {
+    let (bare, ours, tail) = (bare.at(0.5), ours.at(0.5), ours.at(0.99));
+    report::line(&format!(
+        "{what}: bare statements p50 {bare:.2} ms, Heirloom p50 {ours:.2} ms (p99 {tail:.2} ms), overhead {:.0} %",
+        (ours / bare - 1.0) * 100.0
+    ));
+}
+
+/// The same statements without Heirloom around them.
+struct Bare {
+    runtime: tokio::runtime::Runtime,
+    client: Client,
+    who: UserContext,
+    model: Builtin,
+    lock: Statement,
+    insert: Statement,
+    post: Statement,
+    append: Statement,
+    totals: Statement,
+    hybrid: Statement,
+    fetch: Statement,
+}
+
+/// The parameters of an insert, made before the clock runs.
+struct Row {
+    id: Vec<String>,
+    content: Vec<String>,
+    detail: Vec<serde_json::Value>,
+    vector: Vec<Option<String>>,
+    terms: Vec<String>,
+    counts: Vec<f32>,
+    line: AuditLine,
+}
+
+struct AuditLine {
+    seq: i64,
+    texts: [Vec<String>; 5],
+}
+
+struct Asked {
+    terms: Vec<String>,
+    weights: Vec<f64>,
+    vector: Option<String>,
+    line: AuditLine,
+}
+
+fn said(error: Error) -> String {
+    error.to_string()
+}
+
+impl Bare {
+    fn new(address: &str, who: &UserContext) -> Result<Bare, String> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|e| e.to_string())?;
+        let (client, connection) = runtime.block_on(tokio_postgres::connect(address, NoTls)).map_err(said)?;
+        runtime.spawn(connection);
+        let prepare = |text: &str| runtime.block_on(client.prepare(text)).map_err(said);
+        let prepared = (
+            prepare(statements::LOCK)?,
+            prepare(statements::INSERT)?,
+            prepare(statements::POST)?,
+            prepare(statements::APPEND)?,
+            prepare(statements::TOTALS)?,
+            prepare(&statements::hybrid(false))?,
+            prepare(statements::FETCH)?,
+        );
+        let (lock, insert, post, append, totals, hybrid, fetch) = prepared;
+        let model = Builtin::open().map_err(|e| e.to_string())?;
+        Ok(Bare {
+            who: who.clone(),
+            model,
+            lock,
+            insert,
+            post,
+            append,
+            totals,
+            hybrid,
+            fetch,
+            client,
+            runtime,
+        })
+    }
+
+    fn vector(&self, text: &str) -> Option<String> {
+        let numbers: Vec<String> = self.model.vector(text).iter().map(|x| format!("{x:.6}")).collect();
+        Some(format!("[{}]", numbers.join(",")))
+    }
+
+    fn line(n: usize) -> AuditLine {
+        let hash = format!("{n:064x}");
+        let texts =
+            ["2026-03-01T12:00:00Z", "memory_write", r#"{"tier":"episodic","count":1}"#, &hash, &hash];
+        AuditLine { seq: 1_000_000 + n as i64, texts: texts.map(|text| vec![text.to_owned()]) }
+    }
+
+    fn ready(&self, text: &str, n: usize) -> Row {
+        let (terms, counts) = counted_terms(text).into_iter().unzip();
+        let detail = serde_json::json!({ "id": format!("episode:{n}"), "user": self.who.user(), "tier": "episodic", "content": "",
+            "channel": "owner_message", "trust": "high", "accepted": false, "role": "user", "from_external_content": false, "position": 0,
+            "confidence": 1.0, "status": "active", "occurred_at": "2026-03-01T12:00:00Z", "created_at": "2026-03-01T12:00:00Z",
+            "updated_at": "2026-03-01T12:00:00Z", "expires_at": "2026-05-30T12:00:00Z" });
+        Row {
+            id: vec![format!("episode:bare-{n}")],
+            content: vec![text.to_owned()],
+            detail: vec![detail],
+            vector: vec![self.vector(text)],
+            terms,
+            counts,
+            line: Bare::line(n),
+        }
+    }
+
+    fn insert(&self, row: &Row) -> Result<(), String> {
+        self.runtime
+            .block_on(async {
+                self.client.batch_execute("begin").await?;
+                self.client.batch_execute(&statements::begin(&self.who, true)).await?;
+                self.client.query_one(&self.lock, &[&self.who.user()]).await?;
+                let (tier, status) = (vec!["episodic"], vec!["active"]);
+                let (none, at, expires, length) =
+                    (vec![None::<&str>], vec![1_772_366_400i64], vec![Some(1_780_142_400i64)], vec![12i32]);
+                let placed = self
+                    .client
+                    .query_one(
+                        &self.insert,
+                        &[
+                            &self.who.user(),
+                            &row.id,
+                            &tier,
+                            &status,
+                            &none,
+                            &none,
+                            &at,
+                            &expires,
+                            &length,
+                            &row.content,
+                            &row.detail,
+                            &row.vector,
+                        ],
+                    )
+                    .await?;
+                let place: i64 = placed.get(1);
+                let many = row.terms.len();
+                let (tiers, places, lengths) = (vec!["episodic"; many], vec![place; many], vec![12i32; many]);
+                self.client
+                    .execute(
+                        &self.post,
+                        &[&self.who.user(), &tiers, &row.terms, &places, &row.counts, &lengths],
+                    )
+                    .await?;
+                self.note(&row.line).await?;
+                self.client.batch_execute("commit").await
+            })
+            .map_err(said)
+    }
+
+    async fn note(&self, line: &AuditLine) -> Result<(), Error> {
+        let [at, action, metadata, prev, hash] = &line.texts;
+        let total = EACH as i64;
+        let words = total * 12;
+        self.client
+            .execute(
+                &self.append,
+                &[
+                    &self.who.user(),
+                    &vec![line.seq],
+                    at,
+                    action,
+                    metadata,
+                    prev,
+                    hash,
+                    &line.seq,
+                    &hash[0],
+                    &total,
+                    &0i64,
+                    &words,
+                    &0i64,
+                ],
+            )
+            .await?;
+        Ok(())
+    }
+
+    fn asked(&self, question: &str, n: usize) -> Asked {
+        let (terms, weights) =
+            question_terms(question).into_iter().map(|(term, weight)| (term, f64::from(weight))).unzip();
+        Asked { terms, weights, vector: self.vector(question), line: Bare::line(n) }
+    }
+
+    fn search(&self, asked: &Asked) -> Result<(), String> {
+        self.runtime
+            .block_on(async {
+                self.client.batch_execute("begin").await?;
+                self.client.batch_execute(&statements::begin(&self.who, false)).await?;
+                let totals = self.client.query_one(&self.totals, &[&self.who.user()]).await?;
+                let (memories, words): (i64, i64) = (totals.get(0), totals.get(2));
+                let average = words as f64 / memories.max(1) as f64;
+                let rows = self
+                    .client
+                    .query(
+                        &self.hybrid,
+                        &[
+                            &self.who.user(),
+                            &"episodic",
+                            &asked.terms,
+                            &asked.weights,
+                            &(memories as f64),
+                            &average,
+                            &1.2f64,
+                            &0.75f64,
+                            &asked.vector,
+                            &1_772_366_400i64,
+                        ],
+                    )
+                    .await?;
+                let mut best: Vec<(f64, i64)> = rows
+                    .iter()
+                    .map(|row| (row.get::<_, f64>(1) + row.get::<_, f64>(2), row.get(0)))
+                    .collect();
+                best.sort_by(|a, b| b.0.total_cmp(&a.0));
+                let places: Vec<i64> = best.iter().take(10).map(|(_, place)| *place).collect();
+                self.client.query(&self.fetch, &[&self.who.user(), &places]).await?;
+                self.client.batch_execute("commit").await?;
+                // That somebody looked is audited.
+                self.client.batch_execute("begin").await?;
+                self.client.batch_execute(&statements::begin(&self.who, false)).await?;
+                self.client.query_one(&self.lock, &[&self.who.user()]).await?;
+                self.note(&asked.line).await?;
+                self.client.batch_execute("commit").await
+            })
+            .map_err(said)
+    }
+}
+
+const USERS: usize = 1_000;
+
+fn sqlite() -> Outcome {
+    let mut first = None;
+    for each in [10, 1_000] {
+        let folder = tempfile::tempdir_in("/tmp").map_err(|e| e.to_string())?;
+        let store: Arc<dyn TierStore> = Arc::new(SqliteStore::at(&folder.path().join("tiers")));
+        let began = Instant::now();
+        for n in 0..USERS {
+            fill(&engine(&store, folder.path(), &format!("user-{n}"))?.tiers().map_err(told)?, each)?;
+        }
+        let filled = began.elapsed().as_secs_f64();
+        let p50 = searched(&store, folder.path(), "user-500", each, USERS * each, filled)?;
+        match first {
+            None => first = Some(p50),
+            Some(first) => {
+                report::line(&format!("growth of p50 from 10,000 to 1,000,000: {:.2}x", p50 / first))
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One user who has everything.
+fn alone() -> Outcome {
+    let mut first = None;
+    for each in [10_000, 1_000_000] {
+        let folder = tempfile::tempdir_in("/tmp").map_err(|e| e.to_string())?;
+        let store: Arc<dyn TierStore> = Arc::new(SqliteStore::at(&folder.path().join("tiers")));
+        let began = Instant::now();
+        fill(&engine(&store, folder.path(), "one")?.tiers().map_err(told)?, each)?;
+        let filled = began.elapsed().as_secs_f64();
+        let p50 = searched(&store, folder.path(), "one", each, each, filled)?;
+        match first {
+            None => first = Some(p50),
+            Some(first) => report::line(&format!("growth of p50 for one user: {:.2}x", p50 / first)),
+        }
+    }
+    Ok(())
+}
+
+fn searched(
+    store: &Arc<dyn TierStore>,
+    folder: &std::path::Path,
+    user: &str,
+    each: usize,
+    total: usize,
+    filled: f64,
+) -> Result<f64, String> {
+    let engine = engine(store, folder, user)?;
+    let tiers = engine.tiers().map_err(told)?;
+    let mut times = Times(Vec::new());
+    let mut dice = Dice::new();
+    for n in 0..ROUNDS + 20 {
+        let question = sentence(dice.below(each));
+        let began = Instant::now();
+        let found = tiers.search(&question, None, 10).map_err(told)?;
+        if n >= 20 {
+            times.0.push(began.elapsed());
+        }
+        if found.is_empty() {
+            return Err(format!("nothing found for `{question}`"));
+        }
+    }
+    let (p50, p99) = (times.at(0.5), times.at(0.99));
+    report::line(&format!(
+        "{total} turns, {each} of them the user's: search p50 {p50:.2} ms, p99 {p99:.2} ms ({:.0} turns stored a second)",
+        total as f64 / filled
+    ));
+    Ok(p50)
+}

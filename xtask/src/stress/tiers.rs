@@ -1,0 +1,249 @@
+//! Stress: many users in one deployment, reading, searching, changing and deleting with each other's ids mixed in.
+//!
+//! Comes in: `--users N --memories N --operations N`, and `--postgres` for a server of its own instead of SQLite. Goes out: the counts, and an error at
+//! the first foreign row, at a refusal that the audit does not know, or at a memory that is gone though nobody removed it.
+
+use crate::report;
+use crate::server::{Release, Server};
+use heirloom_core::{Channel, Code, Fault, Settings, hash, time};
+use heirloom_engine::gate::Entry;
+use heirloom_engine::shelf::tiers::{Access, Action, Role, SqliteStore, TierStore, Tiers, Turn, UserContext};
+use heirloom_engine::{Engine, Project, World};
+use heirloom_postgres::PgStore;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+const OWNER: Entry = Entry { channel: Channel::OwnerMessage, confirmed: false };
+
+/// Memories written in one go.
+const BATCH: usize = 1_000;
+
+/// What the sentences are made of.
+const WORDS: [&str; 24] = [
+    "harvest",
+    "database",
+    "migration",
+    "garden",
+    "parser",
+    "meeting",
+    "budget",
+    "coffee",
+    "railway",
+    "invoice",
+    "deploy",
+    "holiday",
+    "printer",
+    "concert",
+    "library",
+    "kernel",
+    "recipe",
+    "museum",
+    "sensor",
+    "ticket",
+    "bridge",
+    "novel",
+    "airport",
+    "violin",
+];
+
+/// How much of everything.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    users: usize,
+    memories: usize,
+    operations: usize,
+    postgres: bool,
+}
+
+pub(crate) fn run(arguments: &[&str]) -> Result<(), String> {
+    let size = parsed(arguments)?;
+    let folder = tempfile::tempdir_in("/tmp").map_err(|e| e.to_string())?;
+    if !size.postgres {
+        return mixed(Arc::new(SqliteStore::at(&folder.path().join("tiers"))), folder.path(), size);
+    }
+    let server = Server::start(Release::Eighteen, &["fsync=off", "shared_buffers=512MB", "max_wal_size=4GB"]);
+    let store = PgStore::at(&server.database("stress")).map_err(told)?;
+    mixed(Arc::new(store), folder.path(), size)
+}
+
+fn parsed(arguments: &[&str]) -> Result<Size, String> {
+    const USAGE: &str = "usage: stress tiers [--users N] [--memories N] [--operations N] [--postgres]";
+    let mut size = Size { users: 50, memories: 10_000, operations: 100_000, postgres: false };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let mut number = || words.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0).ok_or(USAGE);
+        match *word {
+            "--users" => size.users = number()?,
+            "--memories" => size.memories = number()?,
+            "--operations" => size.operations = number()?,
+            "--postgres" => size.postgres = true,
+            _ => return Err(USAGE.to_owned()),
+        }
+    }
+    Ok(size)
+}
+
+/// An engine for a user of a deployment.
+pub(crate) fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> Result<Engine, String> {
+    let world = World {
+        now: time::parse("2026-03-01T12:00:00Z").unwrap_or_default(),
+        data: folder.join("data"),
+        nonce: hash::sha256(user.as_bytes()),
+        user: user.to_owned(),
+    };
+    let who = UserContext::by_account(&world).map_err(told)?;
+    let project = Project::new(folder, &folder.join("memory"), world);
+    let access = Access::new(Arc::clone(store), who, &folder.join("data/tiers"));
+    Ok(Engine::new(project, Settings::standard()).with_tiers(access))
+}
+
+/// A sentence that many users may say alike.
+pub(crate) fn sentence(n: usize) -> String {
+    let word = |k: usize| WORDS[(n / WORDS.len().pow(u32::try_from(k).unwrap_or(0)) + k * 7) % WORDS.len()];
+    format!("About the {} we said that the {} needs another {} before round {n}", word(0), word(1), word(2))
+}
+
+/// Keeps so many turns of a user; their ids.
+pub(crate) fn fill(tiers: &Tiers<'_>, count: usize) -> Result<Vec<String>, String> {
+    let mut ids = Vec::with_capacity(count);
+    for from in (0..count).step_by(BATCH) {
+        let turns =
+            (from..count.min(from + BATCH)).map(|n| (Turn::of(Role::User, sentence(n)), OWNER)).collect();
+        for kept in tiers.add_episodes(turns).map_err(told)? {
+            ids.push(kept.map_err(told)?.stored.id);
+        }
+    }
+    Ok(ids)
+}
+
+pub(crate) fn told(fault: Fault) -> String {
+    format!("{} [{}]", fault.message, fault.code.name())
+}
+
+/// A generator that gives the same numbers every time.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new() -> Dice {
+        Dice(1)
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+}
+
+/// One user's side of the run.
+struct Side {
+    name: String,
+    engine: Engine,
+    ids: Vec<String>,
+    gone: Vec<bool>,
+    refused: usize,
+}
+
+fn mixed(store: Arc<dyn TierStore>, folder: &Path, size: Size) -> Result<(), String> {
+    let began = Instant::now();
+    let mut sides = Vec::with_capacity(size.users);
+    for n in 0..size.users {
+        let name = format!("user-{n}");
+        let engine = engine(&store, folder, &name)?;
+        let ids = fill(&engine.tiers().map_err(told)?, size.memories)?;
+        sides.push(Side { name, engine, gone: vec![false; ids.len()], ids, refused: 0 });
+    }
+    report::line(&format!(
+        "{} users x {} memories on {}: {:.0} s",
+        size.users,
+        size.memories,
+        store.backend(),
+        began.elapsed().as_secs_f64()
+    ));
+    let began = Instant::now();
+    let mut dice = Dice::new();
+    let mut counts = [0usize; 4];
+    let mut foreign = 0;
+    for _ in 0..size.operations {
+        let (me, whose) = (dice.below(size.users), dice.below(size.users));
+        let (which, what) = (dice.below(size.memories), dice.below(4));
+        counts[what] += 1;
+        foreign += usize::from(what != 1 && whose != me);
+        step(&mut sides, me, whose, which, what)?;
+    }
+    report::line(&format!(
+        "{} operations ({} reads, {} searches, {} changes, {} deletions, {foreign} of them with somebody else's id): {:.0} s",
+        size.operations,
+        counts[0],
+        counts[1],
+        counts[2],
+        counts[3],
+        began.elapsed().as_secs_f64()
+    ));
+    settled(&sides, size)
+}
+
+/// One operation of `me` on a memory of `whose`.
+fn step(sides: &mut [Side], me: usize, whose: usize, which: usize, what: usize) -> Result<(), String> {
+    let id = sides[whose].ids[which].clone();
+    let there = whose == me && !sides[me].gone[which];
+    let tiers = sides[me].engine.tiers().map_err(told)?;
+    let outcome = match what {
+        0 => tiers.show(&id).map(|memory| memory.user),
+        1 => {
+            let found = tiers.search(&sentence(which), None, 5).map_err(told)?;
+            return match found.iter().find(|hit| hit.memory.user != sides[me].name) {
+                Some(hit) => {
+                    Err(format!("{} found {} of {}", sides[me].name, hit.memory.id, hit.memory.user))
+                }
+                None => Ok(()),
+            };
+        }
+        2 => tiers.set_days(&id, 30).map(|memory| memory.user),
+        _ => tiers.delete(std::slice::from_ref(&id), "stress").map(|_| sides[me].name.clone()),
+    };
+    match outcome {
+        Ok(user) if there && user == sides[me].name => {
+            sides[me].gone[which] |= what == 3;
+            Ok(())
+        }
+        Ok(user) => Err(format!("{} reached {id}, which is {user}'s", sides[me].name)),
+        Err(fault) if fault.code == Code::NotFound && !there => {
+            sides[me].refused += usize::from(whose != me);
+            Ok(())
+        }
+        Err(fault) => Err(told(fault)),
+    }
+}
+
+/// What must hold at the end: nobody lost anything to anybody else, and the audit knows every refusal.
+fn settled(sides: &[Side], size: Size) -> Result<(), String> {
+    let mut refused = 0;
+    for side in sides {
+        let tiers = side.engine.tiers().map_err(told)?;
+        let removed = side.gone.iter().filter(|gone| **gone).count();
+        let left = tiers.store().counts(tiers.who()).map_err(told)?.episodes;
+        if left != (size.memories - removed) as u64 {
+            return Err(format!("{} has {left} memories, not {}", side.name, size.memories - removed));
+        }
+        let lines = tiers.audit(usize::MAX, |line| line.action == Action::AccessRefused).map_err(told)?.len();
+        if lines != side.refused {
+            return Err(format!("{}: {} refusals, {lines} in the audit", side.name, side.refused));
+        }
+        tiers.verify_audit().map_err(told)?;
+        refused += lines;
+    }
+    report::line(&format!(
+        "no foreign row; {refused} refused attempts, each in the audit; every chain is whole"
+    ));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_few_users_never_meet() {
+        super::run(&["--users", "6", "--memories", "60", "--operations", "1200"]).unwrap();
+        assert!(super::run(&["--users", "none"]).is_err());
+    }
+}
