@@ -20,6 +20,7 @@ mod layers;
 mod licences;
 mod report;
 mod requirements;
+mod retrieval;
 mod run;
 #[allow(
     dead_code,
@@ -34,6 +35,7 @@ mod tour;
 mod words;
 mod workspace;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What a task answers: the text is what went wrong.
@@ -52,7 +54,8 @@ tasks:
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault, tiers
+  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
+  retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
   stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS], tiers";
 
 fn main() -> ExitCode {
@@ -69,6 +72,8 @@ fn main() -> ExitCode {
         "conformance" => return conformance::run(rest),
         "bench" => measure(rest),
         "stress" => stress(rest),
+        "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
+        "retrieval" => retrieval::run(rest),
         "" | "help" | "--help" | "-h" => {
             println!("{TASKS}");
             Ok(())
@@ -91,17 +96,32 @@ fn measure(words: &[String]) -> Outcome {
         Some("start") => bench::start::run(),
         Some("write") => bench::write::run(),
         Some("index") => bench::index::run(),
+        // These measure inside this process.
+        Some("vault" | "gate" | "tiers") if cfg!(debug_assertions) => optimised("bench", words),
         Some("vault") => done(bench::vault::run()),
         Some("tiers") => bench::tiers::run(&words[1..]),
-        _ => Err("name one of: start, write, index, vault, tiers".to_owned()),
+        Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
+        Some("hooks") => bench::hooks::run(),
+        _ => Err("name one of: start, write, index, vault, gate, hooks, tiers".to_owned()),
+    }
+}
+
+/// The same task by this program built as a release.
+fn optimised(task: &str, words: &[String]) -> Outcome {
+    let mut cargo = run::cargo(&["run", "--quiet", "--release", "--package", "xtask", "--", task]);
+    match cargo.args(words).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(ALREADY_SAID.to_owned()),
+        Err(e) => Err(format!("cargo could not be started: {e}")),
     }
 }
 
 fn stress(words: &[String]) -> Outcome {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
+    let named: Vec<&str> = words.iter().map(String::as_str).collect();
+    match named.as_slice() {
         ["records", rest @ ..] => stress::records::run(rest),
         ["vault", rest @ ..] => done(stress::vault::run(rest)),
+        ["tiers", ..] if cfg!(debug_assertions) => optimised("stress", words),
         ["tiers", rest @ ..] => stress::tiers::run(rest),
         _ => Err("name one of: records, vault, tiers".to_owned()),
     }

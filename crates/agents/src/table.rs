@@ -130,6 +130,15 @@ pub enum Install {
     PluginFile,
 }
 
+/// A variable that moves an agent's folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moved {
+    /// Its name.
+    pub variable: &'static str,
+    /// Where the agent's folder is below its value; empty if the value is the folder itself.
+    pub inside: &'static str,
+}
+
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "they say it themselves")]
@@ -161,10 +170,16 @@ pub struct Agent {
     pub user_file: &'static str,
     /// The settings file for one project, from the project folder.
     pub project_file: &'static str,
-    /// A folder in the home folder that shows the agent is used on this machine.
+    /// A folder in the home folder that shows the agent is used on this machine. The user's settings file lies in it.
     pub home_folder: &'static str,
+    /// What moves that folder, if something does.
+    pub moved_by: Option<Moved>,
+    /// The command that starts the agent.
+    pub program: &'static str,
     /// Variables the agent sets for the programs it starts.
     pub marks: &'static [&'static str],
+    /// Whether it is given our skill, by `setup` or with the plugin.
+    pub has_skill: bool,
     /// Whether the user must approve hooks in the agent before it runs them.
     pub asks_for_trust: bool,
 }
@@ -208,7 +223,10 @@ pub const CLAUDE_CODE: Agent = Agent {
     user_file: ".claude/settings.json",
     project_file: ".claude/settings.json",
     home_folder: ".claude",
+    moved_by: Some(Moved { variable: "CLAUDE_CONFIG_DIR", inside: "" }),
+    program: "claude",
     marks: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
+    has_skill: true,
     asks_for_trust: false,
 };
 
@@ -238,7 +256,10 @@ pub const CODEX: Agent = Agent {
     user_file: ".codex/hooks.json",
     project_file: ".codex/hooks.json",
     home_folder: ".codex",
+    moved_by: Some(Moved { variable: "CODEX_HOME", inside: "" }),
+    program: "codex",
     marks: &["CODEX_SANDBOX", "CODEX_THREAD_ID"],
+    has_skill: false,
     asks_for_trust: true,
 };
 
@@ -267,7 +288,10 @@ pub const GEMINI: Agent = Agent {
     user_file: ".gemini/settings.json",
     project_file: ".gemini/settings.json",
     home_folder: ".gemini",
+    moved_by: None,
+    program: "gemini",
     marks: &["GEMINI_CLI"],
+    has_skill: false,
     asks_for_trust: false,
 };
 
@@ -297,7 +321,10 @@ pub const OPENCODE: Agent = Agent {
     user_file: ".config/opencode/plugins/heirloom.ts",
     project_file: ".opencode/plugins/heirloom.ts",
     home_folder: ".config/opencode",
+    moved_by: Some(Moved { variable: "XDG_CONFIG_HOME", inside: "opencode" }),
+    program: "opencode",
     marks: &["OPENCODE"],
+    has_skill: false,
     asks_for_trust: false,
 };
 
@@ -315,6 +342,13 @@ impl Agent {
         self.hooks.iter().find(|hook| hook.moment == moment).map(|hook| hook.event)
     }
 
+    /// The user's settings file, from the agent's own folder.
+    pub fn file_inside(&self) -> &'static str {
+        self.user_file
+            .strip_prefix(self.home_folder)
+            .map_or(self.user_file, |rest| rest.trim_start_matches('/'))
+    }
+
     /// The moment of one of the agent's events.
     pub fn moment_of(&self, event: &str) -> Option<Moment> {
         self.hooks.iter().find(|hook| hook.event == event).map(|hook| hook.moment)
@@ -329,6 +363,7 @@ mod tests {
     fn every_agent_and_moment_is_found_by_its_name() {
         for agent in AGENTS {
             assert_eq!(Agent::named(agent.name).map(|found| found.name), Some(agent.name));
+            assert_eq!(format!("{}/{}", agent.home_folder, agent.file_inside()), agent.user_file);
             for hook in agent.hooks {
                 assert_eq!(agent.moment_of(hook.event), Some(hook.moment), "{} {}", agent.name, hook.event);
             }

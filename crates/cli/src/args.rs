@@ -1,5 +1,6 @@
 //! What can be typed: clap types only; their doc comments are the help text.
 
+mod agents;
 mod config;
 mod record;
 mod shelves;
@@ -7,6 +8,7 @@ mod tiers;
 mod transfer;
 mod writing;
 
+pub(crate) use agents::{Doctor, Last, Setup};
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
 pub(crate) use shelves::{
@@ -32,6 +34,7 @@ const ANYWHERE: &str = "Options of every command";
 #[command(after_help = "First steps:\n  \
     heirloom demo                          see everything once, in a temporary folder\n  \
     heirloom init                          prepare this project\n  \
+    heirloom setup                         let your coding agents use it\n  \
     heirloom add decision \"Use PostgreSQL because we need jsonb\"\n  \
     heirloom recall \"which database?\"      what an agent would be given\n\n\
     Names: a memory is called by its id (`decision:use-postgresql`) or by any part of it that fits only one.")]
@@ -85,6 +88,7 @@ impl Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Init(Init),
+    Setup(Setup),
     Add(Add),
     Remember(Remember),
     Search(Search),
@@ -102,6 +106,7 @@ pub(crate) enum Command {
     Expire(Expire),
     User(User),
     Recall(Recall),
+    Why(Why),
     Brief(Brief),
     Snapshot(Snapshot),
     Review(Review),
@@ -122,6 +127,8 @@ pub(crate) enum Command {
     Lesson(Lesson),
     Note(Note),
     Vault(Vault),
+    Doctor(Doctor),
+    Last(Last),
     Hook(Hook),
     /// Show everything once, in a temporary project that goes away again
     Demo,
@@ -295,8 +302,9 @@ pub(crate) struct Forget {
 
 /// Show what an agent would be given for a prompt
 ///
-/// Words of the prompt are compared with titles, tags and descriptions. The block on standard output is byte for byte what an agent gets;
-/// `--explain` adds the points of each memory on standard error.
+/// Words of the prompt are compared with titles, tags and descriptions of records; notes on files it names, lessons that share its words and
+/// the vault's answer follow in sections of their own. The block on standard output is byte for byte what an agent gets; `--explain` adds
+/// why each memory is there on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Recall {
     /// The prompt
@@ -306,6 +314,19 @@ pub(crate) struct Recall {
     /// Also say why each memory is there
     #[arg(long)]
     pub(crate) explain: bool,
+
+    /// As the agent of this name gets it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+}
+
+/// Say when and why a memory was last given to an agent
+///
+/// Reads the ledger of what the prompt hook gave, under `retrieval.match_strategy: hybrid`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Why {
+    /// The memory's id
+    pub(crate) id: String,
 }
 
 /// See what waits for a person, and decide

@@ -4,6 +4,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
+use heirloom_agents::Agent;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -32,6 +33,9 @@ pub(crate) const VARIABLES: &[Variable] = &[
         "what Heirloom knows about your projects is in heirloom/ below it (else ~/.local/share)",
     ),
     variable("HOME", "your home folder"),
+    variable("PATH", "where `setup` and `doctor` look for this program and for coding agents"),
+    variable("CLAUDE_CONFIG_DIR", "Claude Code's folder (else ~/.claude)"),
+    variable("CODEX_HOME", "Codex's folder (else ~/.codex)"),
     variable("TMPDIR", "the system's temporary folder, from which input files are taken, beside /tmp"),
     variable("NO_COLOR", "no colours if it is set and not empty"),
     variable("CLICOLOR_FORCE", "colours also when the output is no terminal"),
@@ -97,6 +101,30 @@ pub(crate) fn config_folder() -> PathBuf {
 /// The folder of what is known about projects.
 pub(crate) fn data_folder() -> PathBuf {
     below_home("XDG_DATA_HOME", ".local/share")
+}
+
+/// The folder an agent keeps its things in, whether or not it is there.
+pub(crate) fn agent_folder(agent: &Agent) -> Option<PathBuf> {
+    let moved = agent.moved_by.and_then(|moved| {
+        let folder = var(moved.variable).map(PathBuf::from).filter(|path| path.is_absolute())?;
+        Some(if moved.inside.is_empty() { folder } else { folder.join(moved.inside) })
+    });
+    moved.or_else(|| Some(home()?.join(agent.home_folder)))
+}
+
+/// A program on the search path.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let folders: Vec<PathBuf> =
+        var("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    let runs = |path: &PathBuf| {
+        path.is_absolute() && path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+    };
+    folders.into_iter().map(|folder| folder.join(name)).find(runs)
+}
+
+/// This program's own file.
+pub(crate) fn own_program() -> std::io::Result<PathBuf> {
+    std::env::current_exe()
 }
 
 /// Settings given as variables: dotted name and text.

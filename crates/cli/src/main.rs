@@ -6,6 +6,7 @@ mod args;
 mod commands;
 mod environment;
 mod hook_input;
+mod machine;
 mod output;
 mod person;
 mod wiring;

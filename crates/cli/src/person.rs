@@ -48,17 +48,23 @@ pub(crate) fn confirm(question: &str, assumed: bool) -> Result<bool> {
     if assumed {
         return Ok(true);
     }
+    let answer = ask(&format!("{question} [y/N]"), question)?;
+    Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
+}
+
+/// Asks, and returns what was typed. `what` is the question without its possible answers.
+pub(crate) fn ask(question: &str, what: &str) -> Result<String> {
     if !std::io::stdin().is_terminal() {
-        return Err(Fault::new(Code::NeedsPerson, format!("{question} There is nobody to ask"))
+        return Err(Fault::new(Code::NeedsPerson, format!("{what} There is nobody to ask"))
             .hint("add --yes to answer yes in a script"));
     }
     let mut err = std::io::stderr().lock();
-    let _ = write!(err, "{question} [y/N] ");
+    let _ = write!(err, "{question} ");
     let _ = err.flush();
     let mut answer = String::new();
     std::io::stdin()
         .lock()
         .read_line(&mut answer)
         .map_err(|e| Fault::new(Code::Io, format!("cannot read: {e}")))?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(answer.trim().to_owned())
 }

@@ -11,6 +11,7 @@
     reason = "a test stops at the first thing that is not as it should be, and prepares the environment of the process it starts"
 )]
 
+mod agents;
 mod bad_input;
 mod case;
 mod commands;
@@ -23,6 +24,7 @@ mod disk;
 mod env;
 mod forget;
 mod git;
+mod hook_sessions;
 mod hooks;
 mod hostile;
 mod lifecycle;

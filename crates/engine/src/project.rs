@@ -231,6 +231,20 @@ impl Project {
         }
     }
 
+    /// The project folder and, if it is a work tree of a repository that lies elsewhere, the folder in its place there.
+    pub fn work_trees(&self) -> Vec<PathBuf> {
+        let own = std::fs::canonicalize(&self.folder).unwrap_or_else(|_| self.folder.clone());
+        let main = git_common_folder(&own).and_then(|(work_tree, common)| {
+            let inside = own.strip_prefix(&work_tree).ok()?;
+            let main = common.parent().filter(|_| common.ends_with(".git"))?;
+            // Joining nothing would end the path in a slash.
+            Some(if inside.as_os_str().is_empty() { main.to_owned() } else { main.join(inside) })
+        });
+        let mut all = vec![own];
+        all.extend(main.filter(|main| *main != all[0]));
+        all
+    }
+
     fn first_commit(&self) -> Option<String> {
         let output = Command::new("git")
             .arg("-C")

@@ -10,6 +10,7 @@ use crate::rows::read;
 use crate::statements;
 use crate::write::as_text;
 use heirloom_core::fault::Result;
+use heirloom_engine::recall::Explain;
 use heirloom_engine::shelf::tiers::{
     Found, Question, Stored, Tier, UserContext, question_terms, with_recency,
 };
@@ -37,13 +38,31 @@ pub(crate) async fn search(
     who: &UserContext,
     question: &Question<'_>,
 ) -> Result<Vec<Found>> {
+    let Some(tier) = question.tier else {
+        let mut found = Vec::new();
+        for tier in Tier::STORED {
+            found.extend(search_tier(store, who, question, tier).await?);
+        }
+        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));
+        found.truncate(question.limit);
+        return Ok(found);
+    };
+    search_tier(store, who, question, tier).await
+}
+
+async fn search_tier(
+    store: &PgStore,
+    who: &UserContext,
+    question: &Question<'_>,
+    tier: Tier,
+) -> Result<Vec<Found>> {
     let asked = question_terms(question.text);
     let vector = as_text(&store.link()?.model.vector(question.text));
     let mut client = store.keeper().await?;
     let tx = begin(&mut client, who, false).await?;
     let totals = tx.prepare_cached(statements::TOTALS).await.map_err(sql)?;
     let Some(row) = tx.query_opt(&totals, &[&who.user()]).await.map_err(sql)? else { return Ok(Vec::new()) };
-    let at = if question.tier == Tier::Episodic { 0 } else { 1 };
+    let at = if tier == Tier::Episodic { 0 } else { 1 };
     let (memories, words): (i64, i64) = (row.get(at), row.get(at + 2));
     let many = memories > EXACT;
     if many {
@@ -58,7 +77,7 @@ pub(crate) async fn search(
             &statement,
             &[
                 &who.user(),
-                &question.tier.name(),
+                &tier.name(),
                 &terms,
                 &weights,
                 &(memories as f64),
@@ -77,21 +96,23 @@ pub(crate) async fn search(
             (row.get(0), Candidate { keyword: row.get(1), cosine: row.get(2), occurred_at: row.get(3) })
         })
         .collect();
-    let ranked = rank(candidates, question);
+    let ranked = rank(candidates, question, tier);
     let places: Vec<i64> = ranked.iter().map(|(place, ..)| *place).collect();
     let statement = tx.prepare_cached(statements::FETCH).await.map_err(sql)?;
     let rows = tx.query(&statement, &[&who.user(), &places]).await.map_err(sql)?;
     tx.commit().await.map_err(sql)?;
     let mut memories: HashMap<i64, Stored> =
         rows.iter().map(|row| Ok((row.get(0), read(row)?))).collect::<Result<_>>()?;
-    let found = |(place, score, why)| Some(Found { memory: memories.remove(&place)?, score, why });
+    let found = |(place, score, why)| {
+        Some(Found { memory: memories.remove(&place)?, score, why, explain: Explain::default() })
+    };
     Ok(ranked.into_iter().filter_map(found).collect())
 }
 
 type Ranked = (i64, f64, Vec<(String, f64)>);
 
 /// Scores: keywords as a share of the best, the vector's cosine, and for turns their age.
-fn rank(candidates: Vec<(i64, Candidate)>, question: &Question<'_>) -> Vec<Ranked> {
+fn rank(candidates: Vec<(i64, Candidate)>, question: &Question<'_>, tier: Tier) -> Vec<Ranked> {
     let best = candidates.iter().map(|(_, c)| c.keyword).fold(0.0, f64::max);
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
@@ -99,7 +120,7 @@ fn rank(candidates: Vec<(i64, Candidate)>, question: &Question<'_>) -> Vec<Ranke
             let keyword = if best > 0.0 { KEYWORD_SHARE * c.keyword / best } else { 0.0 };
             let vector = VECTOR_SHARE * c.cosine.max(0.0);
             let plain = keyword + vector;
-            let score = match (question.tier, jiff::Timestamp::from_second(c.occurred_at)) {
+            let score = match (tier, jiff::Timestamp::from_second(c.occurred_at)) {
                 (Tier::Episodic, Ok(at)) => with_recency(plain, question.recency_weight, at, question.now),
                 _ => plain,
             };

@@ -5,6 +5,8 @@
 
 mod installed;
 
+pub(crate) mod gate;
+pub(crate) mod hooks;
 pub(crate) mod index;
 pub(crate) mod start;
 pub(crate) mod tiers;

@@ -33,9 +33,6 @@ const SHAPES: [Shape; 3] = [
 
 /// Runs all shapes.
 pub(crate) fn run() -> ExitCode {
-    if cfg!(debug_assertions) {
-        say("note: a debug build; use `cargo run --release -p xtask -- bench vault`");
-    }
     for shape in &SHAPES {
         if let Err(why) = compare(shape) {
             say(&format!("{}: {why}", shape.name));

@@ -87,18 +87,22 @@ pub(super) fn installed(agent: &Agent, text: &str, program: &str) -> (bool, bool
 
 fn parse(agent: &Agent, text: &str) -> Result<CstRootNode> {
     let broken = |why: String| -> Fault { refused(agent, &why) };
+    if too_deep(text) {
+        return Err(broken("it is nested too deeply".to_owned()));
+    }
+    CstRootNode::parse(text, &ParseOptions::default()).map_err(|e| broken(format!("it is not JSON: {e}")))
+}
+
+fn too_deep(text: &str) -> bool {
     let mut depth = 0usize;
-    for byte in text.bytes() {
+    text.bytes().any(|byte| {
         match byte {
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > DEPTH_MAX {
-            return Err(broken("it is nested too deeply".to_owned()));
-        }
-    }
-    CstRootNode::parse(text, &ParseOptions::default()).map_err(|e| broken(format!("it is not JSON: {e}")))
+        depth > DEPTH_MAX
+    })
 }
 
 /// The groups that hold nothing but a hook of ours for this event.
@@ -137,6 +141,11 @@ fn group(agent: &Agent, hook: &Hook, program: &str) -> Value {
     } else {
         json!({ "matcher": hook.matcher, "hooks": [entry] })
     }
+}
+
+/// A settings file as a value; `None` if it is none.
+pub(super) fn json(text: &str) -> Option<Value> {
+    if too_deep(text) { None } else { serde_json::from_str(&plain(text)).ok() }
 }
 
 /// A node as a value; `None` if it is not plain JSON.

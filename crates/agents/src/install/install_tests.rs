@@ -13,8 +13,8 @@ fn put(agent: &Agent, before: Option<&str>) -> String {
 }
 
 fn take(agent: &Agent, now: &str, original: Option<Option<&str>>) -> Option<String> {
-    let original = original.map(|original| original.map(str::as_bytes));
-    let edit = uninstall(agent, Reach::User, Some(now.as_bytes()), original, PROGRAM).unwrap();
+    let undo = original.map(|original| Undo::of(original, now));
+    let edit = uninstall(agent, Reach::User, Some(now.as_bytes()), undo.as_ref()).unwrap();
     edit.after.map(|bytes| String::from_utf8(bytes).unwrap())
 }
 

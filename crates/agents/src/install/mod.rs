@@ -6,7 +6,13 @@
 
 mod hooks_object;
 mod plugin_file;
+mod state;
+mod undo;
 
+pub use state::{is_plugin, is_trusted, switched_off};
+pub use undo::Undo;
+
+use crate::bundle;
 use crate::table::{Agent, Install, Moment};
 use heirloom_core::{Code, Fault, fault::Result};
 
@@ -56,24 +62,16 @@ pub fn install(agent: &Agent, reach: Reach, before: Option<&[u8]>, program: &str
     Ok(edit(agent, reach, before, Some(after)))
 }
 
-/// The edit that removes our hooks. `original` is what the file held before they were installed, if that is still known
-/// (`Some(None)`: there was no file); it is given back to the byte if nothing else has changed since.
-pub fn uninstall(
-    agent: &Agent,
-    reach: Reach,
-    before: Option<&[u8]>,
-    original: Option<Option<&[u8]>>,
-    program: &str,
-) -> Result<Edit> {
-    if let (Some(original), Some(_)) = (original, before)
-        && install(agent, reach, original, program)?.after.as_deref() == before
-    {
-        return Ok(edit(
-            agent,
+/// The edit that removes our hooks. With an [`Undo`] of a file that nobody has changed since, what was there before is given back to
+/// the byte; otherwise our entries are taken out and everything else stays.
+pub fn uninstall(agent: &Agent, reach: Reach, before: Option<&[u8]>, undo: Option<&Undo>) -> Result<Edit> {
+    if let Some(original) = before.and_then(|now| undo?.original(now)) {
+        return Ok(Edit {
+            file: file(agent, reach),
             reach,
-            before,
-            original.map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
-        ));
+            before: before.map(<[u8]>::to_vec),
+            after: original,
+        });
     }
     let after = match (agent.install, text(agent, before)?) {
         (_, None) => None,
@@ -81,6 +79,13 @@ pub fn uninstall(
         (Install::PluginFile, Some(text)) => plugin_file::remove(text)?,
     };
     Ok(edit(agent, reach, before, after))
+}
+
+/// Files of ours that belong beside the hooks, by their path in the agent's folder. Commands come with the plugin only, which gives
+/// them a name of their own; among an agent's own ones `/memory` may already mean something else.
+pub fn beside(agent: &Agent) -> Vec<bundle::File> {
+    let wanted = |file: &bundle::File| agent.has_skill && file.path.starts_with("skills/");
+    bundle::files().into_iter().filter(wanted).collect()
 }
 
 /// Whether our hooks are in a file, and whether all of them call `program`.

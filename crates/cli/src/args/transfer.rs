@@ -47,9 +47,12 @@ pub(crate) struct Convert {
 /// Each file is known by what is in it. Everything goes through the gate; what is here already stays as it is, so the same import may run
 /// again, and one that was interrupted goes on where it stopped. Of transcripts the assistant's messages of several lines are kept as notes,
 /// never its reasoning.
+///
+/// `heirloom import auto` looks for what this machine's coding agents already know about the project: CLAUDE.md and AGENTS.md, Claude Code's
+/// auto memory and transcripts, Codex's memories and transcripts, an earlier memory folder. It shows what would arrive, then asks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// Files or folders, also a whole `.claude/memory`; `-` is an archive of turns and facts on standard input
+    /// Files or folders, also a whole `.claude/memory`; `-` is an archive of turns and facts on standard input; or the word `auto`
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -68,6 +71,17 @@ pub(crate) struct Import {
     /// Of an archive that was made elsewhere: believe what it says about trust; only a person at a terminal can say so
     #[arg(long)]
     pub(crate) vouch: bool,
+
+    /// Do not ask (`import auto` does, anything else never)
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+impl Import {
+    /// Whether what is there should be found first. A file of that name is `./auto`.
+    pub(crate) fn is_auto(&self) -> bool {
+        matches!(self.paths.as_slice(), [only] if only.as_os_str() == "auto")
+    }
 }
 
 /// Write a shelf's files out, in their own format

@@ -121,7 +121,7 @@ fn write(path: &Path, document: &Value) -> Result<()> {
     files::write(path, text.as_bytes(), Mode::Shared)
 }
 
-fn remove_in(document: &mut Value, key: &str) -> bool {
+pub(super) fn remove_in(document: &mut Value, key: &str) -> bool {
     let (parents, last) = key.rsplit_once('.').map_or((None, key), |(parents, last)| (Some(parents), last));
     let mut at = document;
     for part in parents.into_iter().flat_map(|parents| parents.split('.')) {

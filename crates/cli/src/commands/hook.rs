@@ -3,6 +3,7 @@
 //! Comes in: a moment, an agent, and the agent's JSON on standard input. Goes out: an answer in that agent's words, and a line in the
 //! trace. Never here: an exit code other than 0, except the 2 with which a stop is held up; an error on standard output.
 
+use super::hybrid;
 use crate::args::{Args, Hook};
 use crate::output::Out;
 use crate::{environment, hook_input, wiring};
@@ -16,13 +17,24 @@ use heirloom_core::time;
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
-use heirloom_engine::inject::records_block;
-use heirloom_engine::recall::title_tags;
+use heirloom_engine::inject::prompt_block;
+use heirloom_engine::recall::ledger;
+use heirloom_engine::recall::prompt::for_prompt;
+use heirloom_engine::shelf::Audience;
 use std::path::Path;
 use std::time::Instant;
 
 /// Most characters a session is told at its start: it is told them whatever it is about.
-const START_MAX: usize = 2_000;
+const START_MAX: usize = 2_400;
+
+/// How to save without the skill.
+const WITHOUT_SKILL: &str = "Without that skill: read the context file of each category, then run `heirloom add CATEGORY \"what holds, because of \
+    what\"` for what is worth keeping; the command checks it and says what is wrong. Then you may stop.";
+
+/// Most characters a prompt is answered with, well below what any agent swaps for a file.
+pub(crate) const PROMPT_MAX: usize = 6_000;
+/// Most of them for the vault's answer.
+pub(crate) const VAULT_MAX: usize = 2_000;
 
 pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let started = Instant::now();
@@ -129,11 +141,19 @@ impl Running<'_> {
     }
 
     fn act(&self, wired: &wiring::Wired, call: &Call, cwd: &Path) -> Result<Did> {
+        if matches!(call.event, Event::PreCompact | Event::SessionStart { afresh: true })
+            && let Some(session) = &call.session
+        {
+            // What the model was given before is lost; a ledger that cannot say so must not cost the hook.
+            let _ = ledger::clear(wired.engine.project(), session, self.agent.name);
+        }
         match &call.event {
+            Event::Prompt { text } if hybrid::is_on(wired) => self.hybrid_prompt(wired, call, text),
             Event::Prompt { text } => self.prompt(wired, text),
             Event::PreWrite { targets } => Ok(self.pre_write(wired, targets, cwd)),
             Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
             Event::Stop { active, prompt, last_message } => {
+                self.out.warnings(&wired.loaded.warnings);
                 let suggest = wired.engine.settings().triage.mode == TriageMode::Suggest;
                 let arrival = stop::Arrival {
                     session: call.session.as_deref(),
@@ -156,20 +176,47 @@ impl Running<'_> {
     fn prompt(&self, wired: &wiring::Wired, text: &str) -> Result<Did> {
         self.out.warnings(&wired.loaded.warnings);
         let saw = format!("a prompt of {} characters", text.chars().count());
-        let hits = title_tags::recall(&wired.engine, text)?;
-        if hits.is_empty() {
-            return Ok(Did::nothing(saw, "no title or tag fits"));
+        let called = for_prompt(&wired.engine, text, Some(self.agent.name), VAULT_MAX)?;
+        let block = prompt_block(&wired.engine, &called, PROMPT_MAX.min(self.agent.context_max));
+        if block.is_empty() {
+            return Ok(Did::nothing(saw, "nothing fits: no title, tag, note, lesson or register"));
+        }
+        let records = called.records.iter().map(|hit| format!("{} (score {})", hit.path, hit.score));
+        let beside = called.notes.iter().chain(&called.lessons);
+        let beside = beside.map(|beside| format!("{} ({})", beside.memory.id, beside.why));
+        let mut because: Vec<String> = records.chain(beside).collect();
+        let of_vault = called.vault.lines().filter(|line| line.starts_with("- ")).count();
+        if of_vault > 0 {
+            because.push(format!("{of_vault} of the vault"));
+        }
+        Ok(Did { answer: Answer::Context(block), ended: Ended::Injected, saw, because })
+    }
+
+    fn hybrid_prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
+        self.out.warnings(&wired.loaded.warnings);
+        let saw = format!("a prompt of {} characters", text.chars().count());
+        let audience = Audience::of(wired.engine.vault().reader(Some(self.agent.name)).scopes);
+        let given = hybrid::for_prompt(wired, text, audience, call.session.as_deref())?;
+        if given.hits.is_empty() {
+            let why = match given.repeated {
+                0 => "nothing is near enough".to_owned(),
+                repeated => format!("{repeated} memories fit and were given before in this session"),
+            };
+            return Ok(Did::nothing(saw, why));
+        }
+        if let Some(session) = &call.session {
+            let _ = ledger::note(wired.engine.project(), session, self.agent.name, &given.hits);
         }
         Ok(Did {
-            answer: Answer::Context(records_block(&hits, wired.engine.settings())),
+            answer: Answer::Context(given.block),
             ended: Ended::Injected,
             saw,
-            because: hits.iter().map(|hit| format!("{} (score {})", hit.path, hit.score)).collect(),
+            because: given.hits.iter().map(|hit| format!("{} (score {:.2})", hit.id, hit.score)).collect(),
         })
     }
 
     fn session_start(&self, wired: &wiring::Wired) -> Result<Did> {
-        let facts = gather(&wired.engine)?;
+        let facts = gather(&wired.engine, self.agent.name)?;
         let source = format!("{}/", wired.engine.settings().memory_root.trim_end_matches('/'));
         let saw = "a session's start";
         Ok(match start::block(&facts, &source, START_MAX) {
@@ -179,7 +226,8 @@ impl Running<'_> {
                 ended: Ended::Injected,
                 saw: saw.to_owned(),
                 because: vec![format!(
-                    "{} that hold, {} left to do, {} new in review",
+                    "{} of the vault, {} that hold, {} left to do, {} new in review",
+                    facts.snapshot.iter().filter(|line| line.starts_with("- ")).count(),
                     facts.standing.len(),
                     facts.next_actions.len(),
                     facts.new_in_review
@@ -263,12 +311,20 @@ impl Running<'_> {
         did
     }
 
+    /// An agent without the skill is told how to save without it.
+    fn with_way(&self, text: String) -> String {
+        if self.agent.has_skill { text } else { format!("{}\n{WITHOUT_SKILL}", text.trim_end_matches('\n')) }
+    }
+
     fn stop(&self, wired: &wiring::Wired, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {
         let home = environment::home();
         match stop::stop(&wired.engine, folders(home.as_deref()), arrival)? {
             stop::Outcome::Through(why) => Ok(Did::nothing("a stop", why)),
             stop::Outcome::Held { text, kinds } => Ok(Did {
-                answer: if suggest { Answer::Suggest(text) } else { Answer::Hold(text) },
+                answer: match (text, suggest) {
+                    (text, true) => Answer::Suggest(self.with_way(text)),
+                    (text, false) => Answer::Hold(self.with_way(text)),
+                },
                 ended: Ended::Captured,
                 saw: "a stop".to_owned(),
                 because: kinds.iter().map(|(kind, score)| format!("{kind} (score {score:.2})")).collect(),

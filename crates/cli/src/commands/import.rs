@@ -1,17 +1,19 @@
-//! `import`: memories from elsewhere.
+//! `import`: memories from elsewhere, named or found.
 
 use super::show::visible;
 use super::{auto_commit, carry};
 use crate::args::{Args, Import};
 use crate::output::{Out, Table};
 use crate::wiring::Wired;
-use crate::{person, wiring};
+use crate::{environment, person, wiring};
+use heirloom_agents::table::{CLAUDE_CODE, CODEX};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Channel, Code, Fault, fault::Result};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::shelf::tiers::is_archive;
-use heirloom_engine::transfer::{Imported, gather, import, rehearse};
+use heirloom_engine::transfer::{Homes, Imported, Source, find, gather, import, rehearse};
+use serde_json::json;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -21,13 +23,15 @@ const LISTED: usize = 20;
 pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
+    if call.is_auto() {
+        return auto(&wired, call, out);
+    }
     if let Some(archive) = archive(&wired, call)? {
         return carry::import(&wired, call, archive, out);
     }
     let paths: Vec<PathBuf> = call.paths.iter().map(|path| wired.cwd.join(path)).collect();
     let sources = gather(&paths)?;
-    // What is in a file is not this person's word, even if this person brings the file.
-    let entry = Entry::through(if person::is_present() { Channel::Repository } else { Channel::Agent });
+    let entry = entry();
     let report = match call.dry_run {
         true => rehearse(&wired.engine, &sources, entry)?,
         false => import(&wired.engine, &sources, entry)?,
@@ -60,6 +64,51 @@ fn archive<'a>(wired: &Wired, call: &'a Import) -> Result<Option<&'a Path>> {
         .hint("`heirloom export --shelf tiers --to FILE` makes one")),
         found => Ok(found),
     }
+}
+
+/// What is in a file is not this person's word, even if this person brings the file.
+fn entry() -> Entry {
+    Entry::through(if person::is_present() { Channel::Repository } else { Channel::Agent })
+}
+
+/// Finds what there is, shows what would arrive, asks, imports.
+fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
+    let homes = Homes {
+        claude_code: environment::agent_folder(&CLAUDE_CODE),
+        codex: environment::agent_folder(&CODEX),
+    };
+    let found = find(wired.engine.project(), &homes)?;
+    let sources: Vec<Source> = found.iter().flat_map(|origin| origin.sources.iter().cloned()).collect();
+    let mut report = rehearse(&wired.engine, &sources, entry())?;
+    if !out.is_json() {
+        for origin in &found {
+            out.line(format!("found {}: {} files", out.style.bold(origin.what), origin.sources.len()));
+        }
+        if found.is_empty() {
+            out.say("no agent on this machine has anything about this project yet");
+            return Ok(exit::OK);
+        }
+        print(out, &report);
+    }
+    let new = report.new_count();
+    let waits = report.shelves.iter().any(|shelf| shelf.waiting > 0);
+    let wanted = !call.dry_run && (new > 0 || waits);
+    let go = wanted && person::confirm(&format!("Import {new} memories?"), call.yes)?;
+    if go {
+        report = import(&wired.engine, &sources, entry())?;
+        auto_commit(wired, out, &format!("memory: import {} memories", report.new_count()));
+    }
+    out.answer(&json!({ "found": found, "report": report }), || {
+        if go {
+            out.line(format!("{} {} memories", out.style.green("imported"), report.new_count()));
+            out.say("next: `heirloom recall \"a question\"` shows what an agent would be given");
+        } else if wanted {
+            out.say("nothing was imported");
+        } else if !call.dry_run {
+            out.say("nothing new; everything that can be taken is here");
+        }
+    });
+    Ok(if wanted && !go { exit::REFUSED } else { exit::OK })
 }
 
 fn print(out: &Out, report: &Imported) {

@@ -7,6 +7,8 @@ use crate::{person, wiring};
 use heirloom_core::MemoryId;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
+use heirloom_engine::index::shelves::ShelfIndex;
+use heirloom_engine::recall::ledger;
 use heirloom_engine::shelf::{Done, Shelf, unknown};
 
 fn each(
@@ -76,6 +78,9 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
     if call.shred && id.kind().shelf() == heirloom_core::ShelfName::Tiers {
         wired.tiers()?.scrub(true)?.iter().for_each(|place| out.note(place));
     }
+    // What is derived from the shelves must not remember what they forgot.
+    ShelfIndex::forget(&wired.engine, &[gone.id.as_str()])?;
+    ledger::forget(wired.engine.project(), gone.id.as_str())?;
     out.answer(&gone, || {
         out.line(format!("{} {}", out.style.green("forgotten"), out.style.bold(gone.id.as_str())));
         gone.places.iter().for_each(|place| out.line(format!("  {}", out.style.dim(place))));

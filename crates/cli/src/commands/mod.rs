@@ -10,12 +10,15 @@ mod config;
 mod convert;
 mod demo;
 mod demo_shelves;
+mod doctor;
 mod edit;
 mod export;
 mod hook;
+mod hybrid;
 mod import;
 mod init;
 mod input;
+mod last;
 mod lesson;
 mod lifecycle;
 mod names;
@@ -30,6 +33,8 @@ mod review_list;
 mod scan;
 mod scan_report;
 mod search;
+mod setup;
+mod setup_receipt;
 mod show;
 mod snapshot;
 mod status;
@@ -52,6 +57,7 @@ use heirloom_engine::shelf::Done;
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     match &args.command {
         Command::Init(call) => init::run(args, call, out),
+        Command::Setup(call) => setup::run(args, call, out),
         Command::Add(call) => add::run(args, call, out),
         Command::Remember(call) => remember::run(args, call, out),
         Command::Search(call) => search::run(args, call, out),
@@ -72,6 +78,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Unarchive(call) => lifecycle::unarchive(args, call, out),
         Command::Forget(call) => lifecycle::forget(args, call, out),
         Command::Recall(call) => recall::run(args, call, out),
+        Command::Why(call) => hybrid::why(args, call, out),
         Command::Brief(call) => brief::run(args, call, out),
         Command::Snapshot(call) => snapshot::run(args, call, out),
         Command::Review(call) => review::run(args, call, out),
@@ -95,6 +102,8 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Lesson(call) => lesson::run(args, call, out),
         Command::Note(call) => note::run(args, call, out),
         Command::Vault(call) => vault::run(args, call, out),
+        Command::Doctor(_) => doctor::run(args, out),
+        Command::Last(call) => last::run(args, call, out),
         Command::Hook(call) => hook::run(args, call, out),
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),

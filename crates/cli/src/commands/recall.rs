@@ -1,28 +1,39 @@
 //! `recall`: what an agent would be given for a prompt.
 
+use super::hook::{PROMPT_MAX, VAULT_MAX};
 use crate::args::{Args, Recall};
 use crate::output::Out;
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
-use heirloom_engine::inject::records_block;
-use heirloom_engine::recall::title_tags::{Why, recall};
+use heirloom_core::text::one_line;
+use heirloom_engine::inject::prompt_block;
+use heirloom_engine::recall::prompt::{Called, for_prompt};
+use heirloom_engine::recall::title_tags::Why;
 use serde_json::json;
 
 pub(crate) fn run(args: &Args, call: &Recall, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
+    if super::hybrid::is_on(&wired) {
+        return super::hybrid::recall(&wired, call, out);
+    }
     let prompt = call.prompt.join(" ");
-    let hits = recall(&wired.engine, &prompt)?;
-    let block = records_block(&hits, wired.engine.settings());
-    out.answer(&json!({ "prompt": prompt, "hits": hits, "block": block }), || {
-        if hits.is_empty() {
+    let called = for_prompt(&wired.engine, &prompt, call.agent.as_deref(), VAULT_MAX)?;
+    let block = prompt_block(&wired.engine, &called, PROMPT_MAX);
+    let Called { records: hits, notes, lessons, vault } = &called;
+    let answer = json!({ "prompt": prompt, "hits": hits, "notes": notes, "lessons": lessons, "vault": vault, "block": block });
+    out.answer(&answer, || {
+        if block.is_empty() {
             out.say("nothing fits; recall looks at titles and tags (see `heirloom list`)");
             return;
         }
         out.raw(block.as_bytes());
         if call.explain {
-            for hit in &hits {
+            for beside in notes.iter().chain(lessons) {
+                out.say(format!("    {}: {}", one_line(&beside.memory.title), one_line(&beside.why)));
+            }
+            for hit in hits {
                 out.say(format!(
                     "{} {}: {}",
                     out.style.dim(&format!("{:>3}", hit.score)),

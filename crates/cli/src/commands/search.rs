@@ -18,6 +18,9 @@ pub(crate) fn run(args: &Args, call: &Search, out: &Out) -> Result<u8> {
     if call.tier.is_some() || call.context {
         return super::tiers::search(&wired, call, out);
     }
+    if super::hybrid::is_on(&wired) {
+        return super::hybrid::search(&wired, call, out);
+    }
     let wanted = Wanted {
         kind: call.kind.as_deref().map(|name| known_kind(&wired, name)).transpose()?,
         include_retired: call.include_retired,

@@ -2,9 +2,11 @@
 //!
 //! Comes in: what a command has to say. Goes out: text for people or JSON for programs. Never anywhere else: printing.
 
+mod diff;
 mod style;
 mod table;
 
+pub(crate) use diff::unified;
 pub(crate) use style::Style;
 pub(crate) use table::Table;
 
@@ -29,6 +31,11 @@ impl Out {
             style: Style::wanted(std::io::stdout().is_terminal() && !json),
             err_style: Style::wanted(std::io::stderr().is_terminal()),
         }
+    }
+
+    /// Whether a program reads the answer.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
     }
 
     /// Data: a line on stdout.

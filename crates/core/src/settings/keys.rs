@@ -145,7 +145,18 @@ pub const KEYS: &[Key] = &[
     key("max_memories_per_category", COUNT, "", "a create above it is refused; no key, no limit"),
     key("retrieval.enabled", Type::Switch, "true", "off: nothing is recalled at prompts"),
     key("retrieval.max_inject", Type::Whole { min: 0, max: 20 }, "5", "most memories recalled at a prompt"),
-    key("retrieval.match_strategy", Type::Choice(&["title_tags"]), r#""title_tags""#, "how recall ranks"),
+    key(
+        "retrieval.match_strategy",
+        Type::Choice(&["title_tags", "hybrid"]),
+        r#""title_tags""#,
+        "how recall ranks",
+    ),
+    key(
+        "recall.max_tokens",
+        Type::Whole { min: 100, max: 20_000 },
+        "1200",
+        "most tokens given to an agent at a prompt, under hybrid",
+    ),
     key("triage.enabled", Type::Switch, "true", "off: stops are never held up"),
     guarded(
         Guard::UserFirst,

@@ -50,6 +50,8 @@ pub struct Retrieval {
     pub max_inject: usize,
     /// How they are ranked.
     pub match_strategy: MatchStrategy,
+    /// Most tokens given at a prompt, under `hybrid`.
+    pub max_tokens: usize,
 }
 
 /// How recall ranks.
@@ -57,6 +59,8 @@ pub struct Retrieval {
 pub enum MatchStrategy {
     /// Words of the prompt against titles and tags.
     TitleTags,
+    /// One ranking over every shelf, by words, meaning and context.
+    Hybrid,
 }
 
 /// What happens at a stop.
@@ -192,7 +196,11 @@ impl Settings {
             retrieval: Retrieval {
                 enabled: v.on("retrieval.enabled"),
                 max_inject: v.count("retrieval.max_inject").unwrap_or_default() as usize,
-                match_strategy: MatchStrategy::TitleTags,
+                match_strategy: match v.text("retrieval.match_strategy").as_str() {
+                    "hybrid" => MatchStrategy::Hybrid,
+                    _ => MatchStrategy::TitleTags,
+                },
+                max_tokens: v.count("recall.max_tokens").unwrap_or_default() as usize,
             },
             triage: Triage {
                 enabled: v.on("triage.enabled"),

@@ -10,5 +10,5 @@ pub mod transcript;
 pub mod triage;
 
 pub use notes::{Captured, Proposals, capture_notes, keep_all, keep_at_stop};
-pub use scope::scope_of;
+pub use scope::{files_named, scope_of};
 pub use tiers::{KeptTurns, keep_turns};

@@ -21,6 +21,17 @@ pub fn scope_of(text: &str) -> Scope {
     file(&words).or_else(|| area(&words)).unwrap_or(Scope::Global)
 }
 
+/// Every file a text names, with a path or a short extension; each once.
+pub fn files_named(text: &str) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    for file in text.split_whitespace().filter_map(path_in).filter(|file| !file.contains('*')) {
+        if !files.iter().any(|known| known == file) {
+            files.push(file.to_owned());
+        }
+    }
+    files
+}
+
 fn file(words: &[&str]) -> Option<Scope> {
     let named = words
         .windows(2)
@@ -96,6 +107,12 @@ mod tests {
         ] {
             assert_eq!(scope_of(text).to_string(), scope, "{text}");
         }
+    }
+
+    #[test]
+    fn every_file_a_text_names_is_found_once() {
+        let text = "Why does `src/a.rs` call lib/b.ts, and src/a.rs not? See https://x.org/c.md or *.md";
+        assert_eq!(files_named(text), ["src/a.rs", "lib/b.ts"]);
     }
 
     #[test]

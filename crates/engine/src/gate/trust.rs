@@ -7,7 +7,9 @@
 use crate::files::{self, Mode};
 use heirloom_core::{Channel, Source, Trust, fault::Result, json, time};
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -40,7 +42,20 @@ impl Standing {
 /// The book of one project.
 #[derive(Debug, Default)]
 pub struct Book {
-    entries: HashMap<(String, String), Standing>,
+    /// By id; of each id the few texts it ever had, by hash.
+    entries: HashMap<String, Vec<(String, Standing)>>,
+}
+
+/// A line of the book, as far as trust is concerned.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    hash: Cow<'a, str>,
+    #[serde(borrow)]
+    channel: Option<Cow<'a, str>>,
+    accepted: Option<bool>,
 }
 
 /// Where a project's book is.
@@ -73,32 +88,39 @@ fn append(book: &Path, now: Timestamp, id: &str, hash: &str, what: Value) -> Res
 impl Book {
     /// Reads the book; a line that cannot be read costs only itself.
     pub fn read(book: &Path) -> Result<Book> {
-        let mut entries: HashMap<(String, String), Standing> = HashMap::new();
+        let mut known = Book::default();
         let bytes = files::read_if_there(book, LIMIT)?.unwrap_or_default();
         for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-            let Ok(value) = json::parse(line) else { continue };
-            let text = |key: &str| value.get(key).and_then(Value::as_str);
-            let (Some(id), Some(hash)) = (text("id"), text("hash")) else { continue };
-            let standing = entries.entry((id.to_owned(), hash.to_owned())).or_insert(Standing::STRANGER);
-            if let Some(channel) = text("channel").and_then(Channel::named) {
+            let Ok(line) = serde_json::from_slice::<Line<'_>>(line) else { continue };
+            let standing = known.place(&line.id, &line.hash);
+            if let Some(channel) = line.channel.as_deref().and_then(Channel::named) {
                 standing.channel = channel;
             }
-            standing.accepted |= value.get("accepted") == Some(&Value::Bool(true));
+            standing.accepted |= line.accepted == Some(true);
         }
-        Ok(Book { entries })
+        Ok(known)
+    }
+
+    fn place(&mut self, id: &str, hash: &str) -> &mut Standing {
+        let texts = self.entries.entry(id.to_owned()).or_default();
+        let at = texts.iter().position(|(known, _)| known == hash).unwrap_or_else(|| {
+            texts.push((hash.to_owned(), Standing::STRANGER));
+            texts.len() - 1
+        });
+        &mut texts[at].1
     }
 
     /// Takes in what was noted since the book was read.
     pub fn learn(&mut self, id: &str, hash: &str, standing: Standing) {
-        let known = self.entries.entry((id.to_owned(), hash.to_owned())).or_insert(Standing::STRANGER);
+        let known = self.place(id, hash);
         known.channel = standing.channel;
         known.accepted |= standing.accepted;
     }
 
     /// What is known of a text.
     pub fn standing(&self, id: &str, hash: &str) -> Standing {
-        // A stored hash is looked up as it is; cloning two short strings is cheaper than a second map.
-        self.entries.get(&(id.to_owned(), hash.to_owned())).copied().unwrap_or(Standing::STRANGER)
+        let texts = self.entries.get(id).map(Vec::as_slice).unwrap_or_default();
+        texts.iter().find(|(known, _)| known == hash).map_or(Standing::STRANGER, |(_, standing)| *standing)
     }
 }
 

@@ -32,12 +32,14 @@ pub struct Check {
 }
 
 /// What is known of one agent on this machine.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct AgentFacts {
     /// Its name.
     pub name: String,
     /// Whether our hooks are in its settings.
     pub installed: bool,
+    /// Whether they are there more than once, so that every event runs them twice.
+    pub twice: bool,
     /// Whether the command they name is this program.
     pub points_here: bool,
     /// Whether the agent has been told to trust them; `None` if it does not ask.
@@ -53,6 +55,8 @@ pub struct Facts {
     pub program: Option<String>,
     /// The agents found on this machine.
     pub agents: Vec<AgentFacts>,
+    /// Settings that could not be used, a line each.
+    pub settings: Vec<String>,
     /// Why the store cannot be written, if it cannot.
     pub store_fault: Option<String>,
     /// What of the index does not match the files; `None` if there is no store yet.
@@ -91,7 +95,14 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         ));
     }
     checks.extend(facts.agents.iter().map(agent));
+    checks.push(match facts.settings.as_slice() {
+        [] => good("settings", "all of them can be used"),
+        wrong => {
+            check("settings", State::Warning, wrong.join("; "), "correct them with `heirloom config set`")
+        }
+    });
     checks.push(match &facts.store_fault {
+        None if facts.index_mismatches.is_none() => good("store", "nothing is stored here yet"),
         None => good("store", "can be written"),
         Some(why) => {
             check("store", State::Broken, why, "check who owns the memory folder and its permissions")
@@ -108,7 +119,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         ),
     });
     checks.push(match &facts.failing {
-        None => good("hooks", "the latest runs did their work"),
+        None => good("hooks", "no recent run has failed"),
         Some(failing) => check(
             "hooks",
             State::Broken,
@@ -158,6 +169,16 @@ fn agent(facts: &AgentFacts) -> Check {
             State::Broken,
             format!("{name} has not been told to trust the hooks, and does not run them"),
             format!("start {name} in this project and approve the hooks when it asks"),
+        );
+    }
+    if facts.twice {
+        return check(
+            id,
+            State::Warning,
+            format!("{name} has the hooks more than once and runs them as often"),
+            format!(
+                "keep one place: `heirloom setup --uninstall --agent {name}` takes them out of your settings"
+            ),
         );
     }
     good(id, format!("{name} calls this program"))

@@ -1,7 +1,7 @@
 //! What a session may be told at its start, chosen by trust.
 //!
-//! Comes in: an engine. Goes out: the facts for [`super::start::block`]. Only what a person wrote or accepted is told to every session; from
-//! agents only what the last session on this machine left to do, labelled. Never here: rendering; text found in the repository that nobody
+//! Comes in: an engine and an agent. Goes out: the facts for [`super::start::block`]. Only what a person wrote or accepted is told to every
+//! session; from agents only what the last session on this machine left to do and the agent's own registers, labelled. Never here: rendering; text found in the repository that nobody
 //! here wrote or accepted.
 
 use super::start::{Facts, Standing};
@@ -19,8 +19,11 @@ const RUNS: usize = 50;
 const TOLD: &str = "told-in-review";
 const TOLD_MAX: u64 = 1 << 20;
 
-/// Gathers what may be told. What is new in review is told once: it counts as told from now on.
-pub fn gather(engine: &Engine) -> Result<Facts> {
+/// Most characters of the vault's snapshot: it shares the budget of a session's start with what else must be known.
+const SNAPSHOT_MAX: usize = 1_200;
+
+/// Gathers what an agent may be told. What is new in review is told once: it counts as told from now on.
+pub fn gather(engine: &Engine, agent: &str) -> Result<Facts> {
     if !engine.project().root().folder().is_dir() {
         return Ok(Facts::default());
     }
@@ -34,6 +37,7 @@ pub fn gather(engine: &Engine) -> Result<Facts> {
         .collect();
     let steers = |memory: &&Memory| matches!(memory.kind, Kind::Constraint | Kind::Preference);
     let mut facts = Facts {
+        snapshot: snapshot(engine, agent)?,
         new_in_review: new_in_review(engine, active.iter().filter(steers))?,
         failing: trace::failing(&trace::last(engine.project(), RUNS)?),
         ..Facts::default()
@@ -60,6 +64,14 @@ pub fn gather(engine: &Engine) -> Result<Facts> {
     facts.standing.retain(allowed);
     facts.next_actions.retain(allowed);
     Ok(facts)
+}
+
+/// The lines of the vault's snapshot for an agent: what is shared and what is its own, by the vault's rules of trust.
+fn snapshot(engine: &Engine, agent: &str) -> Result<Vec<String>> {
+    let vault = engine.vault();
+    let block = vault.snapshot(&vault.reader(Some(agent)), Some(SNAPSHOT_MAX))?;
+    // The first line is its heading, and the section has one of its own.
+    Ok(block.lines().skip(1).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
 /// The texts of a record's content field.

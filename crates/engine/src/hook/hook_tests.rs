@@ -444,16 +444,16 @@ fn every_session_is_told_only_what_a_person_said_and_what_is_left_to_do() {
     store(&engine, "constraint", "theirs", rule("always obey"), Agent);
     let session = serde_json::json!({"goal": "g", "outcome": "success", "completed": ["a"], "next_actions": ["write docs"]});
     store(&engine, "session_summary", "last", session, Agent);
-    let facts = super::gather(&engine).unwrap();
+    let facts = super::gather(&engine, "claude-code").unwrap();
     let told = block(&facts, ".claude/memory/", 2_000).unwrap();
     assert!(told.contains("never on Fridays") && !told.contains("always obey"), "{told}");
     assert!(told.contains("write docs (from an agent") && told.contains("1 new memory waits"), "{told}");
-    assert_eq!(super::gather(&engine).unwrap().new_in_review, 0, "it is named once");
+    assert_eq!(super::gather(&engine, "claude-code").unwrap().new_in_review, 0, "it is named once");
     // A record that came with the repository is nobody's word here.
     let path = scene.cwd.join(".claude/memory/constraints/mine.json");
     let text = std::fs::read_to_string(&path).unwrap().replace("Fridays", "Mondays");
     std::fs::write(&path, text).unwrap();
-    let facts = super::gather(&scene.engine()).unwrap();
+    let facts = super::gather(&scene.engine(), "claude-code").unwrap();
     assert!(facts.standing.is_empty());
 }
 
@@ -463,6 +463,7 @@ fn doctor_names_the_first_broken_link_and_its_fix() {
     let agent = AgentFacts {
         name: "codex".into(),
         installed: true,
+        twice: false,
         points_here: true,
         trusted: Some(false),
         switched_off_by: None,

@@ -7,7 +7,7 @@ use super::validate::Verdict;
 use crate::engine::Engine;
 use crate::gate::policy::Row;
 use crate::shelf::notes;
-use heirloom_core::{Code, Fault};
+use heirloom_core::{Code, Fault, fault::Result};
 use std::path::Path;
 
 /// The verdict of the shelf that owns a path.
@@ -15,17 +15,13 @@ pub fn judge(engine: &Engine, inside: &Inside, path: &Path, bytes: &[u8]) -> Ver
     let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     let shelf = inside.rest.iter().next().and_then(|part| part.to_str());
     let judged = match (shelf, extension.as_deref()) {
-        (_, Some("json")) => engine.records().judge(&inside.rest, bytes),
-        (Some("notes"), Some("md")) => text(bytes).and_then(|text| notes::read_file(text).map(drop)),
+        (Some("vault.jsonl"), _) => return of_many(engine.vault().judge_file(bytes)),
         // Any Markdown is a topic's page; what counts is that the gate would have let it through.
         (Some("topics"), Some("md")) => {
-            text(bytes).and_then(|text| match engine.screen().would_refuse(text, Row::Topics) {
-                Some(rule) => {
-                    Err(Fault::new(Code::GateRefused, format!("it holds what must not be stored ({rule})")))
-                }
-                None => Ok(()),
-            })
+            return of_many(text(bytes).and_then(|text| allowed(engine, text, Row::Topics)));
         }
+        (_, Some("json")) => engine.records().judge(&inside.rest, bytes),
+        (Some("notes"), Some("md")) => text(bytes).and_then(|text| notes::read_file(text).map(drop)),
         _ => return Verdict::Nobodys,
     };
     match judged {
@@ -34,7 +30,24 @@ pub fn judge(engine: &Engine, inside: &Inside, path: &Path, bytes: &[u8]) -> Ver
     }
 }
 
-fn text(bytes: &[u8]) -> heirloom_core::fault::Result<&str> {
+/// The verdict on a file that holds many memories.
+fn of_many(judged: Result<()>) -> Verdict {
+    match judged {
+        Ok(()) => Verdict::Valid,
+        Err(fault) => Verdict::Wrong(fault.message),
+    }
+}
+
+fn allowed(engine: &Engine, text: &str, row: Row) -> Result<()> {
+    match engine.screen().would_refuse(text, row) {
+        Some(rule) => {
+            Err(Fault::new(Code::GateRefused, format!("it holds what must not be stored ({rule})")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| Fault::new(Code::Damaged, "it is not UTF-8 text"))
 }
 

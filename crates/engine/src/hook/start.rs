@@ -38,18 +38,22 @@ pub struct Facts {
 /// After so many failures in a row a session is told.
 const FAILURES_WORTH_A_WORD: usize = 3;
 
+const TO_DO: &str = "Left to do by the last session";
+/// So many of its lines have their room kept.
+const KEPT_TO_DO: usize = 3;
+
 /// The block, at most `budget` characters; `None` if there is nothing to say.
 pub fn block(facts: &Facts, source: &str, budget: usize) -> Option<String> {
     let head = format!("<memory-context source=\"{}\">\n", escape(source, true));
     let tail = "</memory-context>\n";
     let mut room = budget.checked_sub(head.chars().count() + tail.len())?;
     let mut body = String::new();
-    let mut section = |title: &str, lines: Vec<String>| {
+    let mut section = |title: &str, lines: Vec<String>, kept_for_others: usize| {
         let mut open = false;
         for line in lines {
             let heading = if open || title.is_empty() { String::new() } else { format!("{title}:\n") };
             let cost = heading.chars().count() + line.chars().count() + 1;
-            if cost > room {
+            if cost + kept_for_others > room {
                 return;
             }
             room -= cost;
@@ -59,11 +63,19 @@ pub fn block(facts: &Facts, source: &str, budget: usize) -> Option<String> {
             body.push('\n');
         }
     };
+    // What the last session left to do comes last and must not be what is cut off either.
+    let to_do: Vec<String> = facts.next_actions.iter().map(in_a_line).collect();
+    let kept: usize = to_do.iter().take(KEPT_TO_DO).map(|line| line.chars().count() + 1).sum();
+    let kept = if to_do.is_empty() { 0 } else { (kept + TO_DO.len() + 2).min(budget / 4) };
     // What a person must know comes first: it is short, and must not be what the budget cuts off.
-    section("", notices(facts));
-    section("Who is at work here", facts.snapshot.iter().map(|line| shown(line)).collect());
-    section("What holds in this project", facts.standing.iter().map(in_a_line).collect());
-    section("Left to do by the last session", facts.next_actions.iter().map(in_a_line).collect());
+    section("", notices(facts), 0);
+    section(
+        "Who is at work here",
+        facts.snapshot.iter().map(|line| whole(&line.replace("&lt;", "<"))).collect(),
+        kept,
+    );
+    section("What holds in this project", facts.standing.iter().map(in_a_line).collect(), kept);
+    section(TO_DO, to_do, 0);
     (!body.is_empty()).then(|| format!("{head}{body}{tail}"))
 }
 
@@ -93,6 +105,10 @@ fn in_a_line(memory: &Standing) -> String {
 }
 
 fn shown(text: &str) -> String {
-    let plain = heirloom_core::text::strip_invisible(text);
-    cut(&escape(&one_line(&plain), true), LINE_MAX).to_owned()
+    cut(&whole(text), LINE_MAX).to_owned()
+}
+
+/// The vault's lines have a budget of their own, and half a rule is none. It spells some brackets out already; they are not spelt twice.
+fn whole(text: &str) -> String {
+    escape(&one_line(&heirloom_core::text::strip_invisible(text)), true)
 }

@@ -22,6 +22,8 @@ pub enum Verdict {
     Valid,
     /// It is not, and why.
     Invalid(String),
+    /// It is not, and why; but it holds other memories too, so it stays where it is. What is wrong in it does not count.
+    Wrong(String),
     /// No shelf owns this path.
     Nobodys,
 }
@@ -72,6 +74,13 @@ pub fn validate(
             outcome.warnings.push(format!(
                 "WARNING: file is valid but was written directly (bypassed the guard): {}",
                 real.display()
+            ));
+            return Ok(outcome);
+        }
+        Verdict::Wrong(why) => {
+            outcome.refusal = Some(format!(
+                "{name} was written directly and is not what it should be: {why}. The file stays, because other memories are in it; \
+                 take your change back, and use `heirloom add` to store the memory instead."
             ));
             return Ok(outcome);
         }

@@ -135,6 +135,12 @@ pub struct Document {
     pub scope: String,
     /// Paths or globs it applies to.
     pub applies_to: Vec<String>,
+    /// The file it lives in; empty for a memory that is no file.
+    pub file: String,
+    /// Where it came from, by name; empty if that is not kept.
+    pub source: String,
+    /// What changes whenever the stored bytes do; empty if that is not kept.
+    pub version: String,
 }
 
 impl Document {
@@ -175,4 +181,24 @@ pub struct Card {
     pub role: Role,
     /// Fingerprint of the speaker's first name, 0 for none.
     pub speaker: i64,
+}
+
+impl Card {
+    /// The card of a document that is in no index.
+    pub(crate) fn of(document: &Document) -> Card {
+        Card {
+            number: 0,
+            group: 0,
+            position: document.position,
+            occurred_at: document.occurred_at,
+            kind: document.kind.clone(),
+            trust: document.trust,
+            status: document.status,
+            length: 0,
+            confidence: document.confidence,
+            scope: document.scope.clone(),
+            role: document.role,
+            speaker: 0,
+        }
+    }
 }

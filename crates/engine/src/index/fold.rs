@@ -3,152 +3,148 @@
 //! In: waiting rows and fresh bags of one owner, inside the caller's transaction. Out: changed postings. The
 //! transaction is never ended here.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{CachedStatement, OptionalExtension, ToSql, Transaction, params};
 
+use super::batch::Batch;
 use super::error::IndexError;
 use super::postings::{self, Bag, CHUNK_BITS, Cells};
 use super::write::Part;
 use super::{key_of, number_of, typo};
 
-/// Moves what waits, and `fresh` bags, into the postings.
-pub(super) fn fold(tx: &Transaction<'_>, part: &Part, fresh: Vec<(u32, &Bag)>) -> Result<(), IndexError> {
+/// Moves what waits into the postings.
+pub(super) fn fold(tx: &Transaction<'_>, part: &Part) -> Result<(), IndexError> {
     let average = part.words as f32 / part.docs.max(1) as f32;
     let (low, high) = (key_of(part.part, 0), key_of(part.part + 1, 0));
-    // A fast hash pays here: every posting of the batch is looked up once. It is seeded, so texts cannot be made to collide.
-    let mut cells: HashMap<String, Vec<(u32, u8)>, foldhash::fast::RandomState> = HashMap::default();
-    let mut lowest = u32::MAX;
-    let mut add = |term: &str, number: u32, impact: u8| match cells.get_mut(term) {
-        Some(list) => list.push((number, impact)),
-        None => {
-            cells.insert(term.to_owned(), vec![(number, impact)]);
-        }
-    };
+    let mut cells: BTreeMap<String, Vec<(u32, u8)>> = BTreeMap::new();
     {
         let mut waiting =
             tx.prepare_cached("select key, terms from pending where key >= ?1 and key < ?2 order by key")?;
         let mut rows = waiting.query(params![low, high])?;
         while let Some(row) = rows.next()? {
             let number = number_of(row.get(0)?);
-            lowest = lowest.min(number);
             Bag::each_in(row.get_ref(1)?.as_blob().unwrap_or_default(), |term, count, length| {
-                add(term, number, postings::impact(count, length, average))
+                let cell = (number, postings::impact(count, length, average));
+                match cells.get_mut(term) {
+                    Some(list) => list.push(cell),
+                    None => _ = cells.insert(term.to_owned(), vec![cell]),
+                }
             });
         }
     }
-    for (number, bag) in fresh {
-        lowest = lowest.min(number);
-        for (term, count) in bag.counts() {
-            add(term, number, postings::impact(count, bag.length, average));
-        }
+    if cells.is_empty() {
+        return Ok(());
     }
     tx.prepare_cached("delete from pending where key >= ?1 and key < ?2")?.execute(params![low, high])?;
-    // In the order of the table, so that pages are written once.
-    let mut sorted: Vec<_> =
-        cells.into_iter().map(|(term, list)| (postings::head(&term), term, list)).collect();
-    sorted.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-    let mut rows =
-        Rows { tx, part: part.part, new: Vec::with_capacity(TOGETHER), words: Vec::with_capacity(TOGETHER) };
-    for (_, term, list) in &sorted {
-        if typo::may_slip(term) {
-            // Only what slips are looked for in: the dictionary is read through, so it is kept short.
-            rows.word(term)?;
-        }
+    let mut words = Rows::new(tx, "word", 2)?;
+    for (term, list) in &cells {
+        note_word(&mut words, part.part, term)?;
         for new in list.chunk_by(|a, b| a.0 >> CHUNK_BITS == b.0 >> CHUNK_BITS) {
-            let Some((first, _)) = new.first() else { continue };
-            let chunk = first >> CHUNK_BITS;
-            let new = new.iter().map(|(number, impact)| ((number & 0xFFFF) as u16, *impact));
+            let chunk = new.first().map_or(0, |n| n.0 >> CHUNK_BITS);
+            join(tx, part.part, term, chunk, new.iter().map(|n| ((n.0 & 0xFFFF) as u16, n.1)))?;
+        }
+    }
+    words.finish()
+}
+
+/// Puts a batch, numbered from `first` on, into the postings. In the order of the table, so that pages are written once.
+pub(super) fn fold_batch(
+    tx: &Transaction<'_>,
+    part: &Part,
+    first: u32,
+    batch: &Batch,
+) -> Result<(), IndexError> {
+    let average = part.words as f32 / part.docs.max(1) as f32;
+    let norms: Vec<f32> = batch.lengths.iter().map(|l| postings::norm(*l, average)).collect();
+    let mut words = Rows::new(tx, "word", 2)?;
+    let mut posts = Rows::new(tx, "post", 4)?;
+    let mut blob = Vec::new();
+    for (term, places) in batch.terms() {
+        note_word(&mut words, part.part, term)?;
+        for new in
+            places.chunk_by(|a, b| (first + a.document) >> CHUNK_BITS == (first + b.document) >> CHUNK_BITS)
+        {
+            let chunk = new.first().map_or(0, |p| (first + p.document) >> CHUNK_BITS);
+            let cells = new.iter().map(|p| {
+                let norm = norms.get(p.document as usize).copied().unwrap_or(1.0);
+                (((first + p.document) & 0xFFFF) as u16, postings::impact_at(p.count, norm))
+            });
             // A chunk whose first document comes only now holds no postings yet.
-            if lowest <= chunk << CHUNK_BITS {
-                rows.add(term, chunk, postings::write(new))?;
+            if first <= chunk << CHUNK_BITS {
+                postings::write_to(cells, &mut blob);
+                posts.add(params![part.part, term, chunk, blob])?;
             } else {
-                rows.join(term, chunk, new)?;
+                join(tx, part.part, term, chunk, cells)?;
             }
         }
     }
-    rows.finish()
+    words.finish()?;
+    posts.finish()
+}
+
+/// Only what slips are looked for in: the dictionary is read through, so it is kept short.
+fn note_word(words: &mut Rows<'_>, part: i64, term: &str) -> Result<(), IndexError> {
+    if typo::may_slip(term) { words.add(params![part, term]) } else { Ok(()) }
+}
+
+/// Puts new cells behind those a term has in a chunk: numbers only ever rise.
+fn join(
+    tx: &Transaction<'_>,
+    part: i64,
+    term: &str,
+    chunk: u32,
+    new: impl ExactSizeIterator<Item = (u16, u8)> + Clone,
+) -> Result<(), IndexError> {
+    let mut add = tx.prepare_cached("insert into post values (?1, ?2, ?3, ?4) on conflict do nothing")?;
+    if add.execute(params![part, term, chunk, postings::write(new.clone())])? == 1 {
+        return Ok(());
+    }
+    let mut read =
+        tx.prepare_cached("select cells from post where part = ?1 and term = ?2 and chunk = ?3")?;
+    let old: Vec<u8> = read.query_row(params![part, term, chunk], |r| r.get(0))?;
+    let joined: Vec<(u16, u8)> = Cells::read(&old).iter().chain(new).collect();
+    let mut write =
+        tx.prepare_cached("update post set cells = ?4 where part = ?1 and term = ?2 and chunk = ?3")?;
+    write.execute(params![part, term, chunk, postings::write(joined.iter().copied())])?;
+    Ok(())
 }
 
 /// Rows per statement: fewer statements, same work on the pages.
 const TOGETHER: usize = 32;
 
-/// Postings and words on their way into the tables.
+/// Rows on their way into a table, several to a statement.
 struct Rows<'a> {
-    tx: &'a Transaction<'a>,
-    part: i64,
-    new: Vec<(&'a str, u32, Vec<u8>)>,
-    words: Vec<&'a str>,
+    statement: CachedStatement<'a>,
+    columns: usize,
+    filled: usize,
 }
 
 impl<'a> Rows<'a> {
-    fn word(&mut self, term: &'a str) -> Result<(), IndexError> {
-        self.words.push(term);
-        if self.words.len() == TOGETHER { self.write_words() } else { Ok(()) }
+    fn new(tx: &'a Transaction<'_>, table: &str, columns: usize) -> Result<Self, IndexError> {
+        let row = format!("({})", vec!["?"; columns].join(", "));
+        let rows = vec![row; TOGETHER].join(", ");
+        let statement = tx.prepare_cached(&format!("insert or ignore into {table} values {rows}"))?;
+        Ok(Self { statement, columns, filled: 0 })
     }
 
-    fn add(&mut self, term: &'a str, chunk: u32, blob: Vec<u8>) -> Result<(), IndexError> {
-        self.new.push((term, chunk, blob));
-        if self.new.len() == TOGETHER { self.write_new() } else { Ok(()) }
-    }
-
-    /// Puts new cells behind those a term has in a chunk: numbers only ever rise.
-    fn join(
-        &mut self,
-        term: &str,
-        chunk: u32,
-        new: impl ExactSizeIterator<Item = (u16, u8)> + Clone,
-    ) -> Result<(), IndexError> {
-        let mut add =
-            self.tx.prepare_cached("insert into post values (?1, ?2, ?3, ?4) on conflict do nothing")?;
-        if add.execute(params![self.part, term, chunk, postings::write(new.clone())])? == 1 {
-            return Ok(());
+    fn add(&mut self, values: &[&dyn ToSql]) -> Result<(), IndexError> {
+        for (at, value) in (self.filled * self.columns + 1..).zip(values) {
+            self.statement.raw_bind_parameter(at, value)?;
         }
-        let mut read =
-            self.tx.prepare_cached("select cells from post where part = ?1 and term = ?2 and chunk = ?3")?;
-        let old: Vec<u8> = read.query_row(params![self.part, term, chunk], |r| r.get(0))?;
-        let joined: Vec<(u16, u8)> = Cells::read(&old).iter().chain(new).collect();
-        let mut write = self
-            .tx
-            .prepare_cached("update post set cells = ?4 where part = ?1 and term = ?2 and chunk = ?3")?;
-        write.execute(params![self.part, term, chunk, postings::write(joined.iter().copied())])?;
+        self.filled += 1;
+        if self.filled == TOGETHER { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), IndexError> {
+        self.filled = 0;
+        self.statement.raw_execute()?;
         Ok(())
     }
 
-    fn write_new(&mut self) -> Result<(), IndexError> {
-        let statement =
-            format!("insert into post values {}", vec!["(?, ?, ?, ?)"; self.new.len()].join(", "));
-        let mut statement = self.tx.prepare_cached(&statement)?;
-        for (i, (term, chunk, blob)) in self.new.drain(..).enumerate() {
-            statement.raw_bind_parameter(i * 4 + 1, self.part)?;
-            statement.raw_bind_parameter(i * 4 + 2, term)?;
-            statement.raw_bind_parameter(i * 4 + 3, chunk)?;
-            statement.raw_bind_parameter(i * 4 + 4, blob)?;
-        }
-        statement.raw_execute()?;
-        Ok(())
-    }
-
-    fn write_words(&mut self) -> Result<(), IndexError> {
-        let statement =
-            format!("insert or ignore into word values {}", vec!["(?, ?)"; self.words.len()].join(", "));
-        let mut statement = self.tx.prepare_cached(&statement)?;
-        for (i, term) in self.words.drain(..).enumerate() {
-            statement.raw_bind_parameter(i * 2 + 1, self.part)?;
-            statement.raw_bind_parameter(i * 2 + 2, term)?;
-        }
-        statement.raw_execute()?;
-        Ok(())
-    }
-
+    /// Writes what is left. Places not filled since hold rows that are in the table already, or nothing: both are ignored.
     fn finish(mut self) -> Result<(), IndexError> {
-        if !self.new.is_empty() {
-            self.write_new()?;
-        }
-        if !self.words.is_empty() {
-            self.write_words()?;
-        }
-        Ok(())
+        if self.filled > 0 { self.write() } else { Ok(()) }
     }
 }
 

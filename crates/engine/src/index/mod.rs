@@ -5,16 +5,20 @@
 //! index whose marks are gone, which tells the caller to feed it again from the shelves. Any number of
 //! processes may read and write at once.
 
+mod batch;
 pub mod document;
 pub mod embed;
 pub mod error;
 mod fold;
+mod follow;
 mod late;
 mod mapped;
 mod matches;
 mod postings;
 mod read;
 mod scan;
+pub mod shelves;
+mod stamp;
 mod stem;
 mod store;
 mod terms;
@@ -75,6 +79,17 @@ impl Index {
         self.store.follow()?;
         let mut statement = self.store.db.prepare_cached("select value from mark where name = ?1")?;
         Ok(statement.query_row([name], |r| r.get(0)).optional()?)
+    }
+
+    /// All marks whose names begin with `prefix`, in order.
+    pub fn marks(&mut self, prefix: &str) -> Result<Vec<(String, String)>, IndexError> {
+        self.store.follow()?;
+        let mut statement = self
+            .store
+            .db
+            .prepare_cached("select name, value from mark where name >= ?1 and name < ?1 || char(1114111)")?;
+        let rows = statement.query_map([prefix], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// A snapshot of one owner's documents, with the vectors of `space` if there are any.

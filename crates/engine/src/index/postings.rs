@@ -52,10 +52,17 @@ impl<'a> Cells<'a> {
 
 /// Writes a blob; `cells` must rise by number.
 pub(crate) fn write(cells: impl ExactSizeIterator<Item = (u16, u8)> + Clone) -> Vec<u8> {
-    let mut blob = Vec::with_capacity(cells.len() * 3);
+    let mut blob = Vec::new();
+    write_to(cells, &mut blob);
+    blob
+}
+
+/// [`write`] in the place of what `blob` held.
+pub(crate) fn write_to(cells: impl ExactSizeIterator<Item = (u16, u8)> + Clone, blob: &mut Vec<u8>) {
+    blob.clear();
+    blob.reserve(cells.len() * 3);
     blob.extend(cells.clone().flat_map(|(n, _)| n.to_le_bytes()));
     blob.extend(cells.map(|(_, i)| i));
-    blob
 }
 
 /// The terms of one document with their weighted counts, and how many terms there are in all.
@@ -69,15 +76,12 @@ pub(crate) struct Bag {
 }
 
 impl Bag {
-    pub(crate) fn of(document: &Document) -> Self {
-        let mut letters = String::with_capacity(document.body.len() + document.title.len());
-        let mut found: Vec<(u64, u32, u32, f32)> = Vec::with_capacity(64);
+    /// Calls `found` with every term of a document and its weight, and says how many terms there are.
+    pub(crate) fn each_of(document: &Document, mut found: impl FnMut(&str, f32)) -> u32 {
         let mut length = 0f32;
         let mut add = |text: &str, field: f32, measured: bool| {
             terms::each(text, |term, weight| {
-                let start = letters.len() as u32;
-                letters.push_str(term);
-                found.push((head(term), start, letters.len() as u32, field * weight));
+                found(term, field * weight);
                 if measured {
                     length += weight;
                 }
@@ -89,12 +93,23 @@ impl Bag {
         }
         add(&document.speaker, 1.0, true);
         add(&document.body, 1.0, true);
+        length as u32
+    }
+
+    pub(crate) fn of(document: &Document) -> Self {
+        let mut letters = String::with_capacity(document.body.len() + document.title.len());
+        let mut found: Vec<(u64, u32, u32, f32)> = Vec::with_capacity(64);
+        let length = Self::each_of(document, |term, count| {
+            let start = letters.len() as u32;
+            letters.push_str(term);
+            found.push((head(term), start, letters.len() as u32, count));
+        });
         let term = |f: &(u64, u32, u32, f32)| &letters[f.1 as usize..f.2 as usize];
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| term(a).cmp(term(b))));
         let mut bag = Self {
             letters: String::with_capacity(letters.len()),
             ends: Vec::with_capacity(found.len()),
-            length: length as u32,
+            length,
         };
         for same in found.chunk_by(|a, b| a.0 == b.0 && term(a) == term(b)) {
             bag.letters.push_str(same.first().map_or("", term));
@@ -145,22 +160,31 @@ pub(crate) fn head(term: &str) -> u64 {
     u64::from_be_bytes(eight)
 }
 
+/// What a document's length makes of its counts: 1 at the average.
+pub(crate) fn norm(length: u32, average: f32) -> f32 {
+    1.0 - B + B * length as f32 / average.max(1.0)
+}
+
 /// The saturated weight of a term that counts `count` in a document of `length` terms, 0 to 1.
 pub(crate) fn saturated(count: f32, length: u32, average: f32) -> f32 {
-    let norm = 1.0 - B + B * length as f32 / average.max(1.0);
-    count / (count + K1 * norm)
+    count / (count + K1 * norm(length, average))
 }
 
 /// [`saturated`] as an 8-bit impact.
 pub(crate) fn impact(count: f32, length: u32, average: f32) -> u8 {
-    (saturated(count, length, average) * 255.0).round().clamp(1.0, 255.0) as u8
+    impact_at(count, norm(length, average))
+}
+
+/// [`impact`] where the norm of the document is known.
+pub(crate) fn impact_at(count: f32, norm: f32) -> u8 {
+    // Between 0 and 255.5, so the cut is a rounding.
+    ((count / (count + K1 * norm) * 255.0 + 0.5) as u8).max(1)
 }
 
 /// The count that an impact stands for: [`saturated`] turned round.
 pub(crate) fn count_of(impact: u8, length: u32, average: f32) -> f32 {
     let share = (f32::from(impact) / 255.0).min(0.99);
-    let norm = 1.0 - B + B * length as f32 / average.max(1.0);
-    share / (1.0 - share) * K1 * norm
+    share / (1.0 - share) * K1 * norm(length, average)
 }
 
 /// How much a term tells that `having` of `all` documents hold.

@@ -241,8 +241,9 @@ impl<'a> Reader<'a> {
     /// A document with its text.
     pub fn document(&self, number: u32) -> Result<Option<Document>, IndexError> {
         let Some(card) = self.card(number)? else { return Ok(None) };
-        let mut statement =
-            self.tx.prepare_cached("select id, title, tags, body, speaker, paths from doc where key = ?1")?;
+        let mut statement = self.tx.prepare_cached(
+            "select id, title, tags, body, speaker, paths, file, source, version from doc where key = ?1",
+        )?;
         let lines = |text: String| text.split('\n').filter(|l| !l.is_empty()).map(str::to_owned).collect();
         let found = statement.query_row([key_of(self.part, number)], |r| {
             Ok(Document {
@@ -252,6 +253,9 @@ impl<'a> Reader<'a> {
                 body: r.get(3)?,
                 speaker: r.get(4)?,
                 applies_to: lines(r.get(5)?),
+                file: r.get(6)?,
+                source: r.get(7)?,
+                version: r.get(8)?,
                 kind: card.kind.clone(),
                 role: card.role,
                 group: String::new(),

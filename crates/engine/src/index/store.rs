@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::error::IndexError;
 
 /// Version of tables and files. Another one means: start over.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
 fn wait(tries: i32) -> bool {
@@ -30,7 +30,7 @@ create table card (key integer primary key, grp integer not null, pos integer no
     role integer not null, speaker integer not null);
 create index card_grp on card (grp, pos, len) where grp <> 0;
 create table doc (key integer primary key, part integer not null, id text not null, title text not null, tags text not null,
-    body text not null, speaker text not null, paths text not null);
+    body text not null, speaker text not null, paths text not null, file text not null, source text not null, version text not null);
 create unique index doc_id on doc (part, id);
 create table post (part integer not null, term text not null, chunk integer not null, cells blob not null,
     primary key (part, term, chunk)) without rowid;

@@ -182,10 +182,28 @@ const STOPS: &[&str] = &[
     "youve",
 ];
 
+/// The stops of up to eight letters as numbers that sort as they do; of longer ones the first eight.
+const PACKED: [u64; STOPS.len()] = {
+    let mut out = [0; STOPS.len()];
+    let mut i = 0;
+    while i < STOPS.len() {
+        let word = STOPS[i].as_bytes();
+        let mut at = 0;
+        while at < 8 && at < word.len() {
+            out[i] |= (word[at] as u64) << (56 - 8 * at);
+            at += 1;
+        }
+        i += 1;
+    }
+    out
+};
+
 /// Whether a lower-case word carries no topic.
 pub(crate) fn is_stop(word: &str) -> bool {
-    // The longest stop has ten letters; most words are done with here.
-    word.len() <= 10 && STOPS.binary_search(&word).is_ok()
+    // The longest stop has ten letters; whole numbers settle nearly all the rest.
+    word.len() <= 10
+        && PACKED.binary_search(&super::postings::head(word)).is_ok()
+        && STOPS.binary_search(&word).is_ok()
 }
 
 /// Calls `found` with every term of `text` and its weight, in order.

@@ -8,12 +8,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{CachedStatement, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::batch::Batch;
 use super::document::Document;
 use super::embed::{Detail, Embedder, Embedding, Space};
 use super::error::IndexError;
-use super::fold::{cut_posting, fold};
+use super::fold::{cut_posting, fold, fold_batch};
 use super::postings::{Bag, CHUNK_BITS};
 use super::vectors::{self, Extent, Slot};
 use super::{Index, key_of, late, number_of};
@@ -71,7 +72,7 @@ pub(super) struct Part {
 }
 
 impl Index {
-    /// Applies `changes` of one owner, all or none, and sets `marks` with them.
+    /// Applies `changes` of one owner, all or none, and sets `marks` with them; a mark set to nothing is taken away.
     ///
     /// Every embedder's space gets a vector for each document put; without an embedder documents are found
     /// by keywords until [`Index::embed_missing`] has run.
@@ -93,7 +94,12 @@ impl Index {
             changes.iter().enumerate().filter(|(i, c)| last.get(c.id()) == Some(i)).map(|(_, c)| c).collect();
         let documents: Vec<&Document> =
             wanted.iter().filter_map(|c| if let Change::Put(d) = c { Some(d) } else { None }).collect();
-        let bags: Vec<Bag> = documents.iter().map(|d| Bag::of(d)).collect();
+        let bulk = documents.len() >= BATCH;
+        let terms = if bulk {
+            Terms::Batch(Batch::of(&documents))
+        } else {
+            Terms::Bags(documents.iter().map(|d| Bag::of(d)).collect())
+        };
         let embedded = match embedder {
             Some(e) if !documents.is_empty() => {
                 let passages: Vec<String> = documents.iter().map(|d| d.passage()).collect();
@@ -105,45 +111,69 @@ impl Index {
         };
 
         let folder = self.store.folder.clone();
-        let bulk = documents.len() >= BATCH;
         // A large batch changes many pages many times: with room for them each is written once.
         self.store.db.pragma_update(None, "cache_size", if bulk { -131_072 } else { -8_192 })?;
         let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
         let mut part = open_part(&tx, owner)?;
         let mut applied = Applied::default();
         let mut dead: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
+        let mut bury = |number: Option<u32>| {
+            applied.removed += 1;
+            if let Some(number) = number {
+                dead.entry(number >> CHUNK_BITS).or_default().push((number & 0xFFFF) as u16);
+            }
+        };
         for change in &wanted {
-            if let Some(number) = remove(&tx, &folder, &mut part, change.id())? {
-                applied.removed += 1;
-                if let Some(number) = number {
-                    dead.entry(number >> CHUNK_BITS).or_default().push((number & 0xFFFF) as u16);
+            if let Change::Remove(id) = change
+                && let Some(number) = remove(&tx, &folder, &mut part, id)?
+            {
+                bury(number);
+            }
+        }
+        let first = part.next;
+        {
+            let mut inserts = Inserts::new(&tx, owner)?;
+            for (document, length) in documents.iter().zip(terms.lengths()) {
+                // Most documents are new: looking for an old one only where the id is taken saves a search each.
+                if !inserts.add(&mut part, document, length)? {
+                    if let Some(number) = remove(&tx, &folder, &mut part, &document.id)? {
+                        bury(number);
+                    }
+                    inserts.add(&mut part, document, length)?;
                 }
             }
         }
+        applied.put = documents.len();
         add_dead(&tx, part.part, dead)?;
-        let first = part.next;
-        for (document, bag) in documents.iter().zip(&bags) {
-            insert(&tx, &mut part, owner, document, bag, bulk)?;
-            applied.put += 1;
-        }
         if let Some((space, embeddings)) = &embedded {
             let numbers: Vec<u32> = (first..part.next).collect();
             put_vectors(&tx, &folder, part.part, space, &numbers, embeddings)?;
         }
-        let waiting: i64 = tx
-            .prepare_cached("select count(*) from pending where key >= ?1 and key < ?2")?
-            .query_row(params![key_of(part.part, 0), key_of(part.part + 1, 0)], |r| r.get(0))?;
-        if bulk || waiting >= FOLD_AT {
-            let fresh = if bulk {
-                bags.iter().enumerate().map(|(i, b)| (first + i as u32, b)).collect()
-            } else {
-                Vec::new()
-            };
-            fold(&tx, &part, fresh)?;
+        match &terms {
+            Terms::Batch(batch) => {
+                fold(&tx, &part)?;
+                fold_batch(&tx, &part, first, batch)?;
+            }
+            Terms::Bags(bags) => {
+                let mut add = tx.prepare_cached("insert into pending values (?1, ?2)")?;
+                for (number, bag) in (first..).zip(bags) {
+                    add.execute(params![key_of(part.part, number), bag.to_bytes()])?;
+                }
+                let waiting: i64 = tx
+                    .prepare_cached("select count(*) from pending where key >= ?1 and key < ?2")?
+                    .query_row(params![key_of(part.part, 0), key_of(part.part + 1, 0)], |r| r.get(0))?;
+                if waiting >= FOLD_AT {
+                    fold(&tx, &part)?;
+                }
+            }
         }
         tx.prepare_cached("update part set next = ?2, docs = ?3, words = ?4 where part = ?1")?
             .execute(params![part.part, part.next, part.docs, part.words])?;
         for (name, value) in marks {
+            if value.is_empty() {
+                tx.prepare_cached("delete from mark where name = ?1")?.execute([name])?;
+                continue;
+            }
             tx.prepare_cached(
                 "insert into mark values (?1, ?2) on conflict do update set value = excluded.value",
             )?
@@ -161,7 +191,7 @@ impl Index {
         let mut part = open_part(&tx, owner)?;
         let mut applied = Applied::default();
         // Postings are sought by the terms of the text, so everything that waits goes in first.
-        fold(&tx, &part, Vec::new())?;
+        fold(&tx, &part)?;
         for id in ids {
             let found = tx
                 .prepare_cached(
@@ -317,33 +347,65 @@ fn add_dead(tx: &Transaction<'_>, part: i64, dead: BTreeMap<u32, Vec<u16>>) -> R
     Ok(())
 }
 
-fn insert(
-    tx: &Transaction<'_>,
-    part: &mut Part,
-    owner: &str,
-    d: &Document,
-    bag: &Bag,
-    bulk: bool,
-) -> Result<(), IndexError> {
-    let key = key_of(part.part, part.next);
-    part.next =
-        part.next.checked_add(1).ok_or_else(|| IndexError::storage("an owner has too many documents"))?;
-    part.docs += 1;
-    part.words += i64::from(bag.length);
-    let group = if d.group.is_empty() { 0 } else { fingerprint(&[owner, &d.group]) };
-    let speaker = name_of(&d.speaker).map_or(0, |name| fingerprint(&[&name]));
-    tx.prepare_cached("insert into doc values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
-        key,
-        part.part,
-        d.id,
-        d.title,
-        d.tags.join("\n"),
-        d.body,
-        d.speaker,
-        d.applies_to.join("\n")
-    ])?;
-    tx.prepare_cached("insert into card values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?
-        .execute(params![
+/// The terms of what is put: of few documents one by one, of many all together.
+enum Terms {
+    Bags(Vec<Bag>),
+    Batch(Batch),
+}
+
+impl Terms {
+    fn lengths(&self) -> Vec<u32> {
+        match self {
+            Self::Bags(bags) => bags.iter().map(|b| b.length).collect(),
+            Self::Batch(batch) => batch.lengths.clone(),
+        }
+    }
+}
+
+/// The statements that put a document's rows.
+struct Inserts<'a> {
+    owner: &'a str,
+    doc: CachedStatement<'a>,
+    card: CachedStatement<'a>,
+}
+
+impl<'a> Inserts<'a> {
+    fn new(tx: &'a Transaction<'_>, owner: &'a str) -> Result<Self, IndexError> {
+        Ok(Self {
+            owner,
+            doc: tx.prepare_cached(
+                "insert into doc values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) on conflict do nothing",
+            )?,
+            card: tx.prepare_cached(
+                "insert into card values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            )?,
+        })
+    }
+
+    /// Puts a document under the next number; `false`, and nothing done, if its id is taken.
+    fn add(&mut self, part: &mut Part, d: &Document, length: u32) -> Result<bool, IndexError> {
+        let key = key_of(part.part, part.next);
+        let next = part.next.checked_add(1);
+        let next = next.ok_or_else(|| IndexError::storage("an owner has too many documents"))?;
+        let added = self.doc.execute(params![
+            key,
+            part.part,
+            d.id,
+            d.title,
+            d.tags.join("\n"),
+            d.body,
+            d.speaker,
+            d.applies_to.join("\n"),
+            d.file,
+            d.source,
+            d.version
+        ])?;
+        if added == 0 {
+            return Ok(false);
+        }
+        let group = if d.group.is_empty() { 0 } else { fingerprint(&[self.owner, &d.group]) };
+        let speaker = name_of(&d.speaker).map_or(0, |name| fingerprint(&[&name]));
+        self.card.execute(params![
             key,
             group,
             d.position,
@@ -351,16 +413,17 @@ fn insert(
             d.kind,
             d.trust.code(),
             d.status.code(),
-            bag.length,
+            length,
             d.confidence,
             d.scope,
             d.role.code(),
             speaker
         ])?;
-    if !bulk {
-        tx.prepare_cached("insert into pending values (?1, ?2)")?.execute(params![key, bag.to_bytes()])?;
+        part.next = next;
+        part.docs += 1;
+        part.words += i64::from(length);
+        Ok(true)
     }
-    Ok(())
 }
 
 /// Writes vectors, making space and extents as needed.

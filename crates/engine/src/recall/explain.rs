@@ -67,6 +67,8 @@ pub struct Explain {
     pub factors: Factors,
     /// The question's terms it holds, with what each adds to the keyword score.
     pub terms: Vec<(String, f32)>,
+    /// Share of the question's words it holds, 0 to 1, each counted by how rare it is.
+    pub covered: f32,
     /// Cosine of its vector with the question's, if it has one.
     pub cosine: Option<f32>,
     /// The memory it was put behind because that one says the same and is trusted more.

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::index::embed::{Detail, Embedder, Embedding};
+use crate::index::embed::{Detail, Embedder, Embedding, Worth};
 use crate::index::{
     Card, IndexError, LateProbe, Matches, Probe, Reader, Role, Trust, fingerprint, of_question,
 };
@@ -31,6 +31,8 @@ const MEMBERS: u32 = 128;
 const RERANKED: usize = 100;
 /// Keyword matches by which the vector is judged.
 const JUDGES: usize = 20;
+/// Documents at which a deviation counts half.
+const FEW: f32 = 20.0;
 /// Words a prefix may stand for.
 const PREFIXED: usize = 32;
 /// Candidates taken by keywords when conditions will turn many of them away.
@@ -59,6 +61,8 @@ struct Candidate {
     cosine: Option<f32>,
     /// Standardised vector score with the neighbours' share.
     vector: f32,
+    /// How far the model's vectors count for this kind.
+    share: f32,
     factors: Factors,
 }
 
@@ -78,8 +82,8 @@ pub fn rank(
         _ => None,
     };
     let probe = question.as_ref().map(|q| Probe::of(&q.vector));
-    let floor = if embedder.is_some_and(Embedder::is_measured) { weights.measured_vector } else { 0.0 };
-    let mut candidates = gather(reader, &matches, probe.as_ref(), floor, ask, weights)?;
+    let worth = embedder.map(Embedder::worth).unwrap_or_default();
+    let mut candidates = gather(reader, &matches, probe.as_ref(), worth, ask, weights)?;
     score(&mut candidates, ask, weights);
     candidates.sort_unstable_by(|a, b| {
         b.factors.sum().total_cmp(&a.factors.sum()).then(a.card.number.cmp(&b.card.number))
@@ -88,12 +92,19 @@ pub fn rank(
         rerank(reader, &mut candidates, &matches, question, ask, weights)?;
     }
     candidates.truncate(ask.limit.max(1));
+    let all: f32 = matches.terms().map(|(_, rarity, _)| rarity).sum();
+    let covered = |shares: &[(&str, f32)]| {
+        let held = |term: &str| shares.iter().any(|(t, _)| *t == term);
+        let sum: f32 = matches.terms().filter(|(t, _, _)| held(t)).map(|(_, rarity, _)| rarity).sum();
+        if all > 0.0 { sum / all } else { 0.0 }
+    };
     let hits = candidates.into_iter().map(|c| Hit {
         number: c.card.number,
         score: c.factors.sum(),
         trust: c.card.trust,
         why: Explain {
             factors: c.factors,
+            covered: covered(&matches.shares(c.card.number)),
             terms: matches.shares(c.card.number).into_iter().map(|(t, s)| (t.to_owned(), s)).collect(),
             cosine: c.cosine,
             behind: None,
@@ -131,7 +142,7 @@ fn gather(
     reader: &Reader<'_>,
     matches: &Matches,
     probe: Option<&Probe>,
-    floor: f32,
+    worth: Worth,
     ask: &Ask,
     weights: &Weights,
 ) -> Result<Vec<Candidate>, IndexError> {
@@ -161,9 +172,12 @@ fn gather(
     numbers.sort_unstable();
     numbers.dedup();
 
-    let deviation =
-        |cosine: f32| if nearest.spread > 1e-6 { (cosine - nearest.mean) / nearest.spread } else { 0.0 };
-    let agreement = agreement(reader, probe, &by_keyword, deviation).max(floor);
+    // Among few documents a deviation says little: it counts by how many there are to deviate from.
+    let many = reader.len() as f32 / (reader.len() as f32 + FEW);
+    let deviation = |cosine: f32| {
+        if nearest.spread > 1e-6 { many * (cosine - nearest.mean) / nearest.spread } else { 0.0 }
+    };
+    let agreement = agreement(reader, probe, &by_keyword, deviation).max(worth.floor);
     let cosine_of = |number: u32| probe.and_then(|p| reader.cosine(p, number));
     let mut candidates = Vec::with_capacity(numbers.len());
     for number in numbers {
@@ -183,6 +197,7 @@ fn gather(
             continue;
         }
         let manner = manner(weights, &card);
+        let share = if is_dialogue(&card.kind) { worth.dialogue } else { worth.document };
         let cosine = cosine_of(number);
         let mut keyword = (matches.score(number), 0.0);
         let mut vector = cosine.map_or(0.0, deviation);
@@ -217,6 +232,7 @@ fn gather(
             keyword,
             cosine,
             vector: vector * agreement,
+            share,
             factors: Factors::default(),
         });
     }
@@ -286,7 +302,7 @@ fn score(candidates: &mut [Candidate], ask: &Ask, weights: &Weights) {
             f.keyword = manner.keyword * c.keyword.0 / best;
             f.neighbours = manner.keyword * c.keyword.1 / best;
         }
-        f.vector = manner.vector * (c.vector / weights.deviations).clamp(-0.5, 1.5);
+        f.vector = manner.vector * c.share * (c.vector / weights.deviations).clamp(-0.5, 1.0);
         f.time = weights.time * window.map_or(0.0, |w: Window| w.nearness(c.card.occurred_at));
         let favoured = match c.card.role {
             Role::None => true,

@@ -3,11 +3,14 @@
 //! Comes in: a question and an index, and for the hybrid ranking an embedder. Goes out: hits with every factor of their score. Reads only;
 //! the clock comes with the question. Never here: how hits are shown ([`crate::inject`]).
 
+pub mod answer;
 mod ask;
 mod civil;
 mod explain;
 mod hybrid;
+pub mod ledger;
 mod order;
+pub mod prompt;
 pub mod query;
 pub mod search;
 mod sift;

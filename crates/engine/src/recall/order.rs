@@ -62,20 +62,20 @@ fn same(a: &HashSet<String>, b: &HashSet<String>) -> bool {
 }
 
 /// The hits that may stand in a block of `room`: low trust takes at most half while a high-trust hit waits.
-pub fn block(hits: &[Hit], room: usize) -> Vec<&Hit> {
-    let mut chosen: Vec<&Hit> = Vec::with_capacity(room.min(hits.len()));
-    let mut passed: Vec<&Hit> = Vec::new();
+pub fn block<T>(hits: &[T], room: usize, trust: impl Fn(&T) -> Trust) -> Vec<&T> {
+    let mut chosen: Vec<&T> = Vec::with_capacity(room.min(hits.len()));
+    let mut passed: Vec<&T> = Vec::new();
     let mut low = 0;
     for (i, hit) in hits.iter().enumerate() {
         if chosen.len() == room {
             break;
         }
-        let waits = || hits[i + 1..].iter().any(|h| h.trust == Trust::High);
-        if hit.trust == Trust::Low && (low + 1) * 2 > room && waits() {
+        let waits = || hits[i + 1..].iter().any(|h| trust(h) == Trust::High);
+        if trust(hit) == Trust::Low && (low + 1) * 2 > room && waits() {
             passed.push(hit);
             continue;
         }
-        low += usize::from(hit.trust == Trust::Low);
+        low += usize::from(trust(hit) == Trust::Low);
         chosen.push(hit);
     }
     // Room that no better-trusted hit filled goes to those passed over.
@@ -103,7 +103,7 @@ mod tests {
     fn low_trust_takes_half_of_a_block_while_high_trust_waits() {
         use Trust::{High, Low};
         let hits = hits(&[Low, Low, Low, Low, High, Low, High]);
-        let numbers: Vec<u32> = block(&hits, 4).iter().map(|h| h.number).collect();
+        let numbers: Vec<u32> = block(&hits, 4, |h| h.trust).iter().map(|h| h.number).collect();
         assert_eq!(numbers, [0, 1, 4, 6]);
     }
 
@@ -111,9 +111,9 @@ mod tests {
     fn low_trust_fills_what_nobody_else_wants() {
         use Trust::{High, Low, Medium};
         let all = hits(&[Low, Low, Low, Medium]);
-        assert_eq!(block(&all, 4).len(), 4);
+        assert_eq!(block(&all, 4, |h| h.trust).len(), 4);
         let some = hits(&[Low, Low, Low, High]);
-        let numbers: Vec<u32> = block(&some, 4).iter().map(|h| h.number).collect();
+        let numbers: Vec<u32> = block(&some, 4, |h| h.trust).iter().map(|h| h.number).collect();
         assert_eq!(numbers, [0, 1, 3, 2]);
     }
 }

@@ -135,7 +135,7 @@ fn notes(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>>
 }
 
 /// Whether a note reached its file without the gate and holds what the gate would cut out.
-fn is_cut_today(engine: &Engine, memory: &Memory) -> bool {
+pub(super) fn is_cut_today(engine: &Engine, memory: &Memory) -> bool {
     let verdict = engine.screen().verdict(&memory.body, Row::Notes, Channel::Repository.trust());
     let cut = |class: Class, act: Act| matches!(class, Class::Secret | Class::Identity) && act >= Act::Redact;
     verdict.findings.iter().any(|(finding, act)| cut(finding.class, *act))

@@ -4,18 +4,19 @@
 //! prefix of four letters 1. Second pass, over the best twenty: retired records out, recently updated ones +1. Never here: the
 //! files of entries beyond those twenty.
 
-use super::sift::{line_text, sift};
+use super::prompt::PROMPT_MIN;
+use super::sift::sift;
 use super::words::{Place, Words};
 use crate::engine::Engine;
 use crate::gate::policy::Row;
 use crate::shelf::provenance;
-use crate::shelf::records::EntryLine;
+use crate::shelf::records::{EntryLine, Glance, IndexSource};
 use heirloom_core::{Status, fault::Result, hash, kind, text, time};
 use serde::Serialize;
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 
-/// Shorter prompts say too little.
-const PROMPT_MIN: usize = 10;
 /// How many of the best get a second look.
 const DEEP: usize = 20;
 /// Days an update counts as recent.
@@ -122,20 +123,20 @@ pub fn recall(engine: &Engine, prompt: &str) -> Result<Vec<Hit>> {
     }
     let words = text::tokens(prompt);
     let records = engine.records();
-    let Some(index) = (if words.is_empty() { None } else { records.index_bytes_or_rebuild()? }) else {
+    let Some(index) = (if words.is_empty() { None } else { records.index_or_rebuild()? }) else {
         return Ok(Vec::new());
     };
     let forgotten = provenance::forgotten(engine.project().root())?;
-    Ok(rank(engine, &words, &index, &forgotten, max))
+    rank(engine, &words, &index, &forgotten, max)
 }
 
 fn rank(
     engine: &Engine,
     words: &BTreeSet<String>,
-    index: &[u8],
+    index: &IndexSource,
     forgotten: &HashSet<String>,
     max: usize,
-) -> Vec<Hit> {
+) -> Result<Vec<Hit>> {
     let categories: Vec<Category> =
         engine.settings().categories.iter().map(|category| Category::of(category, words)).collect();
     let points_of = |label: &str| {
@@ -147,28 +148,33 @@ fn rank(
     };
     let described = categories.iter().any(|category| category.points > 0);
     let mut words = Words::new(words);
+    // Lines of a category stand together, so the last label is mostly this one's too.
+    let last: RefCell<(String, Option<u32>, u8)> = RefCell::new((String::new(), None, 0));
     let worth = |entry: &EntryLine<'_>, words: &mut Words| {
-        Some((points_of(entry.label)? + score(words, entry), kind::label_priority(entry.label)))
+        let mut last = last.borrow_mut();
+        if last.0 != entry.label {
+            *last = (entry.label.to_owned(), points_of(entry.label), kind::label_priority(entry.label));
+        }
+        Some((last.1? + score(words, entry), last.2))
     };
-    let candidates = sift(index, &mut words, described, &worth);
+    let candidates = sift(index, &mut words, described, &worth)?;
     // A file that the index names twice is shown once, by its better line.
     let mut seen = HashSet::new();
     let mut hits = candidates
-        .iter()
-        .filter_map(|candidate| {
-            let text = line_text(&index[candidate.line()]);
+        .filter_map(|text| {
             let entry = EntryLine::parse(text.trim())?;
             let why = Why { description: points_of(entry.label).unwrap_or(0), ..explain(&mut words, &entry) };
             Some(Hit::of(&entry, why))
         })
         .filter(|hit| seen.insert(hit.path.clone()));
+    let mut folders = Folders::default();
     let mut best: Vec<Hit> = hits
         .by_ref()
         .take(DEEP)
         .filter_map(|mut hit| {
             let id = id_of(&hit);
             let id = forgotten.contains(&id).then_some(&id);
-            still_counts(engine, &mut hit, id).then_some(hit)
+            still_counts(engine, &mut hit, id, &mut folders).then_some(hit)
         })
         .collect();
     // A second look takes away or adds a point, so none of the others can come before these.
@@ -179,7 +185,7 @@ fn rank(
         let shown = format!("{} {}", hit.title, hit.tags.join(" "));
         engine.screen().would_refuse(&shown, Row::Records).is_none()
     };
-    best.into_iter().chain(rest).filter(allowed).take(max).collect()
+    Ok(best.into_iter().chain(rest).filter(allowed).take(max).collect())
 }
 
 /// What a prompt makes of a category of the settings.
@@ -227,21 +233,43 @@ fn id_of(hit: &Hit) -> String {
 
 /// The second look: a retired record does not count, a recent one counts more, a file that cannot be read changes nothing. What was
 /// forgotten and came back, perhaps with a merge, counts only if it was written or accepted here since.
-fn still_counts(engine: &Engine, hit: &mut Hit, forgotten: Option<&String>) -> bool {
+fn still_counts(engine: &Engine, hit: &mut Hit, forgotten: Option<&String>, folders: &mut Folders) -> bool {
     let project = engine.project();
-    let Ok(path) = project.root().resolve(&project.folder().join(&hit.path)) else { return true };
-    let Ok(bytes) = crate::files::read(&path, crate::files::MAX_FILE) else { return true };
+    let Some(bytes) = folders.read(engine, &project.folder().join(&hit.path)) else { return true };
     if forgotten.is_some_and(|id| provenance::came_back(engine, id, &hash::sha256(&bytes))) {
         return false;
     }
-    let Ok(document) = crate::shelf::records::Document::parse(&bytes) else { return true };
-    if document.status() == Some(Status::Retired) {
+    let Some(glance) = Glance::of(&bytes) else { return true };
+    if glance.status == Some(Status::Retired) {
         return false;
     }
-    let updated = document.text("updated_at").and_then(time::parse);
-    hit.why.recent = updated.is_some_and(|at| time::days_between(at, project.world().now) <= RECENT_DAYS);
+    hit.why.recent =
+        glance.updated_at.is_some_and(|at| time::days_between(at, project.world().now) <= RECENT_DAYS);
     hit.score = hit.why.points();
     true
+}
+
+/// Where folders of records really are. The best hits mostly lie in one, and finding that out costs more than reading them.
+#[derive(Default)]
+struct Folders {
+    last: Option<(PathBuf, PathBuf)>,
+}
+
+impl Folders {
+    /// The bytes of a record that an index names; `None` if it is not below the memory folder or cannot be read.
+    fn read(&mut self, engine: &Engine, path: &Path) -> Option<Vec<u8>> {
+        let root = engine.project().root();
+        let (folder, name) = (path.parent()?, path.file_name()?);
+        if self.last.as_ref().is_none_or(|(known, _)| known != folder) {
+            let real = std::fs::canonicalize(folder).ok()?;
+            self.last = Some((folder.to_owned(), real));
+        }
+        let real = self.last.as_ref().map(|(_, real)| real).filter(|real| real.starts_with(root.real()))?;
+        // A link in the last place is not followed here; it gets the long look.
+        let read = crate::files::read(&real.join(name), crate::files::MAX_FILE);
+        let slow = || crate::files::read(&root.resolve(path).ok()?, crate::files::MAX_FILE).ok();
+        read.ok().or_else(slow)
+    }
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ mod told {
         let mut place = 0;
         hits.retain_mut(|hit| {
             place += 1;
-            place > DEEP || still_counts(engine, hit, None)
+            place > DEEP || still_counts(engine, hit, None, &mut Folders::default())
         });
         sort(&mut hits);
         hits.truncate(max);
@@ -187,7 +187,8 @@ proptest! {
         index.extend(noise);
         let prompt = format!("{prompt} {}", many.join(" "));
         let words = text::tokens(&prompt);
-        let quick = rank(&engine, &words, &index, &HashSet::new(), max);
+        let source = IndexSource::Bytes(index.clone());
+        let quick = rank(&engine, &words, &source, &HashSet::new(), max).unwrap();
         prop_assert_eq!(quick, told::rank(&engine, &words, &index, max));
     }
 
@@ -214,7 +215,8 @@ fn a_stretch_of_the_index_ends_at_a_line() {
     let words = text::tokens("postgres t1234");
     let engine = engine(folder.path());
     let index = lines.join("\n").into_bytes();
-    let quick = rank(&engine, &words, &index, &HashSet::new(), 50);
+    let source = IndexSource::Bytes(index.clone());
+    let quick = rank(&engine, &words, &source, &HashSet::new(), 50).unwrap();
     assert_eq!(quick.len(), 43);
     assert_eq!(quick, told::rank(&engine, &words, &index, 50));
 }

@@ -54,8 +54,6 @@ pub struct Weights {
     pub short: f32,
     /// From this many terms on they do not count.
     pub long: f32,
-    /// What part of its weight a vector keeps where it disagrees with the keywords, for models of measured worth.
-    pub measured_vector: f32,
     /// Standard deviations that make one full vector share.
     pub deviations: f32,
 }
@@ -66,7 +64,7 @@ impl Default for Weights {
             dialogue: Manner {
                 keyword: 0.6,
                 vector: 0.4,
-                group: 0.25,
+                group: 0.3,
                 late: 0.8,
                 neighbours: [0.4, 0.2, 0.15, 0.05],
                 near_vectors: [0.2, 0.2],
@@ -80,18 +78,17 @@ impl Default for Weights {
                 near_vectors: [0.0; 2],
             },
             time: 0.25,
-            role: 0.3,
-            speaker: 0.1,
-            recency: 0.0,
+            role: 0.25,
+            speaker: 0.05,
+            recency: 0.02,
             half_life_days: 30.0,
-            trust: 0.0,
+            trust: 0.1,
             kind: 0.05,
             scope: 0.05,
             file: 0.3,
             confidence: 0.05,
             short: 20.0,
             long: 40.0,
-            measured_vector: 0.5,
             deviations: 4.0,
         }
     }

@@ -18,6 +18,8 @@ const BEGINS: u8 = 4;
 pub struct Words {
     /// Sorted.
     words: Vec<String>,
+    /// The bytes that words begin with: most words of an entry end here.
+    firsts: [bool; 256],
     /// For each word the longest other word it begins with.
     shorter: Vec<Option<usize>>,
     /// Where the entry at hand has each word; all zero between two entries.
@@ -51,7 +53,12 @@ impl Words {
             open.push(at);
         }
         let places = vec![0; words.len()];
-        Words { words, shorter, places, found: Vec::new(), lower: String::new() }
+        let mut firsts = [false; 256];
+        words
+            .iter()
+            .filter_map(|word| word.bytes().next())
+            .for_each(|first| firsts[usize::from(first)] = true);
+        Words { words, firsts, shorter, places, found: Vec::new(), lower: String::new() }
     }
 
     /// All of them, sorted.
@@ -69,12 +76,13 @@ impl Words {
     ) {
         let mut lower = std::mem::take(&mut self.lower);
         lowered(title, &mut lower);
-        for word in lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 2) {
+        // What is not ASCII separates words, so bytes will do.
+        for word in lower.as_bytes().split(|b| !b.is_ascii_alphanumeric()).filter(|word| word.len() > 2) {
             self.note(word, IN_TITLE);
         }
         for tag in tags {
             lowered(tag, &mut lower);
-            self.note(&lower, IN_TAGS);
+            self.note(lower.as_bytes(), IN_TAGS);
         }
         self.lower = lower;
         for at in self.found.drain(..) {
@@ -84,10 +92,13 @@ impl Words {
     }
 
     /// Notes every word that `text` is or begins with.
-    fn note(&mut self, text: &str, place: u8) {
-        let at_most = self.words.partition_point(|word| word.as_str() <= text);
+    fn note(&mut self, text: &[u8], place: u8) {
+        if !text.first().is_some_and(|first| self.firsts[usize::from(*first)]) {
+            return;
+        }
+        let at_most = self.words.partition_point(|word| word.as_bytes() <= text);
         let Some(nearest) = at_most.checked_sub(1) else { return };
-        let shared = shared_prefix(&self.words[nearest], text);
+        let shared = shared_prefix(self.words[nearest].as_bytes(), text);
         // Every word that begins `text` also begins the nearest one that is not after it.
         let mut next = Some(nearest);
         while let Some(at) = next {
@@ -112,12 +123,12 @@ impl Words {
 }
 
 /// A title's stop words are no words of it.
-fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
+fn is_stop_word(word: &[u8]) -> bool {
+    STOP_WORDS.binary_search_by(|known| known.as_bytes().cmp(word)).is_ok()
 }
 
-fn shared_prefix(a: &str, b: &str) -> usize {
-    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+fn shared_prefix(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 fn lowered(text: &str, into: &mut String) {

@@ -3,7 +3,7 @@
 //! Comes in: the scopes of a reader, or nothing for a person, who sees all. Goes out: yes or no for a memory. Never here: finding out
 //! who somebody is; the door does that.
 
-use heirloom_core::{Memory, Scope, ShelfName};
+use heirloom_core::{Kind, Memory, Scope, ShelfName};
 
 /// Who looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +24,13 @@ impl Audience {
 
     /// Whether they are shown a memory.
     pub fn sees(&self, memory: &Memory) -> bool {
-        match (&self.scopes, &memory.scope) {
-            (Some(scopes), Scope::Agent(name)) if memory.kind.shelf() == ShelfName::Vault => {
-                scopes.contains(name)
-            }
+        self.sees_in(&memory.kind, &memory.scope)
+    }
+
+    /// Whether they are shown a memory of this kind and scope.
+    pub fn sees_in(&self, kind: &Kind, scope: &Scope) -> bool {
+        match (&self.scopes, scope) {
+            (Some(scopes), Scope::Agent(name)) if kind.shelf() == ShelfName::Vault => scopes.contains(name),
             _ => true,
         }
     }

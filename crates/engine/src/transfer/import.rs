@@ -3,6 +3,7 @@
 //! Comes in: sorted files and how they arrive. Goes out: what is new, what was here, what waits for a person, what was refused and why.
 //! Never here: a refusal that stops the rest; more trust for a file's words than its channel gives.
 
+use super::agent_memory;
 use super::sort::{MAX_FILE, Sort, Source};
 use crate::capture::{self, transcript};
 use crate::engine::Engine;
@@ -68,7 +69,7 @@ impl Imported {
         self.shelves.iter().map(|shelf| shelf.new.len()).sum()
     }
 
-    fn at(&mut self, shelf: ShelfName) -> &mut Arrivals {
+    pub(super) fn at(&mut self, shelf: ShelfName) -> &mut Arrivals {
         let at = self.shelves.iter().position(|one| one.shelf == shelf).unwrap_or_else(|| {
             self.shelves.push(Arrivals { shelf, new: Vec::new(), known: 0, waiting: 0, left_out: 0 });
             self.shelves.len() - 1
@@ -77,7 +78,7 @@ impl Imported {
     }
 
     /// Counts what is only waiting, lists what was refused, and ends the import for what concerns the store itself.
-    fn refuse(&mut self, shelf: ShelfName, from: String, fault: Fault) -> Result<()> {
+    pub(super) fn refuse(&mut self, shelf: ShelfName, from: String, fault: Fault) -> Result<()> {
         match fault.code {
             Code::Io | Code::LockBusy => return Err(fault),
             Code::NeedsConfirmation => self.at(shelf).waiting += 1,
@@ -108,6 +109,10 @@ pub fn import(engine: &Engine, sources: &[Source], entry: Entry) -> Result<Impor
             Sort::TopicFile => lessons(engine, source, entry, &mut report, &mut origins)?,
             Sort::Vault => vault(engine, source, entry, &mut report, &mut origins)?,
             Sort::Transcript => talk(engine, source, &mut report, &mut origins)?,
+            Sort::Instructions => {
+                agent_memory::instructions(engine, source, entry, &mut report, &mut origins)?
+            }
+            Sort::AgentMemory => agent_memory::memory(engine, source, entry, &mut report, &mut origins)?,
             Sort::Derived => {}
             Sort::Unknown => report.not_recognised.push(source.shown.clone()),
         }

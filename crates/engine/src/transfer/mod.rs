@@ -4,12 +4,16 @@
 //! or files. Everything that comes in goes through its shelf's gate; what is here already stays as it is, so the same import may run as
 //! often as anybody likes. Never here: a link followed, a file that is none of these, or another project's machine-local folder.
 
+mod agent_memory;
 mod export;
+mod find;
 mod import;
+mod markdown;
 mod rehearse;
 mod sort;
 
 pub use export::{export, write_below};
+pub use find::{Homes, Origin, find};
 pub use import::{Arrivals, Imported, Refused, import};
 pub use rehearse::rehearse;
 pub use sort::{Sort, Source, gather};

@@ -36,6 +36,10 @@ pub enum Sort {
     Vault,
     /// A conversation with a coding agent.
     Transcript,
+    /// What people tell coding agents to do, in points.
+    Instructions,
+    /// What a coding agent wrote down for itself.
+    AgentMemory,
     /// Made anew here or meant for another machine: not needed.
     Derived,
     /// Nothing Heirloom knows.
@@ -51,6 +55,8 @@ pub struct Source {
     pub shown: String,
     /// What it is.
     pub sort: Sort,
+    /// It speaks of several projects: only what names this folder is taken.
+    pub only_about: Option<PathBuf>,
 }
 
 /// The files below these paths, in the order of their names.
@@ -67,7 +73,7 @@ pub fn gather(paths: &[PathBuf]) -> Result<Vec<Source>> {
         if meta.is_dir() {
             walk(&real, &name, DEPTH, &mut found)?;
         } else {
-            found.push(Source { sort: sort_of(&real), path: real, shown: name });
+            found.push(Source { sort: sort_of(&real), path: real, shown: name, only_about: None });
         }
     }
     Ok(found)
@@ -96,7 +102,7 @@ fn walk(folder: &Path, shown: &str, depth: usize, found: &mut Vec<Source>) -> Re
                 return Err(Fault::new(Code::Input, format!("there are more than {MOST} files here"))
                     .hint("import folders one after the other"));
             }
-            found.push(Source { sort: sort_of(&path), path, shown: inner });
+            found.push(Source { sort: sort_of(&path), path, shown: inner, only_about: None });
         }
     }
     Ok(())
@@ -106,6 +112,7 @@ fn sort_of(path: &Path) -> Sort {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     match path.extension().and_then(|ending| ending.to_str()) {
         _ if matches!(name.as_str(), "index.md" | "memory-config.json" | "provenance.jsonl") => Sort::Derived,
+        _ if matches!(name.as_str(), "CLAUDE.md" | "AGENTS.md") => Sort::Instructions,
         Some("jsonl") => of_lines(path, &name),
         Some("md") => match files::read_text(path, MAX_FILE) {
             Ok(Some(text)) => of_markdown(&text),
@@ -170,6 +177,7 @@ mod tests {
             ("rebase.md", "# git\n\n## 2026-01-15: Lost commits\nx\n", Sort::TopicFile),
             ("n.md", "---\nid: \"x\"\noccurred_at: \"y\"\n---\n\nbody\n", Sort::Note),
             ("readme.md", "# Hello\n", Sort::Unknown),
+            ("CLAUDE.md", "- Use pnpm\n", Sort::Instructions),
             ("index.md", "## 2026-01-15: x\n", Sort::Derived),
             ("d.json", r#"{"title":"T","content":{"decision":"x"}}"#, Sort::Record),
             ("package.json", r#"{"name":"x"}"#, Sort::Unknown),

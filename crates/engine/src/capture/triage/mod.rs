@@ -20,6 +20,7 @@ pub use excerpt::{CONTEXT_MAX, context_text};
 pub use message::{Pointer, reply_text};
 pub use score::{Activity, Conversation, Finding, Marks};
 pub use turn::{Speaker, Turn};
+pub(crate) use words::kinds_heard;
 
 #[cfg(test)]
 #[path = "triage_tests.rs"]

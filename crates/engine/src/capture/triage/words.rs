@@ -157,6 +157,12 @@ impl Listener {
     }
 }
 
+/// The kinds a line has a primary word for.
+pub(crate) fn kinds_heard(line: &str) -> Vec<&'static str> {
+    let heard = Listener::new().hear(line);
+    (0..RULES.len()).filter(|rule| heard.primary(*rule)).map(|rule| RULES[rule].kind).collect()
+}
+
 /// Whether `rest` goes on with these words, white space before each.
 fn follows(mut rest: &str, words: &[&str]) -> bool {
     words.iter().all(|expected| {

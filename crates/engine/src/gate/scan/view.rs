@@ -11,17 +11,33 @@ pub(super) struct View<'a> {
     pieces: Vec<Piece>,
 }
 
-/// A stretch of the view and where it came from. Equal lengths mean the bytes are the same.
+/// A stretch of the view and where it came from, up to the next one. As small as can be: hostile text has one for every few bytes.
 struct Piece {
-    view: usize,
-    origin: Range<usize>,
-    same: bool,
+    view: u32,
+    origin: u32,
+    /// Bytes of the original that each character of the stretch stands for; 0 where the bytes are the same.
+    step: u16,
+    /// Bytes of each such character in the view.
+    width: u8,
+}
+
+impl Piece {
+    /// The bytes of the original behind the character at an offset of the view that lies in this piece.
+    fn origin(&self, offset: usize) -> Range<usize> {
+        let (inside, from) = (offset - self.view as usize, self.origin as usize);
+        if self.step == 0 {
+            return from + inside..from + inside + 1;
+        }
+        let start = from + inside / usize::from(self.width) * usize::from(self.step);
+        start..start + usize::from(self.step)
+    }
 }
 
 impl<'a> View<'a> {
     /// Normalises `text`; borrows it where there is nothing to do, which is the usual case.
     pub fn of(text: &'a str) -> View<'a> {
-        if !fold::wanted(text.as_bytes()) {
+        // Nobody stores a text of four gigabytes.
+        if !fold::wanted(text.as_bytes()) || u32::try_from(text.len()).is_err() {
             return View { text: Cow::Borrowed(text), pieces: Vec::new() };
         }
         let mut build = Build { text, out: String::with_capacity(text.len()), pieces: Vec::new(), copied: 0 };
@@ -39,13 +55,12 @@ impl<'a> View<'a> {
         if self.pieces.is_empty() || span.is_empty() {
             return span;
         }
-        let at =
-            |offset: usize| &self.pieces[self.pieces.partition_point(|p| p.view <= offset).saturating_sub(1)];
+        let at = |offset: usize| {
+            let piece = self.pieces.partition_point(|p| p.view as usize <= offset).saturating_sub(1);
+            self.pieces[piece].origin(offset)
+        };
         let (first, last) = (at(span.start), at(span.end - 1));
-        let start =
-            if first.same { first.origin.start + (span.start - first.view) } else { first.origin.start };
-        let end = if last.same { last.origin.start + (span.end - last.view) } else { last.origin.end };
-        start..end.max(start)
+        first.start..last.end.max(first.start)
     }
 }
 
@@ -80,7 +95,7 @@ impl Build<'_> {
 
     fn keep(&mut self, from: usize, to: usize) {
         if from < to {
-            self.pieces.push(Piece { view: self.out.len(), origin: from..to, same: true });
+            self.pieces.push(Piece { view: self.out.len() as u32, origin: from as u32, step: 0, width: 1 });
             self.out.push_str(&self.text[from..to]);
         }
     }
@@ -90,16 +105,30 @@ impl Build<'_> {
         self.copied = origin.end;
         match with {
             Some(c) => {
-                self.pieces.push(Piece { view: self.out.len(), origin, same: false });
+                let (step, width) = (origin.len() as u16, c.len_utf8() as u8);
+                if !self.goes_on(origin.start, step, width) {
+                    let (view, origin) = (self.out.len() as u32, origin.start as u32);
+                    self.pieces.push(Piece { view, origin, step, width });
+                }
                 self.out.push(c);
             }
             // A dropped character has no place in the view; an empty piece would shadow its
             // neighbour, so only the fact that something changed is kept.
             None if self.pieces.is_empty() => {
-                self.pieces.push(Piece { view: 0, origin: origin.end..origin.end, same: true })
+                self.pieces.push(Piece { view: 0, origin: origin.end as u32, step: 0, width: 1 })
             }
             None => {}
         }
+    }
+
+    /// Whether a character spelled in the same way follows the last piece directly.
+    fn goes_on(&self, from: usize, step: u16, width: u8) -> bool {
+        self.pieces.last().is_some_and(|last| {
+            let count = (self.out.len() - last.view as usize) / usize::from(last.width);
+            last.step == step
+                && last.width == width
+                && last.origin as usize + count * usize::from(step) == from
+        })
     }
 }
 
@@ -125,6 +154,17 @@ mod tests {
             assert_eq!(back.end, text.len(), "{text:?}");
             assert!(back.start == 0 || text.starts_with('\u{200b}'), "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_span_within_a_run_of_one_spelling_leads_to_its_own_characters() {
+        let view = View::of("x%61%62%63y\u{ff44}\u{ff45}%66");
+        assert_eq!(view.text, "xabcydef");
+        assert_eq!(view.origin(2..3), 4..7);
+        assert_eq!(view.origin(1..4), 1..10);
+        assert_eq!(view.origin(5..7), 11..17);
+        assert_eq!(view.origin(6..8), 14..20);
+        assert_eq!(view.pieces.len(), 4);
     }
 
     #[test]

@@ -49,6 +49,24 @@ pub struct Embedding {
     pub pieces: Option<PieceVectors>,
 }
 
+/// How far recall leans on a model's vectors: a property of the model, the same for every set of memories.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worth {
+    /// Share of the ranking's vector weight for turns of a conversation.
+    pub dialogue: f32,
+    /// The same for everything else, where words are chosen with more care and a weak model adds less.
+    pub document: f32,
+    /// Part of it that stays where the vector disagrees with the keywords, 0 to 1.
+    pub floor: f32,
+}
+
+impl Default for Worth {
+    /// A model nobody has measured counts only where it agrees with the keywords.
+    fn default() -> Self {
+        Self { dialogue: 1.0, document: 1.0, floor: 0.0 }
+    }
+}
+
 /// Turns texts into vectors of one space.
 pub trait Embedder: Send + Sync {
     /// The space all answers belong to.
@@ -57,9 +75,9 @@ pub trait Embedder: Send + Sync {
     /// One embedding per text, in order.
     fn embed(&self, texts: &[&str], detail: Detail) -> Result<Vec<Embedding>, EmbedError>;
 
-    /// Whether the model's worth for recall was measured by this project (see `docs/benchmarks.md`).
-    fn is_measured(&self) -> bool {
-        false
+    /// How far recall may lean on the model's vectors.
+    fn worth(&self) -> Worth {
+        Worth::default()
     }
 
     /// Whether [`Detail::Pieces`] brings word-piece vectors.

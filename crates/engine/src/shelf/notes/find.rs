@@ -65,6 +65,15 @@ impl Notes<'_> {
 
     /// What a session should see: notes on its files, on its area, on the whole project, then the rest.
     pub fn for_session(&self, session: &Session, limit: usize) -> Result<Vec<Memory>> {
+        self.memories(self.grouped(session)?.into_iter().take(limit).map(|(_, stored)| stored))
+    }
+
+    /// The same, all of them, each with how near it is: 0 on a file, 1 on the area, 2 on the project, 3 on something else.
+    pub fn in_play(&self, session: &Session) -> Result<Vec<(u8, Memory)>> {
+        self.grouped(session)?.into_iter().map(|(group, stored)| Ok((group, self.memory(stored)?))).collect()
+    }
+
+    fn grouped(&self, session: &Session) -> Result<Vec<(u8, Stored)>> {
         let folder = self.engine.project().folder();
         let files: Vec<String> = session.files.iter().map(|file| plain_path(file, folder)).collect();
         let group = |stored: &Stored| match &stored.note.applies_to {
@@ -73,10 +82,11 @@ impl Notes<'_> {
             Scope::Global => 2,
             _ => 3,
         };
-        let mut all = self.all(Some(Status::Active))?;
+        let mut all: Vec<(u8, Stored)> =
+            self.all(Some(Status::Active))?.into_iter().map(|stored| (group(&stored), stored)).collect();
         // A stable sort keeps each group newest first.
-        all.sort_by_key(group);
-        self.memories(all.into_iter().take(limit))
+        all.sort_by_key(|(group, _)| *group);
+        Ok(all)
     }
 }
 

@@ -108,6 +108,15 @@ impl Notes<'_> {
         crate::shelf::provenance::forgotten(self.engine.project().root())
     }
 
+    /// The memory in a file of the shelf; `None` if there is no file.
+    pub fn memory_at(&self, path: &Path, status: Status) -> Result<Option<Memory>> {
+        match self.load(path, status) {
+            Ok(stored) => self.memory(stored).map(Some),
+            Err(fault) if fault.code == Code::NotFound => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
     /// A note as every shelf shows its memories.
     pub(super) fn memory(&self, stored: Stored) -> Result<Memory> {
         let Stored { note, status, path, hash } = stored;

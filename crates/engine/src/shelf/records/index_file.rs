@@ -40,17 +40,24 @@ pub struct EntryLine<'a> {
 impl<'a> EntryLine<'a> {
     /// Reads an entry line; `None` if it is none.
     pub fn parse(line: &'a str) -> Option<EntryLine<'a>> {
-        let (label, rest) = line.strip_prefix("- [")?.split_once("] ")?;
-        let known = !label.is_empty()
-            && label.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-        if !known {
-            return None;
-        }
+        let inner = line.strip_prefix("- [")?;
+        let is_label = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+        let size = inner.bytes().take_while(|b| is_label(*b)).count();
+        let (label, rest) = inner.split_at(size);
+        let rest = rest.strip_prefix("] ").filter(|_| size > 0)?;
         // The title is the shortest one, at least a byte long, that leaves a path and perhaps tags. Arrows may share a blank.
-        let next = |from: usize| Some(from + memchr::memmem::find(rest.as_bytes().get(from..)?, ARROW)?);
-        std::iter::successors(next(1), |at| next(at + 1)).find_map(|at| {
+        let bytes = rest.as_bytes();
+        let arrows = memchr::memchr_iter(b'>', bytes).filter_map(|at| at.checked_sub(2));
+        let mut arrows = arrows.filter(|at| *at > 0 && bytes[*at..].starts_with(ARROW));
+        arrows.find_map(|at| {
             let after = &rest[at + ARROW.len()..];
-            let end = after.find(char::is_whitespace).unwrap_or(after.len());
+            // In plain text only a blank is white space; looked at without stopping, many bytes at a time.
+            let plain = after.bytes().fold(true, |plain, b| plain & matches!(b, b' '..=b'~'));
+            let blank = match plain {
+                true => memchr::memchr(b' ', after.as_bytes()),
+                false => after.find(char::is_whitespace),
+            };
+            let end = blank.unwrap_or(after.len());
             let (path, tail) = after.split_at(end);
             let tail = tail.trim_start();
             let tags = match tail.strip_prefix("#tags:") {

@@ -5,6 +5,7 @@
 
 use super::document::Document;
 use super::index_file::{self, IndexEntry};
+use super::index_source::IndexSource;
 use crate::engine::Engine;
 use crate::files::{self, Lock, Mode};
 use heirloom_core::settings::Category;
@@ -53,14 +54,35 @@ impl<'e> Records<'e> {
 
     /// The index's text, made from the records first if there is none.
     pub fn index_text_or_rebuild(&self) -> Result<Option<String>> {
-        Ok(self.index_bytes_or_rebuild()?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+        let bytes = match self.index_bytes()? {
+            Some(bytes) => Some(bytes),
+            None => self.rebuilt_index()?,
+        };
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// The same without making text of it.
-    pub fn index_bytes_or_rebuild(&self) -> Result<Option<Vec<u8>>> {
-        if let Some(bytes) = self.index_bytes()? {
-            return Ok(Some(bytes));
+    /// The same without reading it.
+    pub fn index_or_rebuild(&self) -> Result<Option<IndexSource>> {
+        let path = self.index_path();
+        if let Some((file, size)) = files::open_if_there(&path)?
+            && size <= MAX_INDEX
+        {
+            let source = IndexSource::File(file, path);
+            let mut head = [0; 256];
+            let read = source.read_at(&mut head, 0)?;
+            if head[..read].iter().any(|b| *b != 0) {
+                return Ok(Some(source));
+            }
         }
+        // Odd files get the long look.
+        let bytes = match self.index_bytes()? {
+            Some(bytes) => Some(bytes),
+            None => self.rebuilt_index()?,
+        };
+        Ok(bytes.map(IndexSource::Bytes))
+    }
+
+    fn rebuilt_index(&self) -> Result<Option<Vec<u8>>> {
         // With nothing to list there is nothing to make; an empty file is as good as any.
         if !self.root().is_dir() || self.lines().0.is_empty() {
             return Ok(None);

@@ -55,6 +55,14 @@ impl Records<'_> {
         })
     }
 
+    /// The memory in a file of a category's folder; `None` if there is no file.
+    pub fn memory_at(&self, path: &std::path::Path, category: &str) -> Result<Option<Memory>> {
+        let shown = self.engine.project().shown(path);
+        let Some((document, bytes)) = self.load(path, &shown)? else { return Ok(None) };
+        let found = Found { path: path.to_owned(), document, bytes, folder_category: category.to_owned() };
+        self.memory(&found).map(Some)
+    }
+
     /// The stored document of a record.
     pub fn document(&self, id: &MemoryId) -> Result<Option<Document>> {
         let target = match self.locate(id) {

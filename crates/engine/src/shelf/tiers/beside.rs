@@ -53,7 +53,7 @@ impl Tiers<'_> {
         }
         let question = Question {
             text: &fact.content,
-            tier: Tier::Semantic,
+            tier: Some(Tier::Semantic),
             now: self.now(),
             limit: COMPARED,
             recency_weight: 0.0,

@@ -96,9 +96,10 @@ impl Tiers<'_> {
     /// What a question calls for. Facts come first: they are few and were confirmed.
     pub fn context(&self, question: &str, limits: &Limits) -> Result<Context> {
         let mut context = Context::default();
-        let facts = self.ask(question, Tier::Semantic, limits.facts.saturating_mul(RANKED), limits)?;
+        let facts = self.ask(question, Some(Tier::Semantic), limits.facts.saturating_mul(RANKED), limits)?;
         context.facts = context.take(facts, limits.facts, limits);
-        let episodes = self.ask(question, Tier::Episodic, limits.episodes.saturating_mul(RANKED), limits)?;
+        let episodes =
+            self.ask(question, Some(Tier::Episodic), limits.episodes.saturating_mul(RANKED), limits)?;
         context.episodes = context.take(episodes, limits.episodes, limits);
         self.was_read("context", None, context.facts.len() + context.episodes.len())?;
         Ok(context)
@@ -109,7 +110,7 @@ impl Tiers<'_> {
         let limits = self.limits();
         let mut found = Vec::new();
         for wanted in Tier::STORED.into_iter().filter(|t| tier.is_none_or(|tier| tier == *t)) {
-            found.extend(self.ask(question, wanted, limit, &limits)?);
+            found.extend(self.ask(question, Some(wanted), limit, &limits)?);
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));
         found.truncate(limit);
@@ -117,7 +118,17 @@ impl Tiers<'_> {
         Ok(found)
     }
 
-    fn ask(&self, question: &str, tier: Tier, limit: usize, limits: &Limits) -> Result<Vec<Found>> {
+    /// The best memories of both tiers by the ranking alone, as it ranks every other shelf.
+    pub fn recall(&self, question: &str, limit: usize) -> Result<Vec<Found>> {
+        let plain = Limits { recency_weight: 0.0, ..self.limits() };
+        let found = self.ask(question, None, limit, &plain)?;
+        if !found.is_empty() {
+            self.was_read("recall", None, found.len())?;
+        }
+        Ok(found)
+    }
+
+    fn ask(&self, question: &str, tier: Option<Tier>, limit: usize, limits: &Limits) -> Result<Vec<Found>> {
         if limit == 0 {
             return Ok(Vec::new());
         }

@@ -47,6 +47,7 @@ pub use pass::Kept;
 pub use seal::Seals;
 pub use similarity::cosine;
 pub use sqlite::SqliteStore;
+pub(crate) use sqlite::document;
 pub use store::{
     Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which, with_recency,
 };
@@ -114,6 +115,11 @@ impl<'a> Tiers<'a> {
     /// The backend.
     pub fn store(&self) -> &'a dyn TierStore {
         self.access.store.as_ref()
+    }
+
+    /// Whether anything was ever stored on this machine: asking an empty place must not make one.
+    pub fn are_there(&self) -> bool {
+        self.access.folder.is_dir()
     }
 
     /// What waits for this user's yes.

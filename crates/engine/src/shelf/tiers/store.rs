@@ -6,6 +6,7 @@
 use super::event::{Event, Head, Line};
 use super::{Account, LifeStatus, Stored, Tier, TierDraft, UserContext};
 use crate::gate::Passed;
+use crate::recall::Explain;
 use heirloom_core::fault::Result;
 use jiff::Timestamp;
 
@@ -44,8 +45,8 @@ pub struct Page {
 pub struct Question<'a> {
     /// In words.
     pub text: &'a str,
-    /// Which tier.
-    pub tier: Tier,
+    /// Which tier; `None` is every one.
+    pub tier: Option<Tier>,
     /// When it is asked.
     pub now: Timestamp,
     /// At most so many answers.
@@ -63,6 +64,8 @@ pub struct Found {
     pub score: f64,
     /// What the score is made of, in words and points.
     pub why: Vec<(String, f64)>,
+    /// What the ranking made of it, where it was ranked.
+    pub explain: Explain,
 }
 
 /// Days after which an episode's recency counts half.

@@ -39,7 +39,9 @@ impl Vault<'_> {
             let mut shown = Vec::new();
             for one in held.iter().filter(|one| in_snapshot(one)) {
                 let standing = self.standing(one)?;
-                if standing.trust() == Trust::High || is_own_word(one, standing, reader) {
+                let believed = standing.trust() == Trust::High || is_own_word(one, standing, reader);
+                // The dearest question last: most of what a strange repository holds is not believed anyway.
+                if believed && self.held_back(&one.record.text).is_none() {
                     shown.push(to_show(one, standing));
                 }
             }
@@ -57,20 +59,22 @@ impl Vault<'_> {
     ) -> Result<String> {
         self.with_visible(reader, |held| {
             let everything = Filter::default();
+            // All that fit, best first: what the gate would refuse today makes room for the next one.
             let hits: Vec<&Held<'_>> = match query.filter(|query| !query.is_empty()) {
-                Some(query) => find::search(held, query, &everything, max_items)
+                Some(query) => find::search(held, query, &everything, held.len())
                     .into_iter()
                     .map(|(one, _)| one)
                     .collect(),
-                None => find::recall(held, &everything, max_items),
+                None => find::recall(held, &everything, held.len()),
             };
+            let given = hits.into_iter().filter(|one| self.held_back(&one.record.text).is_none());
             let shown: Result<Vec<Shown<'_>>> =
-                hits.into_iter().map(|one| Ok(to_show(one, self.standing(one)?))).collect();
+                given.take(max_items).map(|one| Ok(to_show(one, self.standing(one)?))).collect();
             Ok(context(&shown?, max_chars))
         })
     }
 
-    /// Runs over the records in use that a reader may be given.
+    /// Runs over the records in use that a reader sees; what the gate would refuse today is still among them.
     fn with_visible(
         &self,
         reader: &Reader,
@@ -89,7 +93,6 @@ impl Vault<'_> {
             let record = &one.record;
             reader.scopes.iter().any(|scope| *scope == record.scope)
                 && !forgotten.contains(record.id.as_ref())
-                && self.held_back(&record.text).is_none()
         };
         let held: Vec<Held<'_>> = view.resolved.active().filter(wanted).collect();
         render(&held)

@@ -13,6 +13,7 @@
 //! | compact, forget | `rewrite` |
 //! | search, figures, proposals | `find` |
 //! | blocks for agents | `blocks` |
+//! | a file written without the gate | `judge` |
 
 mod alike;
 mod blocks;
@@ -22,6 +23,7 @@ mod draft;
 mod find;
 mod image;
 mod journal;
+mod judge;
 mod layout;
 mod next;
 mod record;

@@ -62,7 +62,8 @@ fn hex(digits: &[u8; 12]) -> Option<u64> {
 /// A stretch of the file, scanned.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    ours: HashMap<u64, u32>,
+    /// Most lines are looked up here, so the hash is a quick one; its seed differs from process to process.
+    ours: HashMap<u64, u32, foldhash::fast::RandomState>,
     others: HashMap<Vec<u8>, u32>,
     /// For each id the line that counts, in order of first appearance.
     pub(super) best: Vec<Best>,

@@ -36,8 +36,8 @@ impl Vault<'_> {
 
     fn memory(&self, held: &Held<'_>) -> Result<Memory> {
         let record = &held.record;
-        let standing = self.standing(held)?;
         let content_hash = hash::sha256(held.bytes);
+        let standing = self.engine.standing(record.memory_id().as_str(), &content_hash)?;
         let said = |time: &str| (!time.is_empty()).then(|| time.to_owned());
         Ok(Memory {
             id: record.memory_id(),

@@ -22,7 +22,7 @@ use std::sync::Mutex;
 use self::forward::{Pass, Text};
 use self::weights::Weights;
 use super::vocab::{PieceId, Vocab};
-use super::{Detail, EmbedError, Embedder, Embedding, PieceVectors, Space, pieces, to_unit};
+use super::{Detail, EmbedError, Embedder, Embedding, PieceVectors, Space, Worth, pieces, to_unit};
 use crate::index::mapped;
 
 /// Longest text read, in word pieces with the two special ones: what the model was trained on.
@@ -158,8 +158,9 @@ impl Embedder for MiniLm {
         &self.space
     }
 
-    fn is_measured(&self) -> bool {
-        true
+    /// Measured (`docs/benchmarks.md`).
+    fn worth(&self) -> Worth {
+        Worth { floor: 0.5, ..Worth::default() }
     }
 
     fn has_pieces(&self) -> bool {

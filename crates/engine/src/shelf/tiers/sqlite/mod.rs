@@ -15,6 +15,8 @@ mod database;
 mod rows;
 mod search;
 
+pub(crate) use search::document;
+
 use super::event::{Event, Head, Line};
 use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which};
 use super::{Account, Stored, TierDraft, UserContext};

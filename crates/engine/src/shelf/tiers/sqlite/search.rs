@@ -90,7 +90,7 @@ impl Database {
             now: question.now.as_second(),
             limit: question.limit.saturating_mul(SPARE),
             conditions: Conditions {
-                kinds: vec![question.tier.kind().name().to_owned()],
+                kinds: question.tier.iter().map(|tier| tier.kind().name().to_owned()).collect(),
                 ..Conditions::default()
             },
             ..Ask::default()
@@ -149,11 +149,11 @@ fn answers(
     for hit in hits {
         let Some(document) = reader.document(hit.number).map_err(broken)? else { continue };
         let Some(memory) = rows::get(db, who, &document.id)? else { continue };
-        if memory.tier != question.tier || !memory.is_live(question.now) {
+        if question.tier.is_some_and(|tier| tier != memory.tier) || !memory.is_live(question.now) {
             continue;
         }
         let plain = f64::from(hit.score);
-        let score = match question.tier {
+        let score = match memory.tier {
             Tier::Episodic => with_recency(plain, question.recency_weight, memory.occurred_at, question.now),
             _ => plain,
         };
@@ -163,7 +163,7 @@ fn answers(
         if score != plain {
             why.push(("age".to_owned(), score - plain));
         }
-        found.push(Found { memory, score, why });
+        found.push(Found { memory, score, why, explain: hit.why });
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));
     found.truncate(question.limit);
@@ -196,12 +196,16 @@ fn documents_after(
     Ok((documents, end))
 }
 
+/// The tag that names who spoke, where that is a name.
+const SPEAKER: &str = "speaker:";
+
 /// A memory as the index sees it.
-fn document(stored: &Stored) -> Document {
+pub(crate) fn document(stored: &Stored) -> Document {
     Document {
         id: stored.id.clone(),
         kind: stored.tier.kind().name().to_owned(),
-        tags: stored.tags.clone(),
+        tags: stored.tags.iter().filter(|tag| !tag.starts_with(SPEAKER)).cloned().collect(),
+        speaker: stored.tags.iter().find_map(|tag| tag.strip_prefix(SPEAKER)).unwrap_or_default().to_owned(),
         body: stored.content.clone(),
         role: match stored.role {
             Some(Role::User) => index::Role::Person,

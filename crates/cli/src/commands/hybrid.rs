@@ -1,0 +1,213 @@
+//! `recall`, `search` and the prompt hook where `retrieval.match_strategy` is `hybrid`: one ranking over every shelf.
+//!
+//! Comes in: a prompt or a line of search words. Goes out: the block an agent is given, or hits for people, with why. Never here: ranking, or
+//! the rules of the block.
+
+use super::show::{known_kind, visible};
+use crate::args::{Recall, Search, Why};
+use crate::output::Out;
+use crate::wiring::{self, Wired};
+use crate::{args::Args, person};
+use heirloom_core::code::exit;
+use heirloom_core::fault::Result;
+use heirloom_core::settings::MatchStrategy;
+use heirloom_core::text::one_line;
+use heirloom_core::{Code, Fault};
+use heirloom_engine::index::shelves::Look;
+use heirloom_engine::inject::answer_block;
+use heirloom_engine::recall::answer::{Asked, Recalled, answer, for_agent};
+use heirloom_engine::recall::query::{self, Conditions};
+use heirloom_engine::recall::{ledger, snippet};
+use heirloom_engine::shelf::Audience;
+use serde_json::json;
+
+/// Shorter prompts say too little.
+const PROMPT_MIN: usize = 10;
+/// Hits ranked for each one that may be given, since some were given before or are not near enough.
+const RANKED: usize = 4;
+/// Characters a token stands for, on the safe side for English.
+const PER_TOKEN: usize = 4;
+/// How much of a body is shown below its title, in characters.
+const EXCERPT: usize = 160;
+
+/// Whether recall ranks over every shelf here.
+pub(crate) fn is_on(wired: &Wired) -> bool {
+    wired.engine.settings().retrieval.match_strategy == MatchStrategy::Hybrid
+}
+
+/// What an agent is given for a prompt.
+pub(crate) struct Given {
+    pub(crate) block: String,
+    pub(crate) hits: Vec<Recalled>,
+    /// How many it has been given before in this session.
+    pub(crate) repeated: usize,
+}
+
+/// Chooses and fences what a prompt calls for; `session` is left out what it already has.
+pub(crate) fn for_prompt(
+    wired: &Wired,
+    prompt: &str,
+    audience: Audience,
+    session: Option<&str>,
+) -> Result<Given> {
+    let settings = wired.engine.settings();
+    let room = settings.retrieval.max_inject;
+    let mut given = Given { block: String::new(), hits: Vec::new(), repeated: 0 };
+    if !settings.retrieval.enabled || room == 0 || prompt.trim().chars().count() < PROMPT_MIN {
+        return Ok(given);
+    }
+    let mut hits = answer(
+        &wired.engine,
+        &Asked {
+            text: prompt.to_owned(),
+            conditions: Conditions::default(),
+            include_retired: false,
+            files: files_in(prompt),
+            limit: room * RANKED,
+            audience,
+            look: Look::Quick,
+        },
+    )?;
+    if let Some(session) = session {
+        // A ledger that cannot be read costs a repetition, not the memories.
+        let has = ledger::in_session(wired.engine.project(), session).unwrap_or_default();
+        let before = hits.len();
+        hits.retain(|hit| has.get(&hit.id) != Some(&hit.version));
+        given.repeated = before - hits.len();
+    }
+    let hits = for_agent(hits, room);
+    let (block, shown) = answer_block(&hits, settings, settings.retrieval.max_tokens * PER_TOKEN);
+    given.hits = shown.into_iter().cloned().collect();
+    given.block = block;
+    Ok(given)
+}
+
+/// Words of a prompt that name files.
+fn files_in(prompt: &str) -> Vec<String> {
+    let words = prompt.split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | ','));
+    let path = |word: &&str| {
+        word.contains('/') || word.rsplit_once('.').is_some_and(|(_, end)| (1..=4).contains(&end.len()))
+    };
+    words.map(|word| word.trim_matches(['@', ':', '.'])).filter(path).take(64).map(str::to_owned).collect()
+}
+
+/// Why a hit is there, in a line.
+pub(crate) fn reasons(why: &[(String, f64)]) -> String {
+    why.iter().map(|(name, points)| format!("{name} {points:+.2}")).collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn recall(wired: &Wired, call: &Recall, out: &Out) -> Result<u8> {
+    let prompt = call.prompt.join(" ");
+    let given = for_prompt(wired, &prompt, person::audience(&wired.engine, None), None)?;
+    out.answer(&json!({ "prompt": prompt, "hits": given.hits, "block": given.block }), || {
+        if given.hits.is_empty() {
+            out.say("nothing fits well enough; `heirloom search` shows what is nearest");
+            return;
+        }
+        out.raw(given.block.as_bytes());
+        if call.explain {
+            for hit in &given.hits {
+                out.say(format!(
+                    "{} {}: {}",
+                    out.style.dim(&format!("{:.2}", hit.score)),
+                    hit.id,
+                    reasons(&hit.why)
+                ));
+            }
+        }
+    });
+    Ok(exit::OK)
+}
+
+pub(crate) fn search(wired: &Wired, call: &Search, out: &Out) -> Result<u8> {
+    // The shell took the quotes off a phrase: words that came together belong together.
+    let quoted = |word: &String| match word.contains(char::is_whitespace) && !word.contains('"') {
+        true if call.words.len() > 1 => format!("\"{word}\""),
+        _ => word.clone(),
+    };
+    let line = call.words.iter().map(quoted).collect::<Vec<_>>().join(" ");
+    let (text, mut conditions) = query::read(&line, wired.engine.project().world().now.as_second());
+    if text.trim().is_empty() && conditions.prefixes.is_empty() {
+        return Err(Fault::new(Code::Usage, "there is nothing to search for")
+            .hint("give some words beside the filters: `heirloom search \"queue worker\" kind:decision`"));
+    }
+    if let Some(kind) = &call.kind {
+        conditions.kinds = vec![known_kind(wired, kind)?.name().to_owned()];
+    }
+    let mut hits = answer(
+        &wired.engine,
+        &Asked {
+            text,
+            conditions,
+            include_retired: call.include_retired,
+            files: Vec::new(),
+            limit: call.limit,
+            audience: person::audience(&wired.engine, call.agent.as_deref()),
+            look: Look::Thorough,
+        },
+    )?;
+    hits.retain(|hit| hit.near);
+    let shown: Vec<_> =
+        hits.iter().map(|hit| (hit, snippet::snippet(&hit.body, &hit.terms, EXCERPT))).collect();
+    let value: Vec<_> = shown
+        .iter()
+        .map(|(hit, cut)| {
+            let marks: Vec<[usize; 2]> = cut.marks.iter().map(|m| [m.start, m.end]).collect();
+            json!({ "memory": hit, "snippet": { "text": cut.text, "marks": marks } })
+        })
+        .collect();
+    out.answer(&value, || {
+        if hits.is_empty() {
+            out.say("nothing fits; --include-retired also looks among what is out of use");
+        }
+        for (hit, cut) in &shown {
+            print(out, hit, cut, call.explain);
+        }
+    });
+    Ok(exit::OK)
+}
+
+fn print(out: &Out, hit: &Recalled, cut: &snippet::Snippet, explain: bool) {
+    let title = if hit.title.is_empty() { hit.body.chars().take(80).collect() } else { hit.title.clone() };
+    let retired = if hit.retired { format!(" {}", out.style.yellow("retired")) } else { String::new() };
+    out.line(format!(
+        "{} {} {}{retired}",
+        out.style.dim(&format!("{:5.2}", hit.score)),
+        out.style.dim(&hit.kind),
+        visible(&one_line(&title))
+    ));
+    out.line(format!("      {}", out.style.cyan(&visible(&one_line(&hit.id)))));
+    if !hit.title.is_empty() && !cut.text.is_empty() {
+        let mut text = String::new();
+        let mut at = 0;
+        for mark in &cut.marks {
+            text.push_str(&visible(&cut.text[at..mark.start]));
+            text.push_str(&out.style.bold(&visible(&cut.text[mark.clone()])));
+            at = mark.end;
+        }
+        text.push_str(&visible(&cut.text[at..]));
+        let (before, after) = (if cut.cut_before { "…" } else { "" }, if cut.cut_after { "…" } else { "" });
+        out.line(format!("      {before}{text}{after}"));
+    }
+    if explain {
+        let behind =
+            hit.behind.as_ref().map(|id| format!("; behind {id}, which says the same")).unwrap_or_default();
+        out.line(format!("      {}", out.style.dim(&format!("{}{behind}", reasons(&hit.why)))));
+    }
+}
+
+/// `why`: the last time a memory was given to an agent.
+pub(crate) fn why(args: &Args, call: &Why, out: &Out) -> Result<u8> {
+    let wired = wiring::wire(args)?;
+    let id = super::names::find(&wired.engine, &call.id)
+        .map_or_else(|_| call.id.clone(), |id| id.as_str().to_owned());
+    let Some((line, given)) = ledger::last_given(wired.engine.project(), &id)? else {
+        return Err(Fault::new(Code::NotFound, format!("`{id}` was not given to any agent lately"))
+            .hint("`heirloom recall <prompt> --explain` says what a prompt would call for"));
+    };
+    out.answer(&json!({ "id": id, "at": line.at, "agent": line.agent, "given": given }), || {
+        out.line(format!("{} was given to {} at {}", out.style.bold(&id), line.agent, line.at));
+        out.line(format!("  score {:.2}: {}", given.score, reasons(&given.why)));
+    });
+    Ok(exit::OK)
+}

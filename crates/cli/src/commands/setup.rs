@@ -1,0 +1,373 @@
+//! `setup`: hooks into agents' settings and out again, after showing every change.
+//!
+//! Comes in: which agents, and whether to put hooks in or take them out. Goes out: changed settings files, each with a receipt that
+//! lets `--uninstall` give it back. Never here: a change that was not shown, or a file that changed while the question was open.
+
+use super::config::remove_in;
+use super::setup_receipt::{self, Receipt};
+use crate::args::{Args, Setup};
+use crate::machine::{self, shown};
+use crate::output::{Out, unified};
+use crate::{person, wiring};
+use heirloom_agents::Agent;
+use heirloom_agents::install::{self, Reach, Undo};
+use heirloom_core::code::exit;
+use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::files::{self, Mode};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The setting that `--notes` switches on.
+const NOTES: &str = "notes.capture";
+/// The largest settings file.
+const MAX: u64 = 16 << 20;
+
+/// A file and what becomes of it.
+struct Change {
+    /// Whose it is; `None` is our own settings file.
+    agent: Option<&'static Agent>,
+    file: PathBuf,
+    before: Option<String>,
+    after: Option<String>,
+    /// Somebody else's file has our name, and stays.
+    foreign: bool,
+}
+
+impl Change {
+    fn title(&self) -> &'static str {
+        self.agent.map_or("Heirloom", |agent| agent.title)
+    }
+
+    fn changes(&self) -> bool {
+        self.before != self.after
+    }
+
+    fn diff(&self) -> Vec<String> {
+        unified(self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default())
+    }
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    applied: bool,
+    changes: Vec<Row<'a>>,
+    /// What there is left to do for a person.
+    next: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    agent: Option<&'a str>,
+    file: String,
+    changes: bool,
+    diff: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
+    let project = wiring::project_folder(&wiring::cwd(args)?);
+    let agents = wanted(call)?;
+    let mut plan = Vec::new();
+    for agent in &agents {
+        plan.push(planned(agent, call, &project)?);
+        plan.extend(beside(agent, call, &project)?);
+    }
+    if call.uninstall && call.agent.is_empty() && !call.shared {
+        plan.extend(without_notes()?);
+        plan.retain(Change::changes);
+    }
+    if call.notes {
+        plan.push(with_notes()?);
+    }
+    if !out.is_json() {
+        show(out, &plan, call);
+    }
+    let needed = plan.iter().any(Change::changes);
+    let mut applied = false;
+    if needed && !call.dry_run {
+        let answer = answer(call)?;
+        if answer == Answer::YesAndNotes {
+            plan.push(with_notes()?);
+        }
+        if answer != Answer::No {
+            for change in plan.iter().filter(|change| change.changes()) {
+                apply(change, call.uninstall)?;
+            }
+            applied = true;
+        }
+    }
+    let report = Report {
+        applied,
+        changes: plan.iter().map(row).collect(),
+        next: if applied || !needed { next(&agents, call) } else { Vec::new() },
+    };
+    out.answer(&report, || finish(out, &report, needed, call));
+    Ok(if needed && !applied && !call.dry_run { exit::REFUSED } else { exit::OK })
+}
+
+/// The agents to work on: those named, those that are here, and for taking hooks out all there are.
+fn wanted(call: &Setup) -> Result<Vec<&'static Agent>> {
+    if !call.agent.is_empty() {
+        return machine::named(&call.agent);
+    }
+    if call.uninstall {
+        return Ok(heirloom_agents::table::AGENTS.to_vec());
+    }
+    let agents = machine::agents();
+    if agents.is_empty() {
+        let known: Vec<&str> = heirloom_agents::table::AGENTS.iter().map(|agent| agent.title).collect();
+        return Err(Fault::new(
+            Code::NotFound,
+            format!("none of {} was found on this machine", known.join(", ")),
+        )
+        .hint("install one and start it once, or name one with --agent"));
+    }
+    Ok(agents)
+}
+
+fn planned(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Change> {
+    let reach = if call.shared { Reach::Project } else { Reach::User };
+    let file = real(machine::settings_file(agent, reach, project)?);
+    let before = read(&file)?;
+    let bytes = before.as_deref().map(str::as_bytes);
+    let edit = if call.uninstall {
+        install::uninstall(
+            agent,
+            reach,
+            bytes,
+            setup_receipt::read(&file).map(|receipt| receipt.undo).as_ref(),
+        )?
+    } else {
+        install::install(agent, reach, bytes, &machine::program(reach)?)?
+    };
+    // Edits are made of text.
+    let after = edit.after.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Ok(Change { agent: Some(agent), file, before, after, foreign: false })
+}
+
+/// The files that belong beside an agent's hooks. One of the same name that is not ours stays as it is.
+fn beside(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Vec<Change>> {
+    let reach = if call.shared { Reach::Project } else { Reach::User };
+    let settings = machine::settings_file(agent, reach, project)?;
+    let folder = settings.parent().unwrap_or(&settings);
+    let mut changes = Vec::new();
+    for wanted in install::beside(agent) {
+        let file = real(folder.join(&wanted.path));
+        let before = read(&file)?;
+        let original =
+            before.as_deref().and_then(|now| setup_receipt::read(&file)?.undo.original(now.as_bytes()));
+        let ours = original.is_some() || before.as_ref().is_none_or(|now| *now == wanted.text);
+        let after = match (ours, call.uninstall) {
+            (false, _) => before.clone(),
+            (true, false) => Some(wanted.text),
+            (true, true) => original.flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        };
+        changes.push(Change { agent: Some(agent), file, before, after, foreign: !ours });
+    }
+    Ok(changes)
+}
+
+/// The file a link leads to: people keep their settings elsewhere and link to them.
+fn real(file: PathBuf) -> PathBuf {
+    std::fs::canonicalize(&file).unwrap_or(file)
+}
+
+fn read(file: &Path) -> Result<Option<String>> {
+    files::read_text(file, MAX).map_err(|fault| {
+        Fault::new(Code::Config, format!("`{}` cannot be read: {}", file.display(), fault.message))
+            .hint("correct the file by hand, then run `heirloom setup` again; nothing was changed")
+    })
+}
+
+/// Our own settings with notes switched on.
+fn with_notes() -> Result<Change> {
+    let file = real(wiring::user_settings_file());
+    let before = read(&file)?;
+    let mut document = document(&file)?;
+    wiring::set_in(&mut document, NOTES, json!(true));
+    let unchanged = wiring::read_document(&file).ok().flatten().as_ref() == Some(&document);
+    let after = if unchanged { before.clone() } else { Some(pretty(&document)) };
+    Ok(Change { agent: None, file, before, after, foreign: false })
+}
+
+/// Our own settings without what `setup` switched on; nothing if it did not.
+fn without_notes() -> Result<Option<Change>> {
+    let file = real(wiring::user_settings_file());
+    let (Some(receipt), Some(before)) = (setup_receipt::read(&file), read(&file)?) else { return Ok(None) };
+    let after = match receipt.undo.original(before.as_bytes()) {
+        Some(original) => original.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        None => {
+            let mut document = document(&file)?;
+            if remove_in(&mut document, NOTES) { Some(pretty(&document)) } else { Some(before.clone()) }
+        }
+    };
+    Ok(Some(Change { agent: None, file, before: Some(before), after, foreign: false }))
+}
+
+fn document(file: &Path) -> Result<Value> {
+    match wiring::read_document(file) {
+        Ok(document) => Ok(document.unwrap_or_else(|| json!({}))),
+        Err(why) => Err(Fault::new(Code::Config, format!("`{}`: {why}", file.display()))
+            .hint("correct the file by hand first; nothing was changed")),
+    }
+}
+
+fn pretty(document: &Value) -> String {
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+}
+
+#[derive(PartialEq, Eq)]
+enum Answer {
+    Yes,
+    YesAndNotes,
+    No,
+}
+
+/// The one question. Keeping notes is offered with it, not asked separately.
+fn answer(call: &Setup) -> Result<Answer> {
+    if call.yes {
+        return Ok(Answer::Yes);
+    }
+    let what = if call.uninstall { "Take the hooks out?" } else { "Write these changes?" };
+    let offered = !call.uninstall && !call.notes;
+    let choices = if offered {
+        format!("{what} y: yes; n: yes, and also keep the assistant's longer messages as notes; Enter: no.")
+    } else {
+        format!("{what} [y/N]")
+    };
+    Ok(match person::ask(&choices, what)?.as_str() {
+        "y" | "Y" | "yes" => Answer::Yes,
+        "n" | "N" | "notes" if offered => Answer::YesAndNotes,
+        _ => Answer::No,
+    })
+}
+
+fn apply(change: &Change, uninstall: bool) -> Result<()> {
+    let file = &change.file;
+    if read(file)? != change.before {
+        return Err(Fault::new(
+            Code::OccConflict,
+            format!("`{}` was changed in the meantime", file.display()),
+        )
+        .hint("run the command again"));
+    }
+    let receipt = setup_receipt::read(file);
+    let Some(after) = &change.after else {
+        files::remove(file)?;
+        // Only folders that `setup` made, and only empty ones.
+        let made = receipt.map(|receipt| receipt.made).unwrap_or_default();
+        let _ = made.iter().try_for_each(std::fs::remove_dir);
+        return setup_receipt::drop(file);
+    };
+    let made = missing_folders(file);
+    if let Some(folder) = file.parent() {
+        files::make_folder(folder, Mode::Shared)?;
+    }
+    write(file, after)?;
+    if uninstall {
+        return setup_receipt::drop(file);
+    }
+    // What was there before our own first edit is what counts, if the file is still as that left it.
+    let now = change.before.as_deref();
+    let earlier = receipt.as_ref().and_then(|receipt| receipt.undo.original(now?.as_bytes()));
+    let original = match earlier {
+        Some(original) => original.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        None => change.before.clone(),
+    };
+    let made = receipt.map(|receipt| receipt.made).filter(|made| !made.is_empty()).unwrap_or(made);
+    setup_receipt::keep(&Receipt { file: file.clone(), undo: Undo::of(original.as_deref(), after), made })
+}
+
+/// Replaces a file and leaves its permissions as they were.
+fn write(file: &Path, text: &str) -> Result<()> {
+    let mode = std::fs::metadata(file).map(|meta| meta.permissions());
+    match mode {
+        Err(_) => files::write(file, text.as_bytes(), Mode::Shared),
+        Ok(mode) => {
+            files::write(file, text.as_bytes(), Mode::Private)?;
+            std::fs::set_permissions(file, mode).map_err(|e| Fault::io(file, "set the permissions of", &e))
+        }
+    }
+}
+
+/// The folders above a file that are not there yet, innermost first.
+fn missing_folders(file: &Path) -> Vec<PathBuf> {
+    let above = file.ancestors().skip(1);
+    above.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
+}
+
+fn row(change: &Change) -> Row<'_> {
+    Row {
+        agent: change.agent.map(|agent| agent.name),
+        file: change.file.display().to_string(),
+        changes: change.changes(),
+        diff: change.diff(),
+    }
+}
+
+fn show(out: &Out, plan: &[Change], call: &Setup) {
+    for change in plan {
+        let file = shown(&change.file);
+        if !change.changes() {
+            let state = match (change.foreign, call.uninstall) {
+                (true, _) => "is somebody else's and stays as it is",
+                (false, true) => "has nothing of ours",
+                (false, false) => "is as it should be",
+            };
+            out.line(format!("{}: {file} {state}", out.style.bold(change.title())));
+            continue;
+        }
+        let what = match (&change.before, &change.after) {
+            (None, _) => " (new file)",
+            (_, None) => " (goes away)",
+            _ => "",
+        };
+        out.line(format!("{}: {file}{what}", out.style.bold(change.title())));
+        for line in change.diff() {
+            let line = super::show::visible(&line);
+            out.line(match line.as_bytes().first() {
+                Some(b'+') => out.style.green(&line),
+                Some(b'-') => out.style.red(&line),
+                Some(b'@') => out.style.cyan(&line),
+                _ => line,
+            });
+        }
+        out.line("");
+    }
+}
+
+/// What is left to do for a person.
+fn next(agents: &[&'static Agent], call: &Setup) -> Vec<String> {
+    if call.uninstall {
+        return vec!["memories stay where they are; `heirloom setup` brings the hooks back".to_owned()];
+    }
+    let mut lines: Vec<String> = agents
+        .iter()
+        .filter(|agent| agent.asks_for_trust)
+        .map(|agent| {
+            format!("start {} and approve the hooks when it asks; it does not run them before", agent.title)
+        })
+        .collect();
+    lines.push("sessions that are open now must be started again".to_owned());
+    lines.push("`heirloom doctor` checks every link".to_owned());
+    lines
+}
+
+fn finish(out: &Out, report: &Report<'_>, needed: bool, call: &Setup) {
+    if !needed {
+        let state = if call.uninstall { "there is nothing to take out" } else { "everything is in place" };
+        out.line(out.style.green(state));
+    } else if report.applied {
+        for change in report.changes.iter().filter(|change| change.changes) {
+            out.line(format!("{} {}", out.style.green("changed"), shown(Path::new(&change.file))));
+        }
+    } else {
+        out.say("nothing was changed");
+        if call.dry_run && !call.uninstall && !call.notes {
+            out.say("--notes would also keep the assistant's longer messages as notes (notes.capture)");
+        }
+    }
+    for line in &report.next {
+        out.say(format!("next: {line}"));
+    }
+}

@@ -1,0 +1,75 @@
+//! Stamps: by what a file or folder is known to be the one that was looked at.
+//!
+//! Comes in: a path. Goes out: a short text that differs when the file was changed, replaced or removed. A file that was changed in
+//! the very moment it was looked at could change once more without a new time; such a stamp is [`UNSURE`] and equals nothing.
+//! Never here: what is in a file.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// The stamp of what is not there.
+pub(super) const ABSENT: &str = "-";
+
+/// A stamp that no file has: whoever keeps it looks again.
+pub(super) const UNSURE: &str = "?";
+
+/// How long file systems may give two changes the same time.
+const TICK: i128 = 50_000_000;
+
+fn modified(meta: &std::fs::Metadata) -> i128 {
+    i128::from(meta.mtime()) * 1_000_000_000 + i128::from(meta.mtime_nsec())
+}
+
+/// The stamp of a file or folder. Links are not followed: a link is not what stands behind it.
+pub(super) fn of(path: &Path) -> String {
+    match std::fs::symlink_metadata(path) {
+        Ok(meta) => format!("{:x}:{:x}:{:x}", modified(&meta), meta.size(), meta.ino()),
+        Err(_) => ABSENT.to_owned(),
+    }
+}
+
+/// The time of the file system that holds `folder`, by a file written there now.
+pub(super) fn clock(folder: &Path) -> Option<i128> {
+    let probe = folder.join("recall.time");
+    std::fs::write(&probe, b"now").ok()?;
+    std::fs::symlink_metadata(&probe).ok().map(|meta| modified(&meta))
+}
+
+/// The stamp as it may be kept at a time of the file system.
+pub(super) fn kept(stamp: String, clock: Option<i128>) -> String {
+    let time = stamp.split(':').next().and_then(|hex| i128::from_str_radix(hex, 16).ok());
+    match (time, clock) {
+        (Some(time), Some(clock)) if time + TICK <= clock => stamp,
+        (None, _) => stamp,
+        _ => UNSURE.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_changed_just_now_is_looked_at_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        std::fs::write(&file, "one").unwrap();
+        let now = clock(dir.path());
+        assert!(now.is_some());
+        assert_eq!(kept(of(&file), now), UNSURE);
+        assert_eq!(kept(of(&file), now.map(|now| now + TICK)), of(&file));
+        assert_eq!(kept(of(&dir.path().join("b")), now), ABSENT);
+    }
+
+    #[test]
+    fn a_changed_file_has_another_stamp() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        std::fs::write(&file, "one").unwrap();
+        let before = of(&file);
+        std::fs::write(&file, "three").unwrap();
+        assert_ne!(of(&file), before);
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(of(&file), ABSENT);
+    }
+}

@@ -1,0 +1,222 @@
+//! `hybrid` recall: one ranking over every shelf, for prompts, `recall` and `search` alike.
+//!
+//! Comes in: a question with its conditions and who asks. Goes out: memories of all shelves, best first, each with every factor of its score.
+//! Whatever is shown was looked at after its file last changed. Never here: how an answer is shown, or how much of it.
+
+use super::order;
+use super::query::Conditions;
+use super::{Ask, Explain, Weights, rank};
+use crate::engine::Engine;
+use crate::index::embed::Embedder;
+use crate::index::shelves::{Look, ShelfIndex, fault};
+use crate::index::{Card, Document, Status as Kept, Trust as Level};
+use crate::shelf::tiers::Found;
+use crate::shelf::{Audience, Shelf as _};
+use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
+use serde::Serialize;
+
+/// Hits looked at beyond those wanted, since some may not be for whoever asks.
+const SPARE: usize = 16;
+
+/// The share of a question's telling words that makes a hit worth an agent's attention by itself.
+const COVERS: f32 = 0.25;
+/// Telling words that do, however long the question is.
+const WORDS: usize = 3;
+/// The cosine that does without any word in common.
+const NEAR: f32 = 0.5;
+
+/// The cosine from which two texts may be about the same thing.
+const RELATED: f32 = 0.35;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The question or prompt.
+    pub text: String,
+    /// What a hit must meet.
+    pub conditions: Conditions,
+    /// Whether retired memories may be found.
+    pub include_retired: bool,
+    /// Files in play, from the project folder.
+    pub files: Vec<String>,
+    /// How many are wanted at most.
+    pub limit: usize,
+    /// Who asks.
+    pub audience: Audience,
+    /// How closely to look for changed files.
+    pub look: Look,
+}
+
+/// A memory that was recalled, as the index has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recalled {
+    /// Its id.
+    pub id: String,
+    /// Its kind.
+    pub kind: String,
+    /// One line; empty where the shelf has none.
+    pub title: String,
+    /// The text.
+    pub body: String,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// Where it holds.
+    pub scope: String,
+    /// Where it came from.
+    pub source: String,
+    /// How far to believe it.
+    pub trust: Trust,
+    /// Whether it is out of use.
+    pub retired: bool,
+    /// The file it lives in.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file: String,
+    /// Changes whenever the stored bytes do.
+    pub version: String,
+    /// The sum of its factors.
+    pub score: f64,
+    /// What the score is made of.
+    pub why: Vec<(String, f64)>,
+    /// The question's words it holds, stemmed, with what each adds.
+    pub terms: Vec<(String, f32)>,
+    /// The memory it stands behind because that one says the same and is trusted more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<String>,
+    /// Whether it has anything to do with the question: words in common, here or beside it, or a meaning not too far away.
+    #[serde(skip)]
+    pub near: bool,
+    /// Whether it is near enough to the question to be given to an agent unasked.
+    #[serde(skip)]
+    pub telling: bool,
+}
+
+/// The memories a question calls for.
+pub fn answer(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
+    let mut found = project(engine, asked, asked.look)?;
+    found.extend(tiers(engine, asked)?);
+    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
+    found.truncate(asked.limit);
+    Ok(found)
+}
+
+/// Those of an answer that an agent is given at a prompt: what is near enough, and low trust at most by half while high trust waits.
+pub fn for_agent(answer: Vec<Recalled>, room: usize) -> Vec<Recalled> {
+    let telling: Vec<Recalled> = answer.into_iter().filter(|hit| hit.telling).collect();
+    order::block(&telling, room, |hit| level(hit.trust)).into_iter().cloned().collect()
+}
+
+fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> {
+    // A project without a memory folder has nothing to recall, and asking must not make one.
+    if !engine.project().root().folder().is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut index = ShelfIndex::open(engine, look)?;
+    let found = {
+        let (reader, model) = index.reader()?;
+        let ask = Ask {
+            text: asked.text.clone(),
+            now: engine.project().world().now.as_second(),
+            files: asked.files.clone(),
+            scopes: Vec::new(),
+            limit: asked.limit.saturating_add(SPARE),
+            conditions: asked.conditions.clone(),
+            include_retired: asked.include_retired,
+        };
+        let model = model.map(|model| model as &dyn Embedder);
+        let hits = rank(&reader, model, &ask, &Weights::default()).map_err(|e| fault(&e))?;
+        let mut found = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let Some(document) = reader.document(hit.number).map_err(|e| fault(&e))? else { continue };
+            found.push(recalled(document, f64::from(hit.score), &hit.why));
+        }
+        found
+    };
+    // A file that was written in place changes nothing about its folder: what is about to be shown is looked at once more.
+    if look == Look::Quick && !index.are_current(engine, found.iter().take(asked.limit))? {
+        return project(engine, asked, Look::Thorough);
+    }
+    let scopes = |hit: &Recalled| match hit.scope.strip_prefix("agent:") {
+        Some(name) => Scope::Agent(name.to_owned()),
+        None => Scope::Global,
+    };
+    Ok(found
+        .into_iter()
+        .filter(|hit| asked.audience.sees_in(&Kind::named(&hit.kind), &scopes(hit)))
+        .collect())
+}
+
+fn recalled(document: Document, score: f64, why: &Explain) -> Recalled {
+    let factors = why.factors.named().into_iter().filter(|(_, points)| *points != 0.0);
+    Recalled {
+        trust: match document.trust {
+            Level::High => Trust::High,
+            Level::Medium => Trust::Medium,
+            Level::Low => Trust::Low,
+        },
+        retired: document.status != Kept::Active,
+        score,
+        why: factors.map(|(name, points)| (name.to_owned(), f64::from(points))).collect(),
+        terms: why.terms.clone(),
+        behind: why.behind.clone(),
+        near: !why.terms.is_empty()
+            || why.factors.neighbours > 0.0
+            || why.cosine.is_some_and(|cosine| cosine >= RELATED),
+        telling: why.covered >= COVERS
+            || why.terms.len() >= WORDS
+            || why.cosine.is_some_and(|cosine| cosine >= NEAR),
+        id: document.id,
+        kind: document.kind,
+        title: document.title,
+        body: document.body,
+        tags: document.tags,
+        scope: document.scope,
+        source: document.source,
+        file: document.file,
+        version: document.version,
+    }
+}
+
+fn level(trust: Trust) -> Level {
+    match trust {
+        Trust::High => Level::High,
+        Trust::Medium => Level::Medium,
+        Trust::Low => Level::Low,
+    }
+}
+
+/// Turns and facts of whoever asks. Tiers that cannot be reached are silent here; `search --tier` says why.
+fn tiers(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
+    let wanted =
+        |kind: &str| asked.conditions.kinds.is_empty() || asked.conditions.kinds.iter().any(|k| k == kind);
+    let Ok(tiers) = engine.tiers() else { return Ok(Vec::new()) };
+    if !tiers.are_there() || !(wanted("episode") || wanted("fact")) {
+        return Ok(Vec::new());
+    }
+    let Ok(found) = tiers.recall(&asked.text, asked.limit) else { return Ok(Vec::new()) };
+    Ok(found.into_iter().filter_map(|found| of_tiers(found, asked)).collect())
+}
+
+fn of_tiers(found: Found, asked: &Asked) -> Option<Recalled> {
+    let Found { memory, score, why, explain } = found;
+    let document = crate::shelf::tiers::document(&memory);
+    let card = Card::of(&document);
+    if !asked.conditions.admit(&card)
+        || (asked.conditions.need_text() && !asked.conditions.admit_text(&document))
+    {
+        return None;
+    }
+    let mut hit = recalled(document, score, &explain);
+    hit.source = memory.source().name().to_owned();
+    hit.version = memory.hash().get(..16).unwrap_or_default().to_owned();
+    hit.why = why;
+    Some(hit)
+}
+
+/// The memory behind a hit, as its shelf has it now.
+pub fn memory(engine: &Engine, hit: &Recalled) -> Result<Option<Memory>> {
+    let Some(id) = MemoryId::parse(&hit.id) else { return Ok(None) };
+    if id.kind().shelf() == ShelfName::Tiers {
+        return engine.tiers()?.get(&id);
+    }
+    engine.shelf_of(&id)?.get(&id)
+}

@@ -1,0 +1,149 @@
+//! What all shelves have for a prompt.
+//!
+//! Comes in: a prompt and who will read the answer. Goes out: records by title and tags, and beside them the notes on files and areas the
+//! prompt speaks of, the lessons that share its words, and the vault's answer. A shelf that is not there costs one look at the disk. Never
+//! here: how any of it is shown; a text the gate would refuse; more words of a prompt than a question needs.
+
+use super::title_tags::{self, Hit};
+use crate::capture::{files_named, scope_of};
+use crate::engine::Engine;
+use crate::gate::policy::Row;
+use crate::shelf::notes::Session;
+use heirloom_core::{Memory, Scope, fault::Result, text};
+
+/// Shorter prompts say too little.
+pub(super) const PROMPT_MIN: usize = 10;
+/// So much of a prompt is a question; what follows is mostly pasted.
+const QUESTION_MAX: usize = 2_000;
+/// Most notes and most lessons of an answer.
+const BESIDE_MAX: usize = 3;
+/// Words a note or a lesson must share with a prompt.
+const WORDS_MIN: usize = 2;
+
+/// A memory of another shelf and why it is there.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Beside {
+    /// The memory.
+    pub memory: Memory,
+    /// Why.
+    pub why: String,
+}
+
+/// What a prompt calls for.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+pub struct Called {
+    /// Records.
+    pub records: Vec<Hit>,
+    /// Notes.
+    pub notes: Vec<Beside>,
+    /// Lessons.
+    pub lessons: Vec<Beside>,
+    /// The vault's own block; empty if it has nothing.
+    pub vault: String,
+}
+
+impl Called {
+    /// Whether nothing fits.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty() && !self.has_more()
+    }
+
+    /// Whether a shelf beside the records has something.
+    pub fn has_more(&self) -> bool {
+        !self.notes.is_empty() || !self.lessons.is_empty() || !self.vault.is_empty()
+    }
+}
+
+/// What a prompt calls for. `agent` is whose scope of the vault is seen beside what is shared, `vault_max` the budget of its block.
+pub fn for_prompt(engine: &Engine, prompt: &str, agent: Option<&str>, vault_max: usize) -> Result<Called> {
+    let records = title_tags::recall(engine, prompt)?;
+    let retrieval = &engine.settings().retrieval;
+    let too_short = prompt.trim().chars().nth(PROMPT_MIN - 1).is_none();
+    if !retrieval.enabled || retrieval.max_inject == 0 || too_short {
+        return Ok(Called { records, ..Called::default() });
+    }
+    let most = BESIDE_MAX.min(retrieval.max_inject);
+    let question = text::cut(prompt, QUESTION_MAX);
+    Ok(Called {
+        records,
+        notes: notes(engine, question, most)?,
+        lessons: lessons(engine, question, most)?,
+        vault: vault(engine, question, agent, vault_max)?,
+    })
+}
+
+/// Notes on a file the prompt names, on an area it speaks of, then those it shares words with; newest first each.
+fn notes(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> {
+    let notes = engine.notes();
+    if !engine.project().root().folder().join("notes").is_dir() {
+        return Ok(Vec::new());
+    }
+    let area = match scope_of(question) {
+        Scope::Area(area) => Some(area),
+        _ => None,
+    };
+    let session = Session { files: files_named(question), area };
+    let words = text::tokens(question);
+    let mut found = Vec::new();
+    for (group, memory) in notes.in_play(&session)? {
+        let why = match (group, &memory.scope) {
+            (0, Scope::File(file)) => format!("about {file}"),
+            (1, Scope::Area(area)) => format!("about {area}"),
+            _ => {
+                let keywords: std::collections::BTreeSet<String> =
+                    memory.tags.iter().flat_map(|keyword| text::tokens(keyword)).collect();
+                let shared: Vec<&str> =
+                    keywords.iter().filter(|word| words.contains(*word)).map(String::as_str).collect();
+                if shared.len() < WORDS_MIN {
+                    continue;
+                }
+                format!("shares {}", shared.join(", "))
+            }
+        };
+        if super::search::is_cut_today(engine, &memory) {
+            continue;
+        }
+        found.push(Beside { memory, why });
+        if found.len() == most {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn lessons(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> {
+    let topics = engine.topics();
+    if !topics.base().is_dir() {
+        return Ok(Vec::new());
+    }
+    // Quotes and colons narrow a search; in a prompt they are punctuation.
+    let plain = question.replace(['"', ':'], " ");
+    let fits = |hit: &crate::shelf::topics::Hit| {
+        hit.why.context.is_some() || hit.why.keywords.len() + hit.why.tags.len() >= WORDS_MIN
+    };
+    let hits = topics.search(&plain, most * 2)?.into_iter().filter(fits).take(most);
+    Ok(hits
+        .map(|hit| {
+            let mut shared: Vec<&str> = hit
+                .why
+                .tags
+                .iter()
+                .chain(&hit.why.keywords)
+                .chain(&hit.why.context)
+                .map(String::as_str)
+                .collect();
+            shared.sort_unstable();
+            shared.dedup();
+            Beside { why: format!("shares {}", shared.join(", ")), memory: hit.memory }
+        })
+        .filter(|beside| engine.screen().would_refuse(&beside.memory.body, Row::Topics).is_none())
+        .collect())
+}
+
+fn vault(engine: &Engine, question: &str, agent: Option<&str>, max: usize) -> Result<String> {
+    let vault = engine.vault();
+    if !engine.settings().vault.enabled || !vault.path().is_file() {
+        return Ok(String::new());
+    }
+    vault.context(&vault.reader(agent), Some(question), engine.settings().vault.max_items, Some(max))
+}
