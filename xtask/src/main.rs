@@ -30,6 +30,7 @@ mod run;
 )]
 #[path = "../../crates/postgres/tests/server.rs"]
 mod server;
+mod speed;
 mod stress;
 mod test;
 mod tour;
@@ -57,6 +58,7 @@ tasks:
   conformance PATH…    run recorded cases, from files or folders, against the engine
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
+  speed [N]            the index of N made-up memories beside FTS5, fresh processes beside an empty one
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
   stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS], tiers";
 
@@ -77,6 +79,8 @@ fn main() -> ExitCode {
         "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
         "retrieval" => retrieval::run(rest),
         "embed" => embed::run(rest),
+        "speed" if cfg!(debug_assertions) => optimised("speed", rest),
+        "speed" => speed::run(rest),
         "" | "help" | "--help" | "-h" => {
             println!("{TASKS}");
             Ok(())
