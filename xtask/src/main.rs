@@ -103,8 +103,8 @@ fn measure(words: &[String]) -> Outcome {
         Some("start") => bench::start::run(),
         Some("write") => bench::write::run(),
         Some("index") => bench::index::run(),
-        // These two measure inside this process.
-        Some("vault" | "gate") if cfg!(debug_assertions) => optimised("bench", words),
+        // These measure inside this process.
+        Some("vault" | "gate" | "tiers") if cfg!(debug_assertions) => optimised("bench", words),
         Some("vault") => done(bench::vault::run()),
         Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
         Some("tiers") => bench::tiers::run(&words[1..]),
@@ -124,10 +124,11 @@ fn optimised(task: &str, words: &[String]) -> Outcome {
 }
 
 fn stress(words: &[String]) -> Outcome {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
+    let named: Vec<&str> = words.iter().map(String::as_str).collect();
+    match named.as_slice() {
         ["records", rest @ ..] => stress::records::run(rest),
         ["vault", rest @ ..] => done(stress::vault::run(rest)),
+        ["tiers", ..] if cfg!(debug_assertions) => optimised("stress", words),
         ["tiers", rest @ ..] => stress::tiers::run(rest),
         _ => Err("name one of: records, vault, tiers".to_owned()),
     }

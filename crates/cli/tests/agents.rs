@@ -109,6 +109,18 @@ fn the_skill_comes_along_but_never_over_somebody_elses() {
 }
 
 #[test]
+fn where_the_plugin_is_on_nothing_is_put_in_twice() {
+    let env = machine();
+    let settings = env.home().join(".claude/settings.json");
+    std::fs::write(&settings, r#"{"enabledPlugins": {"heirloom@somewhere": true}}"#).unwrap();
+    let ran = env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
+    assert!(ran.stdout.contains("has the plugin"), "{ran:?}");
+    assert!(!env.home().join(".claude/skills").exists());
+    let report = env.run(&["doctor", "--json"]).ok().json();
+    assert_eq!(check(&report, "agent", "claude-code calls")["state"], "good");
+}
+
+#[test]
 fn a_settings_file_behind_a_link_is_changed_where_it_is() {
     let env = machine();
     let (link, real) = (env.home().join(".claude/settings.json"), env.home().join("dotfiles.json"));

@@ -3,7 +3,7 @@
 
 use crate::server::{Release, Server};
 use crate::stress::tiers::{Dice, engine, fill, sentence, told};
-use crate::{Outcome, report, run};
+use crate::{Outcome, report};
 use heirloom_core::Channel;
 use heirloom_engine::gate::Entry;
 use heirloom_engine::index::embed::builtin::Builtin;
@@ -23,10 +23,6 @@ const CROWD: usize = 20;
 const EACH: usize = 2_000;
 
 pub(crate) fn run(words: &[String]) -> Outcome {
-    if cfg!(debug_assertions) {
-        let again = ["run", "--release", "--quiet", "--package", "xtask", "--", "bench", "tiers"];
-        return run::run(run::cargo(&again).args(words));
-    }
     match words.first().map(String::as_str) {
         None => postgres().and_then(|()| sqlite()),
         Some("postgres") => postgres(),

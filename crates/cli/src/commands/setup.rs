@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 
 /// The setting that `--notes` switches on.
 const NOTES: &str = "notes.capture";
+const FOREIGN: &str = "is somebody else's and stays as it is";
+const PLUGIN: &str = "has the plugin, which brings the hooks and the skill";
 /// The largest settings file.
 const MAX: u64 = 16 << 20;
 
@@ -30,8 +32,8 @@ struct Change {
     file: PathBuf,
     before: Option<String>,
     after: Option<String>,
-    /// Somebody else's file has our name, and stays.
-    foreign: bool,
+    /// Why nothing is done, if there is a reason beyond nothing being needed.
+    left: Option<&'static str>,
 }
 
 impl Change {
@@ -69,8 +71,12 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
     let agents = wanted(call)?;
     let mut plan = Vec::new();
     for agent in &agents {
-        plan.push(planned(agent, call, &project)?);
-        plan.extend(beside(agent, call, &project)?);
+        let change = planned(agent, call, &project)?;
+        let wants_more = change.left.is_none();
+        plan.push(change);
+        if wants_more {
+            plan.extend(beside(agent, call, &project)?);
+        }
     }
     if call.uninstall && call.agent.is_empty() && !call.shared {
         plan.extend(without_notes()?);
@@ -130,6 +136,10 @@ fn planned(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Change
     let file = real(machine::settings_file(agent, reach, project)?);
     let before = read(&file)?;
     let bytes = before.as_deref().map(str::as_bytes);
+    if !call.uninstall && before.as_deref().is_some_and(|text| install::is_plugin(agent, text)) {
+        // Both would run every hook twice.
+        return Ok(Change { agent: Some(agent), file, after: before.clone(), before, left: Some(PLUGIN) });
+    }
     let edit = if call.uninstall {
         install::uninstall(
             agent,
@@ -142,7 +152,7 @@ fn planned(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Change
     };
     // Edits are made of text.
     let after = edit.after.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Ok(Change { agent: Some(agent), file, before, after, foreign: false })
+    Ok(Change { agent: Some(agent), file, before, after, left: None })
 }
 
 /// The files that belong beside an agent's hooks. One of the same name that is not ours stays as it is.
@@ -162,7 +172,7 @@ fn beside(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Vec<Cha
             (true, false) => Some(wanted.text),
             (true, true) => original.flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
-        changes.push(Change { agent: Some(agent), file, before, after, foreign: !ours });
+        changes.push(Change { agent: Some(agent), file, before, after, left: (!ours).then_some(FOREIGN) });
     }
     Ok(changes)
 }
@@ -187,7 +197,7 @@ fn with_notes() -> Result<Change> {
     wiring::set_in(&mut document, NOTES, json!(true));
     let unchanged = wiring::read_document(&file).ok().flatten().as_ref() == Some(&document);
     let after = if unchanged { before.clone() } else { Some(pretty(&document)) };
-    Ok(Change { agent: None, file, before, after, foreign: false })
+    Ok(Change { agent: None, file, before, after, left: None })
 }
 
 /// Our own settings without what `setup` switched on; nothing if it did not.
@@ -201,7 +211,7 @@ fn without_notes() -> Result<Option<Change>> {
             if remove_in(&mut document, NOTES) { Some(pretty(&document)) } else { Some(before.clone()) }
         }
     };
-    Ok(Some(Change { agent: None, file, before: Some(before), after, foreign: false }))
+    Ok(Some(Change { agent: None, file, before: Some(before), after, left: None }))
 }
 
 fn document(file: &Path) -> Result<Value> {
@@ -309,11 +319,8 @@ fn show(out: &Out, plan: &[Change], call: &Setup) {
     for change in plan {
         let file = shown(&change.file);
         if !change.changes() {
-            let state = match (change.foreign, call.uninstall) {
-                (true, _) => "is somebody else's and stays as it is",
-                (false, true) => "has nothing of ours",
-                (false, false) => "is as it should be",
-            };
+            let usual = if call.uninstall { "has nothing of ours" } else { "is as it should be" };
+            let state = change.left.unwrap_or(usual);
             out.line(format!("{}: {file} {state}", out.style.bold(change.title())));
             continue;
         }
