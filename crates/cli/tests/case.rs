@@ -1,9 +1,10 @@
-//! A recorded case: what a tool of the record format was given, and what it answered.
+//! A recorded case: what a tool of the record format or a hook was given, and what it answered.
 //!
 //! Comes in: a JSON file of `fixtures/conformance/plugin`. Goes out: a sandbox with the case's files, the binary run in it, and the
 //! streams and files with times and paths put back into placeholders. How two of them are compared is in `conformance`.
 
 use crate::env::{HEIRLOOM, Ran};
+use crate::hook_case::{self, Context};
 use jiff::{Timestamp, ToSpan as _};
 use regex::{Captures, Regex};
 use serde_json::Value;
@@ -21,6 +22,7 @@ static NOW: LazyLock<Regex> =
 static AMOUNT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d+)([dhms])").unwrap());
 static ISO: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)").unwrap());
+static SET_ASIDE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\.invalid\.)(\d{9,11})").unwrap());
 
 /// Files by their path, `{TMP}/…` and the like for those outside the project.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
@@ -58,16 +60,22 @@ impl Case {
     pub(crate) fn run(&self) -> Outcome {
         let sandbox = Sandbox::new(&self.value);
         let before = sandbox.files();
+        let alone = (self.value["tool"] == "triage").then(hook_case::alone);
         let start = jiff::Timestamp::now();
         let ran = sandbox.run(&self.value);
         let end = jiff::Timestamp::now();
-        Outcome {
+        let contexts = alone.map(|_alone| hook_case::contexts(&ran.stderr)).unwrap_or_default();
+        let after = sandbox.files();
+        let mut outcome = Outcome {
             before,
-            after: sandbox.files(),
+            after: Files::new(),
+            contexts,
             ran,
             span: (start - 3.seconds(), end + 3.seconds()),
             sandbox,
-        }
+        };
+        outcome.after = after.into_iter().map(|(path, bytes)| (outcome.undated(&path), bytes)).collect();
+        outcome
     }
 }
 
@@ -75,6 +83,8 @@ impl Case {
 pub(crate) struct Outcome {
     pub(crate) before: Files,
     pub(crate) after: Files,
+    /// The context files of a held-up stop, by kind.
+    pub(crate) contexts: BTreeMap<String, Context>,
     ran: Ran,
     span: (Timestamp, Timestamp),
     sandbox: Sandbox,
@@ -116,6 +126,12 @@ impl Outcome {
     #[track_caller]
     pub(crate) fn refused(&self, code: &str) {
         assert_eq!((self.exit(), self.ran.kind()), (Some(1), code), "{}", self.stdout());
+        self.left_alone();
+    }
+
+    /// Checks that everything that counts is as it was.
+    #[track_caller]
+    pub(crate) fn left_alone(&self) {
         let visible = |files: &Files| -> Files {
             files.iter().filter(|(path, _)| is_visible(path)).map(|(p, b)| (p.clone(), b.clone())).collect()
         };
@@ -141,12 +157,25 @@ impl Outcome {
             |at: &str| at.parse::<Timestamp>().is_ok_and(|at| self.span.0 <= at && at <= self.span.1);
         let time =
             |found: &Captures<'_>| if during(&found[0]) { "{NOW}".into() } else { found[0].to_owned() };
-        ISO.replace_all(&text, time).into_owned()
+        self.undated(&ISO.replace_all(&text, time))
+    }
+
+    /// A text with the time in the name of a file that this run set aside put back into its placeholder.
+    fn undated(&self, text: &str) -> String {
+        let (from, to) = (self.span.0.as_second(), self.span.1.as_second());
+        let name = |found: &Captures<'_>| match found[2].parse() {
+            Ok(at) if (from..=to).contains(&at) => format!("{}{{EPOCH}}", &found[1]),
+            _ => found[0].to_owned(),
+        };
+        SET_ASIDE.replace_all(text, name).into_owned()
     }
 }
 
-/// Whether a file counts: what starts with a dot below the memory folder is ours to keep there.
+/// Whether a file counts: what starts with a dot below the memory folder is ours to keep there. The flag of a held-up stop is an answer.
 pub(crate) fn is_visible(path: &str) -> bool {
+    if path == ".claude/.stop_hook_active" {
+        return true;
+    }
     let inner = path.strip_prefix(".claude/").unwrap_or(path);
     !path.starts_with('{') && !inner.split('/').any(|part| part.starts_with('.'))
 }
@@ -169,9 +198,10 @@ impl Sandbox {
         let real = |dir: &TempDir| std::fs::canonicalize(dir.path()).unwrap();
         let (base, out) = (real(&inner), real(&outer));
         let now = Timestamp::from_second(jiff::Timestamp::now().as_second()).unwrap();
+        let outside = case["setup"]["project"] == "outside";
         let sandbox = Sandbox {
             _folders: [inner, outer],
-            cwd: base.join("proj"),
+            cwd: if outside { &out } else { &base }.join("proj"),
             tmp: base.join("tmp"),
             home: base.join("home"),
             outside: out.join("elsewhere"),
@@ -203,14 +233,23 @@ impl Sandbox {
     }
 
     fn run(&self, case: &Value) -> Ran {
-        assert!(case["stdin"].is_null(), "the record tools read nothing from standard input");
+        let (tool, setup) = (case["tool"].as_str().unwrap(), &case["setup"]);
+        let moment = hook_case::moment(tool);
         let mut command = Command::new(HEIRLOOM);
-        command.args(["record", case["tool"].as_str().unwrap()]);
+        command.args(moment.map_or(["record", tool], |moment| ["hook", moment]));
         command.args(case["args"].as_array().unwrap().iter().map(|arg| self.filled(arg.as_str().unwrap())));
         command.env_clear().env("HOME", &self.home).env("LC_ALL", "C.UTF-8").env("TZ", "UTC");
         command.env("PATH", std::env::var("PATH").unwrap_or_default());
-        command.current_dir(&self.cwd).stdin(Stdio::null());
-        crate::env::finish(&mut command)
+        for (name, value) in setup["env"].as_object().into_iter().flatten() {
+            command.env(name, self.filled(value.as_str().unwrap()));
+        }
+        command.current_dir(&self.cwd);
+        if moment.is_some() {
+            let payload = self.content(&case["stdin"]);
+            return hook_case::finish(&mut command, &payload, setup["hold_stdin"] == true);
+        }
+        assert!(case["stdin"].is_null(), "the record tools read nothing from standard input");
+        crate::env::finish(command.stdin(Stdio::null()))
     }
 
     fn files(&self) -> Files {

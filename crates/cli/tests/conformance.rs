@@ -1,9 +1,10 @@
-//! The recorded cases of the record tools: every one that is to be copied gives the recorded answer.
+//! The recorded cases of the record tools and the hooks: every one that is to be copied gives the recorded answer.
 //!
 //! Comes in: `fixtures/conformance/plugin`. Goes out: nothing, or every difference of every case. The cases that are not to be copied
-//! are told one by one in `deviations`.
+//! are told one by one in `deviations` and `hook_deviations`.
 
 use crate::case::{Case, Outcome, is_visible};
+use crate::hook_case::Held;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value, json};
 use std::sync::{LazyLock, Mutex};
@@ -16,18 +17,20 @@ fn every_recorded_case_that_is_to_be_copied_gives_the_recorded_answer() {
         std::fs::read_dir(Case::folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let cases: Vec<Case> = files.iter().map(|path| Case::read(path)).filter(|case| !case.differs()).collect();
-    assert!(cases.len() > 300, "only {} cases", cases.len());
+    assert!(cases.len() > 600, "only {} cases", cases.len());
     let problems = Mutex::new(Vec::new());
-    let (left, right) = cases.split_at(cases.len() / 2);
-    let run = |half: &[Case]| {
-        for case in half {
+    let queue = Mutex::new(cases.iter());
+    let run = || {
+        // The queue is free again before the case runs.
+        let next = || queue.lock().unwrap().next();
+        while let Some(case) = next() {
             let found = compare(&case.value["expect"], &case.run());
             problems.lock().unwrap().extend(found.into_iter().map(|p| format!("{}: {p}", case.name)));
         }
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| run(left));
-        run(right);
+        scope.spawn(run);
+        run();
     });
     let problems = problems.into_inner().unwrap();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
@@ -45,7 +48,24 @@ fn compare(expect: &Value, outcome: &Outcome) -> Vec<String> {
         problems.extend(stream(&how[name], &text).into_iter().map(|p| format!("{name}: {p}")));
     }
     files(expect, outcome, &mut problems);
+    contexts(expect, outcome, &mut problems);
     problems
+}
+
+fn contexts(expect: &Value, outcome: &Outcome, problems: &mut Vec<String>) {
+    let how = &expect["match"];
+    for (kind, wanted) in expect["context_files"].as_object().into_iter().flatten() {
+        let Some(context) = outcome.contexts.get(kind) else {
+            problems.push(format!("no context file for {kind}"));
+            continue;
+        };
+        let text = outcome.normal(&String::from_utf8_lossy(&context.bytes));
+        let found = file(&how["context"][kind], wanted, &context.bytes, &text);
+        problems.extend(found.into_iter().map(|p| format!("context of {kind}: {p}")));
+        if how["mode0600"] == true && !context.is_private {
+            problems.push(format!("others can read the context of {kind}"));
+        }
+    }
 }
 
 fn files(expect: &Value, outcome: &Outcome, problems: &mut Vec<String>) {
@@ -57,7 +77,7 @@ fn files(expect: &Value, outcome: &Outcome, problems: &mut Vec<String>) {
             continue;
         };
         let text = outcome.normal(&String::from_utf8_lossy(bytes));
-        let found = file(&expect["match"]["files"][path], wanted, &text);
+        let found = file(&expect["match"]["files"][path], wanted, bytes, &text);
         problems.extend(found.into_iter().map(|p| format!("{path}: {p}")));
     }
     let removed = expect["files_removed"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -85,15 +105,51 @@ fn stream(how: &Value, text: &str) -> Vec<String> {
         "any" => Vec::new(),
         "empty" if text.trim().is_empty() => Vec::new(),
         "empty" => vec![format!("expected nothing, got {text}")],
+        "exact" => exact(&how["value"], text),
         "contains" => contains(how, text),
+        "triage" => held(how, text),
         "json" => json_stream(how, text),
         "kv" => block(how, text),
         other => vec![format!("no rule `{other}` for a stream")],
     }
 }
 
-fn file(how: &Value, wanted: &Value, text: &str) -> Vec<String> {
+fn exact(wanted: &Value, text: &str) -> Vec<String> {
+    let wanted = wanted.as_str().unwrap().trim_end_matches('\n');
+    if text.trim_end_matches('\n') == wanted {
+        return Vec::new();
+    }
+    vec![format!("{text:?}, expected {wanted:?}")]
+}
+
+/// A stop that is held up: the lines for the model, and what it is to save.
+fn held(how: &Value, text: &str) -> Vec<String> {
+    let got = Held::read(text);
+    let mut problems = Vec::new();
+    if json!(got.lines) != how["lines"] {
+        problems.push(format!("lines {:#?}, expected {:#}", got.lines, how["lines"]));
+    }
+    match got.data {
+        Some(data) => {
+            let [wanted, data] = [how["data"].clone(), data].map(Held::without_paths);
+            differences(&wanted, &data, &json!("top"), "$", &mut problems);
+        }
+        None => problems.push(format!("no data: {text}")),
+    }
+    problems
+}
+
+fn file(how: &Value, wanted: &Value, bytes: &[u8], text: &str) -> Vec<String> {
     match how["mode"].as_str().unwrap_or("exact") {
+        "exists" => Vec::new(),
+        "exact" => exact(wanted, text),
+        "sized" => {
+            let part = |key: &str| how[key].as_str().unwrap_or_default();
+            let fits = json!(bytes.len()) == how["size"]
+                && text.starts_with(part("starts"))
+                && text.ends_with(part("ends"));
+            if fits { Vec::new() } else { vec![format!("{} bytes, expected {how}: {text}", bytes.len())] }
+        }
         "record" => match serde_json::from_str(text) {
             Ok(got) => {
                 let mut problems = Vec::new();

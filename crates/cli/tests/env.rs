@@ -313,7 +313,8 @@ pub(crate) fn finish(command: &mut Command) -> Ran {
     ran(command.output().unwrap())
 }
 
-fn ran(output: std::process::Output) -> Ran {
+/// What a process that ended said.
+pub(crate) fn ran(output: std::process::Output) -> Ran {
     Ran {
         code: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

@@ -88,6 +88,8 @@ fn every_agent_is_held_up_in_its_own_words() {
 
 #[test]
 fn a_quoted_false_counts_as_on_and_is_warned_about() {
+    // Sessions without a name share their context files.
+    let _alone = crate::hook_case::alone();
     let env = TestEnv::ready();
     let path = transcript(&env, &[DECIDED]);
     let stop = json!({ "transcript_path": path });
@@ -104,6 +106,8 @@ fn a_quoted_false_counts_as_on_and_is_warned_about() {
 
 #[test]
 fn a_flag_from_the_future_and_settings_that_make_no_sense_do_not_switch_triage_off() {
+    // Sessions without a name share their context files.
+    let _alone = crate::hook_case::alone();
     let env = TestEnv::ready();
     let path = transcript(&env, &[DECIDED]);
     let stop = json!({ "transcript_path": path });

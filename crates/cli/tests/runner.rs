@@ -24,6 +24,8 @@ mod disk;
 mod env;
 mod forget;
 mod git;
+mod hook_case;
+mod hook_deviations;
 mod hook_sessions;
 mod hooks;
 mod hostile;
