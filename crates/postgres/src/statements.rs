@@ -66,15 +66,20 @@ pub const ITERATE: &str = "set local hnsw.iterative_scan = 'strict_order'; set l
 
 /// Candidates of a question with their scores: `many` asks the HNSW index, otherwise every vector of the user is compared.
 pub fn hybrid(many: bool) -> String {
-    // Adding nothing to the distance keeps the planner from the index, whose order it no longer is.
-    let distance =
-        if many { "embedding <=> $9::text::halfvec" } else { "(embedding <=> $9::text::halfvec) + 0" };
+    // Adding nothing to the distance keeps the planner from the index, whose order it no longer is. The question's vector is a row of
+    // its own, so that its text is read once and not for every memory.
+    let distance = if many {
+        "embedding <=> (select vector from question)"
+    } else {
+        "(embedding <=> (select vector from question)) + 0"
+    };
     format!(
-        "with by_keyword as ({KEYWORDS}),
+        "with question as materialized (select $9::text::halfvec as vector),
+         by_keyword as ({KEYWORDS}),
          by_vector as (select place from heirloom.memory
              where user_id = $1 and tier = $2 and status = 'active' and embedding is not null and $9::text is not null
              order by {distance} limit {BY_VECTOR})
-         select m.place, coalesce(k.score, 0)::float8, coalesce(1 - (m.embedding <=> $9::text::halfvec), 0)::float8, m.occurred_at
+         select m.place, coalesce(k.score, 0)::float8, coalesce(1 - (m.embedding <=> (select vector from question)), 0)::float8, m.occurred_at
          from (select place from by_keyword union select place from by_vector) as candidate
          join heirloom.memory m on m.user_id = $1 and m.place = candidate.place
          left join by_keyword k on k.place = candidate.place

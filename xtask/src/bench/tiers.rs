@@ -8,7 +8,7 @@ use heirloom_core::Channel;
 use heirloom_engine::gate::Entry;
 use heirloom_engine::index::embed::builtin::Builtin;
 use heirloom_engine::shelf::tiers::{
-    Role, SqliteStore, TierStore, Turn, UserContext, counted_terms, question_terms,
+    Role, SqliteStore, Tier, TierStore, Turn, UserContext, counted_terms, question_terms,
 };
 use heirloom_postgres::{PgStore, statements};
 use std::sync::Arc;
@@ -30,6 +30,11 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         Some("alone") => alone(),
         Some(_) => Err("usage: bench tiers [postgres|sqlite|alone]".to_owned()),
     }
+}
+
+/// Five words of a turn that was stored.
+fn question(n: usize) -> String {
+    sentence(n).split(' ').step_by(2).take(5).collect::<Vec<_>>().join(" ")
 }
 
 /// Sorted times, and places in them.
@@ -62,28 +67,40 @@ fn postgres() -> Outcome {
     server.sql("bench", "vacuum analyze");
     let ours = engine(&store, folder.path(), "user-7")?;
     let ours = ours.tiers().map_err(told)?;
-    let bare =
-        Bare::new(&address, &engine(&store, folder.path(), "user-8")?.tiers().map_err(told)?.who().clone())?;
+    let bare = Bare::new(&address, ours.who())?;
     let (mut a, mut b) = (Times(Vec::new()), Times(Vec::new()));
     for n in 0..ROUNDS {
         let text = sentence(EACH + n);
         let ready = bare.ready(&text, n);
-        timed(&mut a, || bare.insert(&ready))?;
-        timed(&mut b, || ours.add_episode(Turn::of(Role::User, text), OWNER).map_err(told))?;
+        in_turn(
+            n,
+            || timed(&mut a, || bare.insert(&ready)),
+            || timed(&mut b, || ours.add_episode(Turn::of(Role::User, text), OWNER).map(drop).map_err(told)),
+        )?;
     }
     told_beside("insert", &mut a, &mut b);
     let (mut a, mut b) = (Times(Vec::new()), Times(Vec::new()));
     let mut dice = Dice::new();
     for n in 0..ROUNDS {
-        let question = sentence(dice.below(EACH));
+        let question = question(dice.below(EACH));
         let ready = bare.asked(&question, ROUNDS + n);
-        timed(&mut a, || bare.search(&ready))?;
-        timed(&mut b, || {
-            ours.search(&question, Some(heirloom_engine::shelf::tiers::Tier::Episodic), 10).map_err(told)
-        })?;
+        in_turn(
+            n,
+            || timed(&mut a, || bare.search(&ready)),
+            || timed(&mut b, || ours.search(&question, Some(Tier::Episodic), 10).map(drop).map_err(told)),
+        )?;
     }
     told_beside("hybrid search", &mut a, &mut b);
     Ok(())
+}
+
+/// Runs both; whoever went first the last time goes second now.
+fn in_turn(
+    n: usize,
+    bare: impl FnOnce() -> Result<(), String>,
+    ours: impl FnOnce() -> Result<(), String>,
+) -> Outcome {
+    if n.is_multiple_of(2) { bare().and_then(|()| ours()) } else { ours().and_then(|()| bare()) }
 }
 
 fn told_beside(what: &str, bare: &mut Times, ours: &mut Times) {
@@ -181,7 +198,8 @@ impl Bare {
         let hash = format!("{n:064x}");
         let texts =
             ["2026-03-01T12:00:00Z", "memory_write", r#"{"tier":"episodic","count":1}"#, &hash, &hash];
-        AuditLine { seq: 1_000_000 + n as i64, texts: texts.map(|text| vec![text.to_owned()]) }
+        // Both sides write the chain of one user; ours goes on where the bare one left it, and needs room.
+        AuditLine { seq: 1_000_000 + 10 * n as i64, texts: texts.map(|text| vec![text.to_owned()]) }
     }
 
     fn ready(&self, text: &str, n: usize) -> Row {
@@ -377,7 +395,7 @@ fn searched(
     let mut times = Times(Vec::new());
     let mut dice = Dice::new();
     for n in 0..ROUNDS + 20 {
-        let question = sentence(dice.below(each));
+        let question = question(dice.below(each));
         let began = Instant::now();
         let found = tiers.search(&question, None, 10).map_err(told)?;
         if n >= 20 {

@@ -19,32 +19,9 @@ const OWNER: Entry = Entry { channel: Channel::OwnerMessage, confirmed: false };
 /// Memories written in one go.
 const BATCH: usize = 1_000;
 
-/// What the sentences are made of.
-const WORDS: [&str; 24] = [
-    "harvest",
-    "database",
-    "migration",
-    "garden",
-    "parser",
-    "meeting",
-    "budget",
-    "coffee",
-    "railway",
-    "invoice",
-    "deploy",
-    "holiday",
-    "printer",
-    "concert",
-    "library",
-    "kernel",
-    "recipe",
-    "museum",
-    "sensor",
-    "ticket",
-    "bridge",
-    "novel",
-    "airport",
-    "violin",
+/// What the words are made of: three syllables each, so that there are as many words as people use.
+const SYLLABLES: [&str; 16] = [
+    "ka", "lo", "mi", "ru", "ten", "sol", "var", "dek", "pin", "gra", "hul", "bes", "tor", "nim", "fa", "quo",
 ];
 
 /// How much of everything.
@@ -98,10 +75,17 @@ pub(crate) fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> R
     Ok(Engine::new(project, Settings::standard()).with_tiers(access))
 }
 
-/// A sentence that many users may say alike.
+/// The nth sentence, which many users may say alike: twelve words, the first of the vocabulary more often than the last.
 pub(crate) fn sentence(n: usize) -> String {
-    let word = |k: usize| WORDS[(n / WORDS.len().pow(u32::try_from(k).unwrap_or(0)) + k * 7) % WORDS.len()];
-    format!("About the {} we said that the {} needs another {} before round {n}", word(0), word(1), word(2))
+    let mut dice = Dice(n as u64 ^ 0x9e37_79b9);
+    let words: Vec<String> = (0..12)
+        .map(|_| {
+            let limit = dice.below(4_096) + 1;
+            let word = dice.below(limit);
+            [word % 16, word / 16 % 16, word / 256].map(|at| SYLLABLES[at]).concat()
+        })
+        .collect();
+    words.join(" ")
 }
 
 /// Keeps so many turns of a user; their ids.

@@ -73,7 +73,7 @@ impl Tiers<'_> {
         let ids: Vec<String> =
             drafts.iter().filter_map(|(draft, _)| draft.as_ref().ok().and_then(named)).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let removed = self.store().removed(self.who(), &ids)?;
+        let removed = if ids.is_empty() { Vec::new() } else { self.store().removed(self.who(), &ids)? };
         let outcomes = drafts.into_iter().map(|(draft, entry)| {
             let draft = draft?;
             if removed.contains(&draft.stored.id) {
