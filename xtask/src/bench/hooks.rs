@@ -120,6 +120,16 @@ const THINGS: [&str; 60] = [
 
 const RECORDS: usize = 10_000;
 
+/// Records that share the name of a component.
+const SHARED: usize = 5;
+
+/// A name nobody else has, as components have.
+fn component(n: usize) -> String {
+    const SOUNDS: [&str; 16] =
+        ["ba", "ko", "ri", "mu", "te", "lo", "sa", "ne", "di", "fu", "ga", "pe", "vo", "zi", "hu", "jo"];
+    (0..4).map(|at| SOUNDS[n >> (4 * at) & 15]).collect()
+}
+
 fn fill(project: &Path) -> Result<(), String> {
     let folder = project.join(".claude/memory/decisions");
     std::fs::create_dir_all(&folder).map_err(io("folder"))?;
@@ -130,7 +140,7 @@ fn fill(project: &Path) -> Result<(), String> {
             "schema_version": "1.0", "category": "decision", "id": format!("record-{n}"),
             "title": format!("Module {n}: keep the {} apart from the {}", thing(1), thing(3)),
             "record_status": "active", "created_at": "2026-01-10T09:00:00Z", "updated_at": "2026-01-10T09:00:00Z",
-            "tags": [thing(5), thing(11)],
+            "tags": [thing(5), thing(11), component(n / SHARED)],
             "content": { "status": "accepted", "context": text, "decision": text, "rationale": [text, text] },
             "times_updated": 0, "changes": [],
         });
@@ -144,6 +154,7 @@ fn prompts(calls: &Calls<'_>) -> Result<(), String> {
     let ask = |name: &str, prompt: &str| {
         calls.input(name, &json!({ "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": calls.project, "prompt": prompt }))
     };
+    let few = ask("few.json", &format!("why does {} lose its connection?", component(RECORDS / SHARED / 2)))?;
     let some = ask("some.json", "why does billing lose money in the exporter?")?;
     let all = ask("all.json", "which module had trouble with invoices?")?;
     let none = ask("none.json", "please translate that sentence into Portuguese")?;
@@ -160,7 +171,8 @@ fn prompts(calls: &Calls<'_>) -> Result<(), String> {
     };
     let mut contenders = vec![
         Contender::new("/bin/true", || quietly(&mut Command::new("/bin/true"))),
-        Contender::new("prompt hook, 10,000 records, an eighth of them hit", hook(some)),
+        Contender::new("prompt hook, 10,000 records, five of them hit", hook(few)),
+        Contender::new("prompt hook, an eighth of them hit", hook(some)),
         Contender::new("prompt hook, all of them hit", hook(all)),
         Contender::new("prompt hook, none hit", hook(none)),
     ];

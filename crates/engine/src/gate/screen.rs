@@ -74,12 +74,11 @@ impl Screen {
             Act::Redact => {
                 let cut = scan::redact(text, &with(&[Act::Redact]));
                 // Spans moved with the cut; what is left to tame is looked for again.
-                let again = self.scanner.scan(&cut);
-                let tame: Vec<&Finding> =
-                    again.iter().filter(|f| self.act(row, f, trust) == Act::Neutralise).collect();
-                Some(if tame.is_empty() { cut } else { scan::neutralise(&cut, &tame) })
+                Some(self.scanner.neutralised(&cut, |f| self.act(row, f, trust) == Act::Neutralise))
             }
-            Act::Neutralise => Some(scan::neutralise(text, &with(&[Act::Neutralise]))),
+            Act::Neutralise => {
+                Some(self.scanner.neutralised(text, |f| self.act(row, f, trust) == Act::Neutralise))
+            }
             Act::Keep | Act::Report => Some(text.to_owned()),
         };
         Verdict { act, findings, stored }
@@ -152,7 +151,7 @@ impl Screen {
         draft.texts(&mut |field, text| {
             let findings = seen.at(place, || self.scanner.scan(text));
             let mut cut = Vec::new();
-            let mut tame = Vec::new();
+            let mut tame = false;
             for finding in findings.iter().filter(|f| f.class == class) {
                 let act = match self.act(row, finding, trust) {
                     // A person who was asked about a mere possibility has decided.
@@ -174,7 +173,7 @@ impl Screen {
                         cut.push(finding);
                     }
                     Act::Redact => cut.push(finding),
-                    Act::Neutralise => tame.push(finding),
+                    Act::Neutralise => tame = true,
                     Act::Keep | Act::Report => {}
                 }
                 if act != Act::Keep {
@@ -189,8 +188,10 @@ impl Screen {
             }
             let changed = if !cut.is_empty() {
                 Some(scan::redact(text, &cut))
-            } else if !tame.is_empty() {
-                Some(scan::neutralise(text, &tame))
+            } else if tame {
+                let wanted =
+                    |f: &Finding| f.class == class && self.act(row, f, entry.trust()) == Act::Neutralise;
+                Some(self.scanner.neutralised(text, wanted))
             } else {
                 None
             };

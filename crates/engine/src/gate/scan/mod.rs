@@ -126,7 +126,25 @@ impl Scanner {
         }
         finding::settle(found)
     }
+
+    /// `text` with the findings that are wanted made harmless. What is taken away may have hidden another one, so it is looked at again.
+    pub fn neutralised(&self, text: &str, wanted: impl Fn(&Finding) -> bool) -> String {
+        let mut text = text.to_owned();
+        for _ in 0..ROUNDS {
+            let found = self.scan(&text);
+            let tame: Vec<&Finding> = found.iter().filter(|f| wanted(f)).collect();
+            let next = neutralise(&text, &tame);
+            if next == text {
+                break;
+            }
+            text = next;
+        }
+        text
+    }
 }
+
+/// How often a text is looked at again; each time uncovers what one layer hid.
+const ROUNDS: usize = 8;
 
 /// What a pass has seen besides findings.
 #[derive(Clone, Copy, Default)]
