@@ -25,8 +25,9 @@ struct Shape {
     active: usize,
 }
 
-const SHAPES: [Shape; 3] = [
+const SHAPES: [Shape; 4] = [
     Shape { name: "100,000 lines, 100 in use", lines: 100_000, ids: 2_000, active: 100 },
+    Shape { name: "100,000 lines, 100 in use, 49,900 retired", lines: 100_000, ids: 50_000, active: 100 },
     Shape { name: "100,000 lines, 10,000 in use", lines: 100_000, ids: 20_000, active: 10_000 },
     Shape { name: "100,000 lines, all in use", lines: 100_000, ids: 100_000, active: 100_000 },
 ];
