@@ -1,5 +1,7 @@
 //! Every kept input through its target, with every test run: what was found once stays found.
 
+#![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is not as it should be")]
+
 use heirloom_fuzz::TARGETS;
 use std::path::PathBuf;
 

@@ -12,6 +12,10 @@
 )]
 
 mod agents;
+mod attacks_paths;
+mod attacks_text;
+mod attacks_trust;
+mod attacks_users;
 mod bad_input;
 mod case;
 mod commands;
@@ -29,6 +33,7 @@ mod hook_deviations;
 mod hook_sessions;
 mod hooks;
 mod hostile;
+mod hostile_clone;
 mod hybrid;
 mod lifecycle;
 mod person;

@@ -22,6 +22,7 @@ mod stamp;
 mod stem;
 mod store;
 mod terms;
+mod trusted;
 mod typo;
 mod vectors;
 mod write;

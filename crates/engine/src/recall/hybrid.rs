@@ -16,6 +16,7 @@ use crate::index::{
 use super::ask::{Ask, asks_agent};
 use super::explain::{Explain, Factors};
 use super::order;
+use super::seats;
 use super::weights::{Manner, Weights, is_dialogue, priority};
 use super::when::{self, Window};
 
@@ -91,7 +92,13 @@ pub fn rank(
     if let Some(question) = &question {
         rerank(reader, &mut candidates, &matches, question, ask, weights)?;
     }
-    candidates.truncate(ask.limit.max(1));
+    let best = candidates.iter().fold(0f32, |most, c| most.max(c.keyword.0));
+    let candidates = seats::seated(
+        candidates,
+        ask.limit.max(1),
+        |c| c.card.trust,
+        |c| best > 0.0 && c.keyword.0 >= seats::SHARE * best,
+    );
     // A word nobody wrote tells nothing apart; it counts like one that a single memory holds.
     let only = crate::index::rarity(reader.len() as f32, 1.0);
     let worth =
@@ -173,6 +180,7 @@ fn gather(
         }
         cards.insert(*number, card);
     }
+    numbers.extend(seats::beyond(reader, matches, &by_keyword, most)?);
     numbers.sort_unstable();
     numbers.dedup();
 
