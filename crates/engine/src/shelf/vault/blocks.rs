@@ -85,7 +85,7 @@ impl Vault<'_> {
         }
         let current = self.current()?;
         let view = current.view();
-        if view.resolved.is_empty() {
+        if view.in_use() == 0 {
             return Ok(String::new());
         }
         let forgotten = self.forgotten()?;
@@ -94,7 +94,7 @@ impl Vault<'_> {
             reader.scopes.iter().any(|scope| *scope == record.scope)
                 && !forgotten.contains(record.id.as_ref())
         };
-        let held: Vec<Held<'_>> = view.resolved.active().filter(wanted).collect();
+        let held: Vec<Held<'_>> = view.active().filter(wanted).collect();
         render(&held)
     }
 
