@@ -31,6 +31,14 @@ pub(crate) struct Lists {
     /// All blobs, one after the other.
     bytes: Vec<u8>,
     dead: Dead,
+    /// A bit for the shape of every term: most terms of waiting documents are told apart by it alone.
+    shapes: u64,
+}
+
+/// One of 64 shapes a term may have: by its length and its first letter.
+fn shape(term: &str) -> u64 {
+    let first = term.as_bytes().first().copied().unwrap_or_default();
+    1 << ((term.len() * 29 + usize::from(first)) % 64)
 }
 
 impl Lists {
@@ -41,7 +49,8 @@ impl Lists {
             chunks: Vec::new(),
             waiting: Vec::new(),
         };
-        Self { lists: terms.iter().map(list).collect(), bytes: Vec::new(), dead: Dead::default() }
+        let shapes = terms.iter().fold(0, |shapes, (term, _)| shapes | shape(term));
+        Self { lists: terms.iter().map(list).collect(), bytes: Vec::new(), dead: Dead::default(), shapes }
     }
 
     /// Takes a blob of the term that stands at `at`; chunks come in order.
@@ -55,7 +64,9 @@ impl Lists {
 
     /// Takes a posting of a document that is not folded in; documents come in order.
     pub(crate) fn waits(&mut self, term: &str, number: u32, impact: impl FnOnce() -> u8) {
-        if let Some(list) = self.lists.iter_mut().find(|list| list.term == term) {
+        if self.shapes & shape(term) != 0
+            && let Some(list) = self.lists.iter_mut().find(|list| list.term == term)
+        {
             list.waiting.push((number, impact()));
         }
     }
@@ -63,6 +74,12 @@ impl Lists {
     /// Takes note of a document that is gone.
     pub(crate) fn dead(&mut self, number: u32) {
         self.dead.add(number);
+    }
+
+    /// The terms that no document holds, or held, with their weights.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = (&str, f32)> {
+        let unknown = self.lists.iter().filter(|list| list.chunks.is_empty() && list.waiting.is_empty());
+        unknown.map(|list| (list.term.as_str(), list.weight))
     }
 
     fn cells<'l>(&'l self, list: &'l Postings) -> impl Iterator<Item = (u32, Cells<'l>)> {

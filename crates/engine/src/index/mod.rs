@@ -6,7 +6,9 @@
 //! processes may read and write at once.
 
 mod batch;
+mod described;
 pub mod document;
+mod doubt;
 pub mod embed;
 pub mod error;
 mod fold;

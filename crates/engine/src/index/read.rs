@@ -122,9 +122,19 @@ impl<'a> Reader<'a> {
 
     /// Documents that hold any of `terms`, with their scores.
     pub(crate) fn keywords(&self, terms: &[(String, f32)]) -> Result<Matches, IndexError> {
+        Ok(self.matches(self.lists(terms)?))
+    }
+
+    /// The scores that postings make.
+    pub(crate) fn matches(&self, lists: Lists) -> Matches {
+        Matches::new(lists, self.next, self.docs, self.average())
+    }
+
+    /// The postings of `terms`.
+    pub(crate) fn lists(&self, terms: &[(String, f32)]) -> Result<Lists, IndexError> {
         let mut lists = Lists::of(terms);
         if self.docs == 0 {
-            return Ok(Matches::new(lists, 0, 0, self.average()));
+            return Ok(lists);
         }
         let mut read =
             self.tx.prepare_cached("select chunk, cells from post where part = ?1 and term = ?2")?;
@@ -154,16 +164,7 @@ impl<'a> Reader<'a> {
                 lists.dead((chunk << CHUNK_BITS) + u32::from(u16::from_le_bytes(*number)));
             }
         }
-        Ok(Matches::new(lists, self.next, self.docs, average))
-    }
-
-    /// Whether any document holds a term (or held it).
-    pub(crate) fn holds(&self, term: &str) -> Result<bool, IndexError> {
-        let folded = self
-            .tx
-            .prepare_cached("select 1 from post where part = ?1 and term = ?2 limit 1")?
-            .exists(params![self.part, term])?;
-        Ok(folded || self.waiting_terms()?.iter().any(|t| t == term))
+        Ok(lists)
     }
 
     /// The nearest documents by vector.
@@ -264,6 +265,13 @@ impl<'a> Reader<'a> {
             })
         });
         Ok(found.optional()?)
+    }
+
+    /// The ids of all documents.
+    pub(crate) fn ids(&self) -> Result<Vec<String>, IndexError> {
+        let mut statement = self.tx.prepare_cached("select id from doc where part = ?1")?;
+        let rows = statement.query_map([self.part], |r| r.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The number of the document with this id.

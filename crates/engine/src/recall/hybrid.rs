@@ -76,7 +76,7 @@ pub fn rank(
     if among.as_ref().is_some_and(Vec::is_empty) {
         return Ok(Vec::new());
     }
-    let matches = reader.keywords(&question_terms(reader, ask)?)?;
+    let matches = keywords(reader, ask)?;
     let question = match embedder {
         Some(e) if reader.with_vectors() => {
             let detail = if e.has_pieces() { Detail::Pieces } else { Detail::Pooled };
@@ -121,24 +121,27 @@ pub fn rank(
     order::behind_the_trusted(reader, hits.collect())
 }
 
-/// The question's terms; a word nobody wrote is taken for the nearest one somebody did.
-fn question_terms(reader: &Reader<'_>, ask: &Ask) -> Result<Vec<(String, f32)>, IndexError> {
+/// What holds the question's terms; a word nobody wrote is taken for the nearest one somebody did.
+fn keywords(reader: &Reader<'_>, ask: &Ask) -> Result<Matches, IndexError> {
     let mut terms = of_question(&ask.text);
+    let lists = reader.lists(&terms)?;
     let mut mended = Vec::new();
-    for (term, weight) in &terms {
-        if !reader.holds(term)? {
-            mended.extend(reader.meant(term)?.into_iter().map(|t| (t, weight * MENDED)));
-        }
+    for (term, weight) in lists.unknown() {
+        mended.extend(reader.meant(term)?.into_iter().map(|t| (t, weight * MENDED)));
     }
     for prefix in &ask.conditions.prefixes {
         mended.extend(reader.starting_with(prefix, PREFIXED)?.into_iter().map(|t| (t, 1.0)));
+    }
+    mended.retain(|(term, _)| !terms.iter().any(|(t, _)| t == term));
+    if mended.is_empty() {
+        return Ok(reader.matches(lists));
     }
     for (term, weight) in mended {
         if !terms.iter().any(|(t, _)| *t == term) {
             terms.push((term, weight));
         }
     }
-    Ok(terms)
+    reader.keywords(&terms)
 }
 
 fn manner<'w>(weights: &'w Weights, card: &Card) -> &'w Manner {
