@@ -30,6 +30,7 @@ mod hook_sessions;
 mod hooks;
 mod hostile;
 mod hybrid;
+mod index_laws;
 mod lifecycle;
 mod person;
 mod record;

@@ -6,7 +6,9 @@
 //! processes may read and write at once.
 
 mod batch;
+mod described;
 pub mod document;
+mod doubt;
 pub mod embed;
 pub mod error;
 mod fold;
@@ -22,6 +24,7 @@ mod stamp;
 mod stem;
 mod store;
 mod terms;
+mod top;
 mod typo;
 mod vectors;
 mod write;
@@ -41,7 +44,7 @@ pub(crate) use matches::Matches;
 pub(crate) use postings::rarity;
 pub(crate) use read::Member;
 pub(crate) use terms::{each as each_term, of_question};
-pub(crate) use vectors::Probe;
+pub(crate) use vectors::{Nearest, Probe};
 pub(crate) use write::fingerprint;
 
 use embed::Space;
