@@ -12,6 +12,7 @@
 )]
 
 mod agents;
+mod anchors;
 mod bad_input;
 mod case;
 mod commands;

@@ -6,6 +6,7 @@ use heirloom_core::text::one_line;
 use heirloom_engine::Engine;
 use heirloom_engine::gate::inbox::Item;
 use heirloom_engine::review::{Pending, Suggestions};
+use heirloom_engine::shelf::anchors::Freshness;
 use serde_json::Value;
 
 /// Pairs and proposals that are listed; `--json` has them all.
@@ -95,6 +96,14 @@ pub(super) fn print_pending(out: &Out, waiting: &Pending) {
         vec![doubt.id.to_string(), doubt.line.to_string(), doubt.sort.replace('_', " "), doubt.reason.clone()]
     });
     groups.table("Vault lines to look at", &["ID", "LINE", "WHAT", "WHY"], doubts.collect());
+    let stale = waiting.stale.iter().flat_map(|one| {
+        one.anchors
+            .iter()
+            .filter(|cited| cited.state >= Freshness::Changed)
+            .map(|cited| vec![one.id.clone(), cited.state.name().to_owned(), cited.anchor.clone()])
+    });
+    let title = "Cite code that changed or is gone; what is gone is not given to agents";
+    groups.table(title, &["ID", "CODE", "PLACE"], stale.collect());
     let mut next = Vec::new();
     if !waiting.drafts.is_empty() {
         next.push("`heirloom review accept <key>` or `heirloom review reject <key>`");
@@ -107,6 +116,9 @@ pub(super) fn print_pending(out: &Out, waiting: &Pending) {
     }
     if !waiting.doubts.is_empty() {
         next.push("`heirloom show --raw <id>` for a vault memory's lines");
+    }
+    if !waiting.stale.is_empty() {
+        next.push("`heirloom anchor renew <id>` if it still holds, else `heirloom edit <id>` or `heirloom retire <id>`");
     }
     out.say(format!("\n{} {}", out.style.cyan("next:"), next.join("; ")));
 }
