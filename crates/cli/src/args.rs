@@ -354,6 +354,12 @@ pub(crate) enum ReviewAction {
         #[arg(long)]
         all: bool,
     },
+    /// Let the endpoint of your settings look for facts in what you said; each waits here for your yes
+    Propose {
+        /// Leave it to whoever does it already
+        #[arg(long, hide = true)]
+        background: bool,
+    },
     /// Throw a waiting draft away
     Reject {
         /// Keys from the list

@@ -88,10 +88,11 @@ pub(crate) fn for_prompt(
 /// prompt, where it is told.
 pub(crate) fn prepare(wired: &Wired) {
     if wired.engine.project().root().folder().is_dir()
-        && let Ok(index) = ShelfIndex::open(&wired.engine, Look::Thorough)
+        && let Ok(index) = ShelfIndex::open(&wired.engine, Look::Start)
     {
         index.warm();
     }
+    super::model::start_in_background(wired);
 }
 
 /// Words of a prompt that name files.

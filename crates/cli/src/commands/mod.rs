@@ -26,6 +26,7 @@ mod model;
 mod names;
 mod note;
 mod pages;
+mod propose;
 mod recall;
 mod record;
 mod reference;

@@ -40,6 +40,18 @@ pub(super) fn print_draft(engine: &Engine, out: &Out, item: &Item) {
 /// A fact that waits, and the known ones it would supersede, side by side.
 fn print_beside(engine: &Engine, out: &Out, item: &Item, content: &str) {
     out.line(format!("  {}  {}", out.style.green("new  "), visible(&one_line(content))));
+    let memory = &item.draft["memory"];
+    let origin = |key: &str, what: &str| memory[key].as_str().map(|text| format!("{what} {text}"));
+    let origins = [origin("tool", "by"), origin("message", "from"), origin("session", "session")];
+    let origins: Vec<String> = origins.into_iter().flatten().collect();
+    if !origins.is_empty() {
+        out.line(format!("         {}", out.style.dim(&visible(&one_line(&origins.join(", "))))));
+    }
+    // The words it was taken from, so that a yes is a yes to what was said.
+    let turn = memory["message"].as_str().and_then(|id| engine.tiers().ok()?.own(id).ok());
+    if let Some(turn) = turn {
+        out.line(format!("  {}  {}", out.style.dim("said "), visible(&one_line(&turn.content))));
+    }
     let beside = item.draft["beside"].as_array().map(Vec::as_slice).unwrap_or_default();
     for known in beside.iter().filter_map(|beside| beside["id"].as_str()) {
         if let Some(stored) = engine.tiers().ok().and_then(|tiers| tiers.own(known).ok()) {

@@ -6,6 +6,7 @@
 //! processes may read and write at once.
 
 mod batch;
+mod carry;
 pub mod document;
 pub mod embed;
 pub mod error;

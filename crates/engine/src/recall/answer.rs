@@ -9,7 +9,7 @@ use super::{Ask, Explain, Weights, rank};
 use crate::engine::Engine;
 use crate::index::embed::Embedder;
 use crate::index::shelves::{Look, ShelfIndex, fault};
-use crate::index::{Card, Document, Status as Kept, Trust as Level};
+use crate::index::{Card, Document, IndexError, Status as Kept, Trust as Level};
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::tiers::Found;
 use crate::shelf::{Audience, Shelf as _};
@@ -144,7 +144,12 @@ fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> 
             include_retired: asked.include_retired,
         };
         let model = model.map(|model| model as &dyn Embedder);
-        let hits = rank(&reader, model, &ask, &Weights::default()).map_err(|e| fault(&e))?;
+        let hits = match rank(&reader, model, &ask, &Weights::default()) {
+            // An endpoint that does not answer costs the vectors, not the memories.
+            Err(IndexError::Embed(_)) => rank(&reader, None, &ask, &Weights::default()),
+            ranked => ranked,
+        };
+        let hits = hits.map_err(|e| fault(&e))?;
         let mut found = Vec::with_capacity(hits.len());
         for hit in hits {
             let Some(document) = reader.document(hit.number).map_err(|e| fault(&e))? else { continue };
