@@ -12,6 +12,7 @@
 )]
 
 mod agents;
+mod anchors;
 mod bad_input;
 mod case;
 mod commands;
@@ -21,6 +22,7 @@ mod conformance;
 mod crash;
 mod deviations;
 mod disk;
+mod endpoint;
 mod env;
 mod forget;
 mod git;

@@ -8,6 +8,8 @@ use crate::gate::audit::{self, Event};
 use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
+use crate::index::embed::chosen::Chosen;
+use crate::index::embed::endpoint::Endpoint;
 use crate::project::Project;
 use crate::shelf::notes::Notes;
 use crate::shelf::records::Records;
@@ -19,6 +21,7 @@ use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
 
 /// One call's view of a project's memory.
 #[derive(Debug)]
@@ -30,6 +33,7 @@ pub struct Engine {
     book: RefCell<Option<Book>>,
     home: Option<std::path::PathBuf>,
     tiers: Option<Access>,
+    endpoint: Option<Arc<Endpoint>>,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -59,7 +63,20 @@ impl Engine {
             book: RefCell::new(None),
             home: None,
             tiers: None,
+            endpoint: None,
         }
+    }
+
+    /// The same engine with vectors from an endpoint.
+    #[must_use]
+    pub fn with_endpoint(mut self, endpoint: Option<Arc<Endpoint>>) -> Engine {
+        self.endpoint = endpoint;
+        self
+    }
+
+    /// The model that makes vectors, opened anew.
+    pub fn model(&self) -> Option<Chosen> {
+        Chosen::of(self.endpoint.as_ref(), &self.project.world().data)
     }
 
     /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.

@@ -16,7 +16,7 @@ use super::described::{self, short};
 use super::doubt::{self, Doubt};
 use super::embed::Embedder;
 use super::embed::chosen::Chosen;
-use super::shelves::{Look, OWNER, complete, embed_missing, fault};
+use super::shelves::{COMPLETE, Look, OWNER, embed_missing, fault};
 use super::stamp::{self, ABSENT};
 use super::{Change, Index};
 use crate::engine::Engine;
@@ -95,7 +95,7 @@ impl<'a> Follow<'a> {
             self.note(UNFINISHED, "");
         }
         let known = self.files_known()?;
-        let every = look == Look::Thorough || known <= FEW || matches!(self.doubt, Doubt::All);
+        let every = look != Look::Quick || known <= FEW || matches!(self.doubt, Doubt::All);
         for folder in self.folders() {
             self.folder(&folder, every)?;
         }
@@ -362,9 +362,13 @@ impl<'a> Follow<'a> {
             return self.embed(chosen, look);
         }
         // Many texts for a slow model are found by their words first and get their vectors later.
-        let later = self.changes.len() > AT_ONCE && chosen.is_some_and(|model| !model.is_quick());
-        if let Some(model) = chosen.filter(|_| later) {
-            self.note(&complete(model), "");
+        let many = self.changes.len() > AT_ONCE || look == Look::Start;
+        let later = chosen.is_some_and(|model| model.is_remote() || (many && !model.is_quick()));
+        let puts = self.changes.iter().any(|change| matches!(change, Change::Put(_)));
+        let model = chosen.map(|model| model.space().model.as_str());
+        // Whatever is put now has no vector of any other model: should that one come back, it looks anew.
+        if puts && (later || self.mark(COMPLETE)?.as_deref() != model) {
+            self.note(COMPLETE, "");
         }
         let model = chosen.filter(|_| !later).map(|model| model as &dyn Embedder);
         if self.stray {
@@ -399,9 +403,14 @@ impl<'a> Follow<'a> {
         let limit = match (model.is_quick(), look) {
             (true, _) => usize::MAX,
             (false, Look::Thorough) => 8 * AT_ONCE,
-            (false, Look::Quick) => AT_ONCE,
+            (false, Look::Quick) if !model.is_remote() => AT_ONCE,
+            (false, Look::Quick | Look::Start) => return Ok(()),
         };
-        embed_missing(self.index, model, limit).map(|_| ())
+        match embed_missing(self.index, model, limit) {
+            // Until an endpoint answers again, keywords do; whoever calls it notes that it failed.
+            Err(_) if model.is_remote() => Ok(()),
+            embedded => embedded.map(|_| ()),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! processes may read and write at once.
 
 mod batch;
+mod carry;
 mod described;
 pub mod document;
 mod doubt;

@@ -42,6 +42,7 @@ create table space (space integer primary key, model text not null, dims integer
 create table extent (space integer not null, part integer not null, first integer not null, room integer not null, at integer not null,
     primary key (space, part, first)) without rowid;
 create table late (key integer primary key, pieces blob not null);
+create table kept (n integer primary key, text text not null, space integer not null, slot blob not null, late blob, unique (text, space));
 ";
 
 /// An open database and what tells whether its file is still the one on disk.
