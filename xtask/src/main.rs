@@ -9,6 +9,7 @@
     reason = "a developer's program: it prints, reads the environment and asks where it was started"
 )]
 
+mod attacks;
 mod bench;
 mod check;
 mod ci;
@@ -59,7 +60,7 @@ tasks:
   conformance PATH…    run recorded cases, from files or folders, against the engine
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
-  speed [N]            the index of N made-up memories beside FTS5, fresh processes beside an empty one
+  speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
   stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS], tiers";

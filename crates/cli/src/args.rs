@@ -18,7 +18,7 @@ pub(crate) use shelves::{
 };
 pub(crate) use tiers::{Clear, Expire, MemoryCommand, MemoryVerb, Remember, User, UserAction};
 pub(crate) use transfer::{Compact, Convert, Export, Import, Sync};
-pub(crate) use writing::{Add, Edit};
+pub(crate) use writing::{Add, AnchorAction, AnchorCommand, Edit};
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -97,6 +97,7 @@ pub(crate) enum Command {
     Show(Show),
     List(List),
     Edit(Edit),
+    Anchor(AnchorCommand),
     History(One),
     Retire(Retire),
     Restore(Restore),
@@ -352,6 +353,12 @@ pub(crate) enum ReviewAction {
         /// Everything in the list
         #[arg(long)]
         all: bool,
+    },
+    /// Let the endpoint of your settings look for facts in what you said; each waits here for your yes
+    Propose {
+        /// Leave it to whoever does it already
+        #[arg(long, hide = true)]
+        background: bool,
     },
     /// Throw a waiting draft away
     Reject {

@@ -89,7 +89,7 @@ fn below_home(variable: &str, inside: &str) -> PathBuf {
     let given = var(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     given
         .or_else(|| home().map(|home| home.join(inside)))
-        .unwrap_or_else(|| PathBuf::from("/nonexistent"))
+        .unwrap_or_else(|| PathBuf::from("/dev/null"))
         .join("heirloom")
 }
 

@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod endpoint;
 mod environment;
 mod hook_input;
 mod machine;

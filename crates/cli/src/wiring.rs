@@ -3,10 +3,12 @@
 //! Comes in: where the user is and what they said. Goes out: an engine over the project, with its settings and where each of them comes
 //! from. Never below this crate: reading any of it.
 
-use crate::args::Args;
+use crate::args::{Args, Command};
+use crate::endpoint::{self, Patience};
 use crate::environment;
 use heirloom_core::settings::{self, Guard, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
+use heirloom_engine::index::embed::endpoint::Endpoint;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::{Engine, Project, World, files};
 use serde_json::{Map, Value};
@@ -42,11 +44,11 @@ impl Wired {
 }
 
 /// The tiers: in the user's data folder, or in the database that was named; as the system's account, or as the owner of a token.
-fn access(args: &Args, world: &World) -> Result<Access> {
+fn access(args: &Args, world: &World, endpoint: Option<Arc<Endpoint>>) -> Result<Access> {
     let folder = world.data.join("tiers");
     let store: Arc<dyn TierStore> =
         match args.database.clone().or_else(|| environment::text("HEIRLOOM_DATABASE_URL")) {
-            None => Arc::new(SqliteStore::at(&folder)),
+            None => Arc::new(SqliteStore::at(&folder).with_endpoint(endpoint)),
             Some(address) => postgres(&address)?,
         };
     let who = match environment::text("HEIRLOOM_TOKEN") {
@@ -158,8 +160,14 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
     let loaded = load_settings(args, &settings_file)?;
     let root = root.map_or_else(|| memory_root(folder, &loaded.settings), Path::to_owned);
     let world = world();
-    let access = access(args, &world);
-    let mut engine = Engine::new(Project::new(folder, &root, world), loaded.settings.clone());
+    let endpoint = loaded
+        .settings
+        .embedding
+        .as_ref()
+        .map(|named| endpoint::embedder(named, &loaded.settings.gate, patience(args), &world.data));
+    let access = access(args, &world, endpoint.clone());
+    let project = Project::new(folder, &root, world);
+    let mut engine = Engine::new(project, loaded.settings.clone()).with_endpoint(endpoint);
     if let Some(home) = environment::home() {
         engine = engine.with_home(&home);
     }
@@ -167,6 +175,15 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         Ok(access) => Wired { engine: engine.with_tiers(access), loaded, cwd, signed_out: None },
         Err(fault) => Wired { engine, loaded, cwd, signed_out: Some(fault) },
     })
+}
+
+/// Who waits for an endpoint.
+pub(crate) fn patience(args: &Args) -> Patience {
+    match &args.command {
+        Command::Hook(_) => Patience::Prompt,
+        _ if crate::person::is_present() => Patience::Person,
+        _ => Patience::Nobody,
+    }
 }
 
 /// The memory folder the settings name.

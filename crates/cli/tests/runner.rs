@@ -12,6 +12,7 @@
 )]
 
 mod agents;
+mod anchors;
 mod attacks_paths;
 mod attacks_text;
 mod attacks_trust;
@@ -25,6 +26,7 @@ mod conformance;
 mod crash;
 mod deviations;
 mod disk;
+mod endpoint;
 mod env;
 mod forget;
 mod git;
@@ -35,6 +37,7 @@ mod hooks;
 mod hostile;
 mod hostile_clone;
 mod hybrid;
+mod index_laws;
 mod lifecycle;
 mod person;
 mod record;

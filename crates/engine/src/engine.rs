@@ -8,6 +8,8 @@ use crate::gate::audit::{self, Event};
 use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
+use crate::index::embed::chosen::Chosen;
+use crate::index::embed::endpoint::Endpoint;
 use crate::project::Project;
 use crate::shelf::notes::Notes;
 use crate::shelf::records::Records;
@@ -19,6 +21,7 @@ use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
 
 /// One call's view of a project's memory.
 #[derive(Debug)]
@@ -30,6 +33,7 @@ pub struct Engine {
     book: RefCell<Option<Book>>,
     home: Option<std::path::PathBuf>,
     tiers: Option<Access>,
+    endpoint: Option<Arc<Endpoint>>,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -59,7 +63,20 @@ impl Engine {
             book: RefCell::new(None),
             home: None,
             tiers: None,
+            endpoint: None,
         }
+    }
+
+    /// The same engine with vectors from an endpoint.
+    #[must_use]
+    pub fn with_endpoint(mut self, endpoint: Option<Arc<Endpoint>>) -> Engine {
+        self.endpoint = endpoint;
+        self
+    }
+
+    /// The model that makes vectors, opened anew.
+    pub fn model(&self) -> Option<Chosen> {
+        Chosen::of(self.endpoint.as_ref(), &self.project.world().data)
     }
 
     /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.
@@ -180,6 +197,15 @@ impl Engine {
 
     /// What is known of a stored text. A project this user's data folder does not know has only strangers.
     pub fn standing(&self, id: &str, hash: &str) -> Result<Standing> {
+        self.with_book(|book| book.standing(id, hash))
+    }
+
+    /// Whether a person stands behind any text of this id.
+    pub fn is_vouched(&self, id: &str) -> Result<bool> {
+        self.with_book(|book| book.is_vouched(id))
+    }
+
+    fn with_book<T>(&self, ask: impl FnOnce(&Book) -> T) -> Result<T> {
         let mut slot = self.book.borrow_mut();
         let book = match slot.take() {
             Some(book) => book,
@@ -188,9 +214,9 @@ impl Engine {
                 None => Book::default(),
             },
         };
-        let standing = book.standing(id, hash);
+        let answer = ask(&book);
         *slot = Some(book);
-        Ok(standing)
+        Ok(answer)
     }
 
     /// Notes that a person accepted exactly these bytes.
@@ -201,7 +227,7 @@ impl Engine {
         Ok(())
     }
 
-    fn learn(&self, id: &str, hash: &str, standing: Standing) {
+    pub(crate) fn learn(&self, id: &str, hash: &str, standing: Standing) {
         if let Some(book) = self.book.borrow_mut().as_mut() {
             book.learn(id, hash, standing);
         }

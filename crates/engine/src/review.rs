@@ -7,13 +7,14 @@ use crate::engine::Engine;
 use crate::gate::Entry;
 use crate::gate::inbox::Item;
 use crate::gate::policy::Row;
+use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::notes::NoteDraft;
 use crate::shelf::records::{Document, Said, Version};
 use crate::shelf::vault::Doubt;
 use crate::shelf::{Listing, Problem, Shelf as _};
 use heirloom_core::settings::SHARED;
 use heirloom_core::text::{overlap, word_set};
-use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
+use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, Scope, ShelfName, Status, Trust, fault::Result};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -28,12 +29,18 @@ pub struct Pending {
     pub problems: Vec<Problem>,
     /// Lines of the vault that a person should look at.
     pub doubts: Vec<Doubt>,
+    /// Memories whose cited code changed or is gone; the latter are not given to agents.
+    pub stale: Vec<Anchored>,
 }
 
 impl Pending {
     /// How much waits.
     pub fn len(&self) -> usize {
-        self.drafts.len() + self.saved_by_agents.len() + self.problems.len() + self.doubts.len()
+        self.drafts.len()
+            + self.saved_by_agents.len()
+            + self.problems.len()
+            + self.doubts.len()
+            + self.stale.len()
     }
 
     /// Whether nothing does.
@@ -44,7 +51,8 @@ impl Pending {
 
 /// Everything that waits for a person.
 pub fn pending(engine: &Engine) -> Result<Pending> {
-    let mut waiting = Pending { doubts: engine.vault().doubts()?, ..Pending::default() };
+    let mut waiting =
+        Pending { doubts: engine.vault().doubts()?, stale: stale(engine)?, ..Pending::default() };
     for inbox in engine.inboxes()? {
         waiting.drafts.extend(inbox.list(engine.project().world().now)?);
     }
@@ -69,6 +77,21 @@ pub fn pending(engine: &Engine) -> Result<Pending> {
         waiting.problems.extend(shelf.verify()?.into_iter().filter(held));
     }
     Ok(waiting)
+}
+
+/// Active memories whose cited code is not what it was.
+fn stale(engine: &Engine) -> Result<Vec<Anchored>> {
+    let mut found = anchors::all(engine)?;
+    found.retain(|one| one.state >= Freshness::Changed);
+    let active = |one: &Anchored| {
+        let id = MemoryId::parse(&one.id)?;
+        let memory = engine.shelf_of(&id).ok()?.get(&id).ok()??;
+        (memory.status == Status::Active).then_some(())
+    };
+    found.retain(|one| active(one).is_some());
+    // What is held back comes first.
+    found.sort_by_key(|one| std::cmp::Reverse(one.state));
+    Ok(found)
 }
 
 /// Whether a memory is given to every session once it is believed.

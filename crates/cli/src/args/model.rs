@@ -5,7 +5,9 @@ use std::path::PathBuf;
 /// Choose the model that recall compares meanings with
 ///
 /// Without one, Heirloom uses the small table in its binary: nothing to download, microseconds per text. `model install` adds
-/// all-MiniLM-L6-v2, which finds more. It runs on this machine; no text leaves it.
+/// all-MiniLM-L6-v2, which finds more. It runs on this machine; no text leaves it. A third way is an OpenAI-compatible endpoint, which only you can name, in your
+/// own settings: `heirloom config set --user embedding.url https://…/v1`, `embedding.model` and `embedding.dimensions`. What the gate would cut is cut
+/// before a text goes there; while it does not answer, keywords do.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Model {
     #[command(subcommand)]
@@ -23,7 +25,13 @@ pub(crate) enum ModelWhat {
         from: Option<PathBuf>,
     },
     /// Embed everything that has no vector of the model in use yet
-    Embed,
+    ///
+    /// After a change of model this also happens by itself, in the background, when a session begins or an agent stops.
+    Embed {
+        /// Say nothing, and leave it to whoever does it already
+        #[arg(long, hide = true)]
+        background: bool,
+    },
     /// Go back to the model in the binary
     Remove,
 }

@@ -40,6 +40,9 @@ pub(crate) struct RecordWrite {
     /// Why, for delete and archive
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) reason: Option<String>,
+    /// Code it is about, for create and update: PATH, PATH:12-20, PATH#symbol or PATH:"quoted text"; repeat it
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) anchor: Vec<String>,
 }
 
 /// Find the record that new information belongs to

@@ -49,6 +49,10 @@ pub(crate) struct Add {
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Vec<String>,
 
+    /// Code it is about: PATH, PATH:12-20, PATH#symbol or PATH:"quoted text"; recall says when that changed; repeat it
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) anchor: Vec<String>,
+
     /// How sure you are of a record or fact, 0 to 1
     #[arg(long, value_name = "NUMBER")]
     pub(crate) confidence: Option<f64>,
@@ -106,4 +110,48 @@ pub(crate) struct Edit {
     /// What changed, for a record's history
     #[arg(long, short)]
     pub(crate) message: Option<String>,
+}
+
+/// Tie a memory to the code it is about, and see whether that code is still what it was
+///
+/// An anchor is a place in the project: `src/queue.rs`, `src/queue.rs:12-20`, `src/queue.rs#fetch` or `src/queue.rs:"SKIP LOCKED"`. A hash of
+/// what is there is kept in provenance.jsonl. Whenever the memory is about to be given to an agent the place is looked at in the working tree, on
+/// whatever branch: code that moved is followed, a memory whose code changed says so and ranks lower, and one whose code is gone is held
+/// back and listed in `review`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct AnchorCommand {
+    #[command(subcommand)]
+    pub(crate) action: AnchorAction,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum AnchorAction {
+    /// Add places to a memory
+    Add {
+        /// Its id, or a name that fits only one
+        id: String,
+        /// Places: PATH, PATH:12-20, PATH#symbol or PATH:"quoted text"
+        #[arg(required = true)]
+        places: Vec<String>,
+    },
+    /// Show what memories cite and what became of it
+    List {
+        /// Only this memory
+        id: Option<String>,
+        /// Only what changed or is gone; exits with 1 if there is any
+        #[arg(long)]
+        stale: bool,
+    },
+    /// Take the code as it is now: you looked, and the memory still holds
+    Renew {
+        /// Its id, or a name that fits only one
+        id: String,
+    },
+    /// Take places away from a memory
+    Drop {
+        /// Its id, or a name that fits only one
+        id: String,
+        /// Only those in this file, or this very place; all if none is named
+        place: Option<String>,
+    },
 }

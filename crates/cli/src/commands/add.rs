@@ -4,7 +4,7 @@ mod lesson;
 mod note;
 mod vault;
 
-use super::{auto_commit, input, pairs, print_done};
+use super::{anchor, auto_commit, input, pairs, print_done};
 use crate::args::{Add, Args};
 use crate::output::Out;
 use crate::wiring::Wired;
@@ -20,13 +20,16 @@ pub(crate) use vault::source;
 pub(crate) fn run(args: &Args, call: &Add, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
+    let save = || match Kind::built_in(&call.kind) {
+        Some(Kind::Lesson) => lesson::add(&wired, call, out),
+        Some(Kind::Note) => note::add(&wired, call, out),
+        Some(kind @ (Kind::Canon | Kind::Register)) => vault::add(&wired, call, &kind, out),
+        _ => record(&wired, call, out),
+    };
     let done = match Kind::built_in(&call.kind) {
-        Some(Kind::Lesson) => lesson::add(&wired, call, out)?,
-        Some(Kind::Note) => note::add(&wired, call, out)?,
-        Some(kind @ (Kind::Canon | Kind::Register)) => vault::add(&wired, call, &kind, out)?,
         Some(Kind::Fact) => return super::remember::fact(&wired, call, out),
         Some(Kind::Episode) => return super::remember::episode(&wired, call, out),
-        _ => record(&wired, call, out)?,
+        _ => anchor::with_anchors(&wired, &call.anchor, save, |done| Some(done.as_ref()?.id.clone()))?,
     };
     let Some(done) = done else { return Ok(exit::OK) };
     out.answer(&done, || print_done(out, word(done.status), &done));
@@ -55,7 +58,11 @@ pub(super) fn only(call: &Add, allowed: &[&str]) -> Result<()> {
         ("--file", !call.file.is_empty()),
         ("--confidence", call.confidence.is_some()),
         ("--at", call.at.is_some()),
+        ("--anchor", !call.anchor.is_empty()),
     ];
+    // Whatever belongs to the project can cite its code.
+    let of_a_person = matches!(Kind::built_in(&call.kind), Some(Kind::Fact | Kind::Episode));
+    let allowed: Vec<&str> = allowed.iter().copied().chain((!of_a_person).then_some("--anchor")).collect();
     match given.iter().find(|(name, is_given)| *is_given && !allowed.contains(name)) {
         None => Ok(()),
         Some((name, _)) => Err(Fault::new(Code::Usage, format!("a {} has no {name}", call.kind))

@@ -6,7 +6,7 @@
 use super::show::visible;
 use crate::args::Args;
 use crate::output::Out;
-use crate::{environment, machine, wiring};
+use crate::{endpoint, environment, machine, wiring};
 use heirloom_agents::Agent;
 use heirloom_agents::install::{self, Reach};
 use heirloom_agents::table::CLAUDE_CODE;
@@ -43,6 +43,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         store_fault: store_fault(&wired.engine),
         index_mismatches: index_mismatches(&wired.engine)?,
         failing: trace::failing(&trace::last(project, RUNS).unwrap_or_default()),
+        endpoints: endpoints(&wired.engine),
         round_trip_fault: round_trip().err(),
     };
     let checks = diagnose(&facts);
@@ -64,6 +65,24 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         }
     });
     Ok(if broken { exit::REFUSED } else { exit::OK })
+}
+
+/// The endpoints of the user's settings, and what is wrong with them.
+fn endpoints(engine: &Engine) -> Vec<(String, Option<String>)> {
+    let settings = engine.settings();
+    let embedding = settings.embedding.as_ref().map(|named| ("embedding", &named.endpoint));
+    let extraction = settings.extraction.as_ref().map(|named| ("extraction", named));
+    let seen = |(what, named): (&str, &heirloom_core::settings::Endpoint)| {
+        let trouble = endpoint::trouble(&engine.project().world().data, &named.url);
+        let why = trouble.map(|trouble| {
+            format!(
+                "has failed {} times since {}: {}; it is done without meanwhile",
+                trouble.failures, trouble.since, trouble.reason
+            )
+        });
+        (format!("the {what} endpoint"), why)
+    };
+    embedding.into_iter().chain(extraction).map(seen).collect()
 }
 
 fn text_of(path: &Path) -> Option<String> {

@@ -309,8 +309,12 @@ impl Running<'_> {
             Ok(kept) => {
                 did.because.push(format!("{} turns kept, {} facts proposed", kept.stored, kept.proposed));
                 did.ended = Ended::Captured;
+                super::propose::start_in_background(wired);
             }
             Err(fault) => did.because.push(format!("no turns kept: {}", fault.message)),
+        }
+        if hybrid::is_on(wired) {
+            super::model::start_in_background(wired);
         }
         did
     }

@@ -19,6 +19,7 @@ use heirloom_engine::recall::answer::{Asked, Recalled, answer, for_agent};
 use heirloom_engine::recall::query::{self, Conditions};
 use heirloom_engine::recall::{ledger, snippet};
 use heirloom_engine::shelf::Audience;
+use heirloom_engine::shelf::anchors::Anchored;
 use serde_json::json;
 
 /// Shorter prompts say too little.
@@ -73,7 +74,7 @@ pub(crate) fn for_prompt(
         // A ledger that cannot be read costs a repetition, not the memories.
         let has = ledger::in_session(wired.engine.project(), session).unwrap_or_default();
         let before = hits.len();
-        hits.retain(|hit| has.get(&hit.id) != Some(&hit.version));
+        hits.retain(|hit| has.get(&hit.id) != Some(&hit.told_as()));
         given.repeated = before - hits.len();
     }
     let hits = for_agent(hits, room);
@@ -87,10 +88,11 @@ pub(crate) fn for_prompt(
 /// prompt, where it is told.
 pub(crate) fn prepare(wired: &Wired) {
     if wired.engine.project().root().folder().is_dir()
-        && let Ok(index) = ShelfIndex::open(&wired.engine, Look::Thorough)
+        && let Ok(index) = ShelfIndex::open(&wired.engine, Look::Start)
     {
         index.warm();
     }
+    super::model::start_in_background(wired);
 }
 
 /// Words of a prompt that name files.
@@ -181,8 +183,11 @@ pub(crate) fn search(wired: &Wired, call: &Search, out: &Out) -> Result<u8> {
 fn print(out: &Out, hit: &Recalled, cut: &snippet::Snippet, explain: bool) {
     let title = if hit.title.is_empty() { hit.body.chars().take(80).collect() } else { hit.title.clone() };
     let retired = if hit.retired { format!(" {}", out.style.yellow("retired")) } else { String::new() };
+    let stale = hit.cited.as_ref().and_then(Anchored::label);
+    let stale =
+        stale.map(|label| format!(" {}", out.style.yellow(&visible(&one_line(&label))))).unwrap_or_default();
     out.line(format!(
-        "{} {} {}{retired}",
+        "{} {} {}{retired}{stale}",
         out.style.dim(&format!("{:5.2}", hit.score)),
         out.style.dim(&hit.kind),
         visible(&one_line(&title))

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod add;
+mod anchor;
 mod audit;
 mod brief;
 mod carry;
@@ -25,6 +26,7 @@ mod model;
 mod names;
 mod note;
 mod pages;
+mod propose;
 mod recall;
 mod record;
 mod reference;
@@ -72,6 +74,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Show(call) => show::show(args, call, out),
         Command::List(call) => show::list(args, call, out),
         Command::Edit(call) => edit::run(args, call, out),
+        Command::Anchor(call) => anchor::run(args, call, out),
         Command::History(call) => show::history(args, call, out),
         Command::Retire(call) => lifecycle::retire(args, call, out),
         Command::Restore(call) => lifecycle::restore(args, call, out),

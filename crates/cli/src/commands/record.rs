@@ -7,7 +7,7 @@ use crate::output::Out;
 use crate::wiring::{self, Wired};
 use crate::{environment, person};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_core::{Code, Fault, MemoryId, fault::Result};
 use heirloom_engine::files::{self, TempRoots};
 use heirloom_engine::project::no_memory;
 use heirloom_engine::shelf::records::{Collected, Document, Health, Said, Version};
@@ -52,7 +52,12 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
         out.say(format!("error: unknown category '{name}' (choose from {})", names.join(", ")));
         return Ok(exit::USAGE);
     }
-    let outcome = act(&wired, call, &mut said);
+    let outcome = super::anchor::with_anchors(
+        &wired,
+        if needs_input { &call.anchor } else { &[] },
+        || act(&wired, call, &mut said),
+        |answer| named(&wired, answer),
+    );
     for fix in &said.fixes {
         out.say(format!("[AUTO-FIX] {fix}"));
     }
@@ -67,6 +72,14 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
         }
         Err(fault) => Ok(error_block(out, &fault)),
     }
+}
+
+/// The record an answer is about, by the place it names.
+fn named(wired: &Wired, answer: &Value) -> Option<MemoryId> {
+    let target = wired.engine.records().target(answer["target"].as_str()?, &wired.cwd).ok()?;
+    let folder = target.path.parent()?.file_name()?.to_str()?;
+    let category = wired.engine.settings().category_of_folder(folder)?;
+    Some(MemoryId::new(&category.kind, target.path.file_stem()?.to_str()?))
 }
 
 fn act(wired: &Wired, call: &RecordWrite, said: &mut Said) -> Result<Value> {

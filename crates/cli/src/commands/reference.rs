@@ -92,6 +92,7 @@ fn type_name(ty: Type) -> String {
         Type::Rules => "list of rules".to_owned(),
         Type::Name => "name".to_owned(),
         Type::Names => "list of names".to_owned(),
+        Type::Address => "https address, or http to this machine".to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::review_list::{print_draft, print_pending, print_suggestions};
 use super::show::{print_memory, visible};
-use super::{auto_commit, names};
+use super::{auto_commit, names, propose};
 use crate::args::{Args, Review, ReviewAction, Trust};
 use crate::output::Out;
 use crate::wiring::Wired;
@@ -37,6 +37,7 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
             });
             Ok(exit::OK)
         }
+        Some(ReviewAction::Propose { background }) => propose::run(args, &wired, *background, out),
         Some(ReviewAction::Reject { keys }) => {
             let mut rejected = Vec::new();
             for key in keys {

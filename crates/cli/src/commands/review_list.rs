@@ -6,6 +6,7 @@ use heirloom_core::text::one_line;
 use heirloom_engine::Engine;
 use heirloom_engine::gate::inbox::Item;
 use heirloom_engine::review::{Pending, Suggestions};
+use heirloom_engine::shelf::anchors::Freshness;
 use serde_json::Value;
 
 /// Pairs and proposals that are listed; `--json` has them all.
@@ -39,6 +40,18 @@ pub(super) fn print_draft(engine: &Engine, out: &Out, item: &Item) {
 /// A fact that waits, and the known ones it would supersede, side by side.
 fn print_beside(engine: &Engine, out: &Out, item: &Item, content: &str) {
     out.line(format!("  {}  {}", out.style.green("new  "), visible(&one_line(content))));
+    let memory = &item.draft["memory"];
+    let origin = |key: &str, what: &str| memory[key].as_str().map(|text| format!("{what} {text}"));
+    let origins = [origin("tool", "by"), origin("message", "from"), origin("session", "session")];
+    let origins: Vec<String> = origins.into_iter().flatten().collect();
+    if !origins.is_empty() {
+        out.line(format!("         {}", out.style.dim(&visible(&one_line(&origins.join(", "))))));
+    }
+    // The words it was taken from, so that a yes is a yes to what was said.
+    let turn = memory["message"].as_str().and_then(|id| engine.tiers().ok()?.own(id).ok());
+    if let Some(turn) = turn {
+        out.line(format!("  {}  {}", out.style.dim("said "), visible(&one_line(&turn.content))));
+    }
     let beside = item.draft["beside"].as_array().map(Vec::as_slice).unwrap_or_default();
     for known in beside.iter().filter_map(|beside| beside["id"].as_str()) {
         if let Some(stored) = engine.tiers().ok().and_then(|tiers| tiers.own(known).ok()) {
@@ -95,6 +108,14 @@ pub(super) fn print_pending(out: &Out, waiting: &Pending) {
         vec![doubt.id.to_string(), doubt.line.to_string(), doubt.sort.replace('_', " "), doubt.reason.clone()]
     });
     groups.table("Vault lines to look at", &["ID", "LINE", "WHAT", "WHY"], doubts.collect());
+    let stale = waiting.stale.iter().flat_map(|one| {
+        one.anchors
+            .iter()
+            .filter(|cited| cited.state >= Freshness::Changed)
+            .map(|cited| vec![one.id.clone(), cited.state.name().to_owned(), cited.anchor.clone()])
+    });
+    let title = "Cite code that changed or is gone; what is gone is not given to agents";
+    groups.table(title, &["ID", "CODE", "PLACE"], stale.collect());
     let mut next = Vec::new();
     if !waiting.drafts.is_empty() {
         next.push("`heirloom review accept <key>` or `heirloom review reject <key>`");
@@ -107,6 +128,9 @@ pub(super) fn print_pending(out: &Out, waiting: &Pending) {
     }
     if !waiting.doubts.is_empty() {
         next.push("`heirloom show --raw <id>` for a vault memory's lines");
+    }
+    if !waiting.stale.is_empty() {
+        next.push("`heirloom anchor renew <id>` if it still holds, else `heirloom edit <id>` or `heirloom retire <id>`");
     }
     out.say(format!("\n{} {}", out.style.cyan("next:"), next.join("; ")));
 }

@@ -9,6 +9,7 @@ use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, ShelfName, Status, fault::Result};
 use heirloom_engine::Engine;
+use heirloom_engine::shelf::anchors::{self, Cited};
 use heirloom_engine::shelf::links::{self, Link, Links};
 use heirloom_engine::shelf::tiers::Tier;
 use heirloom_engine::shelf::vault::Image;
@@ -42,10 +43,17 @@ pub(crate) fn show(args: &Args, call: &Show, out: &Out) -> Result<u8> {
         return Ok(exit::OK);
     }
     let links = links::of(wired.engine.project().root(), memory.id.as_str())?;
-    let full = Linked { memory: &memory, links: &links };
+    let cited = anchors::check(&wired.engine, memory.id.as_str())?;
+    let full =
+        Linked { memory: &memory, links: &links, anchors: cited.as_ref().map(|cited| &cited.anchors[..]) };
     out.answer(&full, || {
         print_memory(out, &memory);
         print_links(out, &links);
+        if let Some(cited) = &cited {
+            out.line("");
+            out.line(out.style.dim("cites"));
+            cited.anchors.iter().for_each(|cited| super::anchor::print_cited(out, cited));
+        }
     });
     Ok(exit::OK)
 }
@@ -73,6 +81,8 @@ struct Linked<'a> {
     memory: &'a Memory,
     #[serde(skip_serializing_if = "Links::is_empty")]
     links: &'a Links,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    anchors: Option<&'a [Cited]>,
 }
 
 fn print_links(out: &Out, links: &Links) {

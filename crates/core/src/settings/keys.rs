@@ -35,6 +35,8 @@ pub enum Type {
     Name,
     /// Such names, each once.
     Names,
+    /// An address: https, or http to this machine.
+    Address,
 }
 
 /// Who may decide a setting.
@@ -103,6 +105,10 @@ pub const EXTERNAL: &[&str] = &["true", "false"];
 /// What happens after a write to an external repository, from loose to strict; `auto` is an old word for `auto_commit`.
 pub const SYNC: &[&str] = &["auto_push", "auto", "auto_commit", "manual"];
 
+const fn own(name: &'static str, ty: Type, default: &'static str, help: &'static str) -> Key {
+    guarded(Guard::UserOnly, key(name, ty, default, help))
+}
+
 /// All settings.
 pub const KEYS: &[Key] = &[
     guarded(
@@ -157,6 +163,44 @@ pub const KEYS: &[Key] = &[
         "1200",
         "most tokens given to an agent at a prompt, under hybrid",
     ),
+    own(
+        "embedding.url",
+        Type::Address,
+        "",
+        "an OpenAI-compatible endpoint that makes vectors, up to and without `/embeddings`; instead of the models on this machine",
+    ),
+    own("embedding.model", Type::Text, "", "the model to ask that endpoint for"),
+    own("embedding.dimensions", Type::Whole { min: 1, max: 4_096 }, "", "the length of its vectors"),
+    own(
+        "embedding.cut",
+        Type::Switch,
+        "false",
+        "on: the endpoint is asked to cut its vectors to that length",
+    ),
+    own("embedding.key_env", Type::Text, "", "the environment variable that holds the key"),
+    own("embedding.key_file", Type::Path, "", "the file that holds the key"),
+    own(
+        "embedding.timeout_ms",
+        Type::Whole { min: 50, max: 600_000 },
+        "10000",
+        "how long a call that embeds memories may take",
+    ),
+    own(
+        "embedding.prompt_timeout_ms",
+        Type::Whole { min: 20, max: 60_000 },
+        "800",
+        "how long a prompt waits for its vector; then keywords alone answer",
+    ),
+    own(
+        "extraction.url",
+        Type::Address,
+        "",
+        "an OpenAI-compatible endpoint that proposes facts, up to and without `/chat/completions`; each waits for your yes",
+    ),
+    own("extraction.model", Type::Text, "", "the model to ask that endpoint for"),
+    own("extraction.key_env", Type::Text, "", "the environment variable that holds the key"),
+    own("extraction.key_file", Type::Path, "", "the file that holds the key"),
+    own("extraction.timeout_ms", Type::Whole { min: 50, max: 600_000 }, "30000", "how long a call may take"),
     key("triage.enabled", Type::Switch, "true", "off: stops are never held up"),
     guarded(
         Guard::UserFirst,

@@ -8,6 +8,7 @@
 //! user's.
 
 mod category;
+mod endpoint;
 mod external;
 pub mod keys;
 mod layers;
@@ -18,6 +19,7 @@ mod typed;
 mod vault;
 
 pub use category::{Category, CustomField};
+pub use endpoint::{Embedding, Endpoint};
 pub use external::{External, MemoryType, SyncStrategy};
 pub use keys::{Guard, KEYS, Key, Type};
 pub use layers::{Layer, Loaded, Origin, Valued, Warning, load};

@@ -136,6 +136,10 @@ pub(super) fn coerce(key: &Key, raw: &Value) -> Result<Taken, Bad> {
             Some(value) => plain(value),
             None => bad("a list of names of letters, digits, hyphens and underscores"),
         },
+        Type::Address => match raw.as_str().filter(|text| is_address(text)) {
+            Some(text) => plain(json!(text)),
+            None => bad("an https address, or http to this machine"),
+        },
         Type::Rules => match raw {
             Value::Array(_) => plain(raw.clone()),
             _ => bad("a list of rules"),
@@ -275,6 +279,23 @@ fn names(raw: &Value) -> Option<Value> {
         }
     }
     Some(json!(out))
+}
+
+/// Whether a text may be called: what goes over a network goes encrypted. No user or password stands in it; keys have a place of their own.
+fn is_address(text: &str) -> bool {
+    let plain = !text.chars().any(|c| c.is_whitespace() || c.is_control()) && text.len() <= 500;
+    let host = |rest: &str| rest.split(['/', '?', '#']).next().unwrap_or_default().to_lowercase();
+    let named = |host: &str| !host.is_empty() && !host.contains('@');
+    let secure = text.strip_prefix("https://").is_some_and(|rest| named(&host(rest)));
+    let local = text.strip_prefix("http://").is_some_and(|rest| {
+        let host = host(rest);
+        let without_port = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+            _ => &host,
+        };
+        matches!(without_port, "localhost" | "127.0.0.1" | "[::1]")
+    });
+    plain && (secure || local)
 }
 
 fn one_of(words: &[&str]) -> String {

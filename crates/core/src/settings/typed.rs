@@ -3,6 +3,7 @@
 //! Comes in: resolved values by name. Goes out: [`Settings`]. Never here: layers or JSON documents.
 
 use super::category::{Category, CustomField};
+use super::endpoint::{Embedding, Endpoint};
 use super::external::External;
 use super::layers::{Origin, Warning};
 use super::notes::Notes;
@@ -39,6 +40,10 @@ pub struct Settings {
     pub vault: Vault,
     /// What each user said and what is known about them.
     pub tiers: Tiers,
+    /// An endpoint that makes vectors, if the user named one.
+    pub embedding: Option<Embedding>,
+    /// An endpoint that proposes facts, if the user named one.
+    pub extraction: Option<Endpoint>,
 }
 
 /// What happens at a prompt.
@@ -241,6 +246,8 @@ impl Settings {
             notes: Notes::from_values(&v),
             vault: Vault::from_values(values),
             tiers: Tiers::from_values(&v),
+            embedding: Embedding::from_values(&v, warnings),
+            extraction: Endpoint::from_values(&v, "extraction", warnings),
             categories,
         }
     }

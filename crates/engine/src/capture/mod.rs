@@ -3,6 +3,7 @@
 //! Comes in: a transcript. Goes out: suggestions, and drafts handed to their shelf through the gate. Never here: a rule of a shelf, or a
 //! model's private reasoning, which no reader of this module ever hands out.
 
+pub mod extract;
 mod notes;
 mod scope;
 mod tiers;

@@ -66,8 +66,9 @@ pub fn keep_turns(engine: &Engine, turns: impl IntoIterator<Item = Turn>) -> Res
             }
         };
         kept.stored += 1;
-        // What was proposed at an earlier stop, and perhaps rejected, is not proposed again.
-        if turn.role == Some(tiers::Role::User) {
+        // What was proposed at an earlier stop, and perhaps rejected, is not proposed again. Where the user named an endpoint for this, it is
+        // asked later, when nobody waits.
+        if turn.role == Some(tiers::Role::User) && engine.settings().extraction.is_none() {
             let entry = Entry::through(Channel::OwnerMessage);
             kept.proposed += shelf.propose_from(&turn.content, turn.session.as_deref(), entry)?;
         }

@@ -63,6 +63,8 @@ pub struct Facts {
     pub index_mismatches: Option<usize>,
     /// Whether hooks have been failing.
     pub failing: Option<Failing>,
+    /// Endpoints the user named, each with what is wrong with it, if something is.
+    pub endpoints: Vec<(String, Option<String>)>,
     /// Why a memory written in a temporary project did not come back at a prompt there, if it did not.
     pub round_trip_fault: Option<String>,
 }
@@ -127,6 +129,15 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
             "`heirloom last` shows the runs",
         ),
     });
+    checks.extend(facts.endpoints.iter().map(|(what, trouble)| match trouble {
+        None => good("endpoint", format!("{what} has not failed")),
+        Some(why) => check(
+            "endpoint",
+            State::Warning,
+            format!("{what} {why}"),
+            "check its address, model and key with `heirloom config list`, then `heirloom model embed`",
+        ),
+    }));
     checks.push(match &facts.round_trip_fault {
         None => good("round trip", "a memory written in a temporary project came back at a prompt"),
         Some(why) => {

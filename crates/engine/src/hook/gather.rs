@@ -8,6 +8,7 @@ use super::start::{Facts, Standing};
 use super::trace;
 use crate::engine::Engine;
 use crate::files;
+use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::{Listing, Shelf as _};
 use heirloom_core::{Kind, Memory, Source, Trust, fault::Result, hash};
 use serde_json::Value;
@@ -42,11 +43,21 @@ pub fn gather(engine: &Engine, agent: &str) -> Result<Facts> {
         failing: trace::failing(&trace::last(engine.project(), RUNS)?),
         ..Facts::default()
     };
-    for memory in active.iter().filter(steers).filter(|memory| memory.trust == Trust::High) {
+    let standing: Vec<&Memory> =
+        active.iter().filter(steers).filter(|memory| memory.trust == Trust::High).collect();
+    let ids: Vec<&str> = standing.iter().map(|memory| memory.id.as_str()).collect();
+    // Citations that cannot be read cost nobody a memory.
+    let cited = anchors::check_ids(engine, &ids).unwrap_or_default();
+    for memory in standing {
+        let cited = cited.get(memory.id.as_str());
+        if cited.is_some_and(|cited| cited.state == Freshness::Gone) {
+            continue;
+        }
         let said = content(engine, memory, if memory.kind == Kind::Constraint { "rule" } else { "value" })?;
         let text =
             said.first().map_or_else(|| memory.title.clone(), |said| format!("{}: {said}", memory.title));
-        facts.standing.push(Standing { label: memory.kind.label(), text, origin: None });
+        let stale = cited.and_then(Anchored::label);
+        facts.standing.push(Standing { label: memory.kind.label(), text, origin: None, stale });
     }
     let last = active
         .iter()
@@ -55,7 +66,8 @@ pub fn gather(engine: &Engine, agent: &str) -> Result<Facts> {
     if let Some(last) = last {
         let origin = (last.trust < Trust::High).then(|| "an agent's summary".to_owned());
         for text in content(engine, last, "next_actions")? {
-            facts.next_actions.push(Standing { label: last.kind.label(), text, origin: origin.clone() });
+            let origin = origin.clone();
+            facts.next_actions.push(Standing { label: last.kind.label(), text, origin, stale: None });
         }
     }
     // What is about to be shown is checked like a file.

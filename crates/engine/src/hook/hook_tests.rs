@@ -406,7 +406,7 @@ fn failures_count_from_the_latest_run_back() {
 }
 
 fn standing(text: &str) -> Standing {
-    Standing { label: "CONSTRAINT".into(), text: text.into(), origin: None }
+    Standing { label: "CONSTRAINT".into(), text: text.into(), origin: None, stale: None }
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Standing {
     pub text: String,
     /// Where it comes from, if that must be said.
     pub origin: Option<String>,
+    /// What became of the code it cites, if that must be said.
+    pub stale: Option<String>,
 }
 
 /// What a session may be told at its start.
@@ -101,7 +103,8 @@ fn notices(facts: &Facts) -> Vec<String> {
 fn in_a_line(memory: &Standing) -> String {
     let origin =
         memory.origin.as_ref().map(|origin| format!(" (from {})", shown(origin))).unwrap_or_default();
-    format!("- [{}] {}{origin}", shown(&memory.label), shown(&memory.text))
+    let stale = memory.stale.as_ref().map(|stale| format!(" ({})", shown(stale))).unwrap_or_default();
+    format!("- [{}] {}{origin}{stale}", shown(&memory.label), shown(&memory.text))
 }
 
 fn shown(text: &str) -> String {

@@ -6,7 +6,10 @@
 //! processes may read and write at once.
 
 mod batch;
+mod carry;
+mod described;
 pub mod document;
+mod doubt;
 pub mod embed;
 pub mod error;
 mod fold;
@@ -22,6 +25,7 @@ mod stamp;
 mod stem;
 mod store;
 mod terms;
+mod top;
 mod trusted;
 mod typo;
 mod vectors;
@@ -42,7 +46,7 @@ pub(crate) use matches::Matches;
 pub(crate) use postings::rarity;
 pub(crate) use read::Member;
 pub(crate) use terms::{each as each_term, of_question};
-pub(crate) use vectors::Probe;
+pub(crate) use vectors::{Nearest, Probe};
 pub(crate) use write::fingerprint;
 
 use embed::Space;

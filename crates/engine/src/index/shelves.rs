@@ -21,7 +21,9 @@ pub(super) const OWNER: &str = "project";
 pub enum Look {
     /// At folders, and at files where there are few: for every prompt.
     Quick,
-    /// At every file: when a session begins and when a person searches.
+    /// At every file, but without making vectors that take long: when a session begins.
+    Start,
+    /// At every file: when a person searches.
     Thorough,
 }
 
@@ -37,7 +39,7 @@ impl ShelfIndex {
     pub fn open(engine: &Engine, look: Look) -> Result<ShelfIndex> {
         let folder = engine.project().local()?.path("index");
         let mut index = Index::open(&folder).map_err(|e| fault(&e))?;
-        let model = Chosen::open(&engine.project().world().data);
+        let model = engine.model();
         match follow(engine, &mut index, model.as_ref(), look) {
             // Derived data that cannot be read is made anew; the truth is on the shelves.
             Err(fault) if fault.code == Code::Damaged => {
@@ -62,6 +64,17 @@ impl ShelfIndex {
             Some(model) => embed_missing(&mut self.index, model, limit),
             None => Ok(0),
         }
+    }
+
+    /// Whether every memory has a vector of the model in use.
+    pub fn is_complete(&mut self) -> Result<bool> {
+        let Some(model) = &self.model else { return Ok(true) };
+        Ok(self.index.mark(COMPLETE).map_err(|e| fault(&e))?.as_ref() == Some(&model.space().model))
+    }
+
+    /// The model in use.
+    pub fn model(&self) -> Option<&Chosen> {
+        self.model.as_ref()
     }
 
     /// Asks the system to have ready what the next prompt will need; nobody waits for it.
@@ -99,22 +112,21 @@ fn follow(engine: &Engine, index: &mut Index, model: Option<&Chosen>, look: Look
     Follow::new(engine, index)?.run(model, look)
 }
 
+/// The mark that names the model of which every document has a vector. One model at a time: what is put while another is in use has none of
+/// this one.
+pub(super) const COMPLETE: &str = "complete";
+
 /// Gives vectors to documents that have none, until the index notes that all have one.
 pub(super) fn embed_missing(index: &mut Index, model: &Chosen, limit: usize) -> Result<usize> {
-    let mark = complete(model);
-    if index.mark(&mark).map_err(|e| fault(&e))?.is_some() {
+    let name = &model.space().model;
+    if index.mark(COMPLETE).map_err(|e| fault(&e))?.as_ref() == Some(name) {
         return Ok(0);
     }
     let left = index.embed_missing(OWNER, model, limit).map_err(|e| fault(&e))?;
     if left == 0 {
-        index.apply(OWNER, &[], None, &[(mark.as_str(), "yes")]).map_err(|e| fault(&e))?;
+        index.apply(OWNER, &[], None, &[(COMPLETE, name)]).map_err(|e| fault(&e))?;
     }
     Ok(left)
-}
-
-/// The mark of an index in which every document has a vector of this model.
-pub(super) fn complete(model: &Chosen) -> String {
-    format!("c:{}", model.space().model)
 }
 
 /// An index error as everybody sees it.

@@ -77,6 +77,35 @@ impl Slot {
     }
 }
 
+impl Slot {
+    /// Bytes of a slot: scale, sign bits, cells.
+    pub(crate) fn length(dims: usize) -> usize {
+        4 + padded(dims) / 8 + padded(dims)
+    }
+
+    /// A slot as [`Extent::places`] finds it in a file; `None` if there are too few bytes or too many.
+    pub(crate) fn from_bytes(bytes: &[u8], dims: usize) -> Option<Slot> {
+        let (scale, rest) = bytes.split_first_chunk::<4>()?;
+        let (bits, cells) = rest.split_at_checked(padded(dims) / 8)?;
+        (cells.len() == padded(dims)).then(|| Slot {
+            scale: f32::from_le_bytes(*scale),
+            bits: bits.to_vec(),
+            cells: cells.to_vec(),
+        })
+    }
+}
+
+impl Extent {
+    /// Where the three parts of a slot lie, each with its length.
+    pub(crate) fn places(&self, number: u32, dims: usize) -> [(u64, usize); 3] {
+        let (room, i) = (u64::from(self.room), u64::from(number - self.first));
+        let (bits, cells) = (padded(dims) / 8, padded(dims));
+        let bits_at = self.at + room * 4;
+        let cells_at = bits_at + room * bits as u64;
+        [(self.at + i * 4, 4), (bits_at + i * bits as u64, bits), (cells_at + i * cells as u64, cells)]
+    }
+}
+
 /// Writes the slots of `number` and those after it, all of one extent, at their place in the file.
 pub(crate) fn put<'s>(
     file: &File,

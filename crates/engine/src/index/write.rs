@@ -11,7 +11,8 @@ use std::fs::File;
 use rusqlite::{CachedStatement, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::batch::Batch;
-use super::document::Document;
+use super::carry::{self, Carry};
+use super::document::{Document, Status};
 use super::embed::{Detail, Embedder, Embedding, Space};
 use super::error::IndexError;
 use super::fold::{cut_posting, fold, fold_batch};
@@ -63,6 +64,14 @@ fn name_of(speaker: &str) -> Option<String> {
     first
 }
 
+/// What a model is told of a document: nothing of one that is held back, since models may be elsewhere.
+fn told(document: &Document) -> String {
+    match document.status {
+        Status::Held => String::new(),
+        Status::Active | Status::Retired => document.passage(),
+    }
+}
+
 /// An owner's part of the index, as the write transaction sees it.
 pub(super) struct Part {
     pub(super) part: i64,
@@ -102,7 +111,7 @@ impl Index {
         };
         let embedded = match embedder {
             Some(e) if !documents.is_empty() => {
-                let passages: Vec<String> = documents.iter().map(|d| d.passage()).collect();
+                let passages: Vec<String> = documents.iter().map(|d| told(d)).collect();
                 let texts: Vec<&str> = passages.iter().map(String::as_str).collect();
                 let detail = if e.has_pieces() { Detail::Pieces } else { Detail::Pooled };
                 Some((e.space(), e.embed(&texts, detail)?))
@@ -115,6 +124,7 @@ impl Index {
         self.store.db.pragma_update(None, "cache_size", if bulk { -131_072 } else { -8_192 })?;
         let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
         let mut part = open_part(&tx, owner)?;
+        let mut carry = Carry::new(&tx)?;
         let mut applied = Applied::default();
         let mut dead: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
         let mut bury = |number: Option<u32>| {
@@ -125,7 +135,7 @@ impl Index {
         };
         for change in &wanted {
             if let Change::Remove(id) = change
-                && let Some(number) = remove(&tx, &folder, &mut part, id)?
+                && let Some(number) = remove(&tx, &folder, &mut part, id, Some(&mut carry))?
             {
                 bury(number);
             }
@@ -136,7 +146,8 @@ impl Index {
             for (document, length) in documents.iter().zip(terms.lengths()) {
                 // Most documents are new: looking for an old one only where the id is taken saves a search each.
                 if !inserts.add(&mut part, document, length)? {
-                    if let Some(number) = remove(&tx, &folder, &mut part, &document.id)? {
+                    let old = remove(&tx, &folder, &mut part, &document.id, Some(&mut carry))?;
+                    if let Some(number) = old {
                         bury(number);
                     }
                     inserts.add(&mut part, document, length)?;
@@ -149,6 +160,21 @@ impl Index {
             let numbers: Vec<u32> = (first..part.next).collect();
             put_vectors(&tx, &folder, part.part, space, &numbers, embeddings)?;
         }
+        let fresh = embedded.as_ref().map(|(space, _)| space.model.as_str());
+        let mut back: BTreeMap<(String, usize), Vec<(u32, Slot)>> = BTreeMap::new();
+        for (number, document) in (first..).zip(&documents).filter(|(_, d)| d.status != Status::Held) {
+            for carried in carry.find(&tx, document, fresh)? {
+                back.entry((carried.model, carried.dims)).or_default().push((number, carried.slot));
+                if let Some(late) = carried.late {
+                    tx.prepare_cached("insert or replace into late values (?1, ?2)")?
+                        .execute(params![key_of(part.part, number), late])?;
+                }
+            }
+        }
+        for ((model, dims), slots) in back {
+            put_slots(&tx, &folder, part.part, &Space { model, dims }, &slots)?;
+        }
+        carry.tidy(&tx)?;
         match &terms {
             Terms::Batch(batch) => {
                 fold(&tx, &part)?;
@@ -190,6 +216,7 @@ impl Index {
         let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
         let mut part = open_part(&tx, owner)?;
         let mut applied = Applied::default();
+        carry::forget(&tx)?;
         // Postings are sought by the terms of the text, so everything that waits goes in first.
         fold(&tx, &part)?;
         for id in ids {
@@ -213,7 +240,7 @@ impl Index {
                 })
                 .optional()?;
             let Some((key, document)) = found else { continue };
-            remove(&tx, &folder, &mut part, id)?;
+            remove(&tx, &folder, &mut part, id, None)?;
             applied.removed += 1;
             for (term, _) in Bag::of(&document).counts() {
                 cut_posting(&tx, part.part, term, number_of(key))?;
@@ -244,7 +271,7 @@ impl Index {
             let texts: Vec<String> = missing
                 .iter()
                 .take(limit)
-                .map(|n| Ok(reader.document(*n)?.map(|d| d.passage()).unwrap_or_default()))
+                .map(|n| Ok(reader.document(*n)?.map(|d| told(&d)).unwrap_or_default()))
                 .collect::<Result<_, IndexError>>()?;
             (missing, texts)
         };
@@ -295,18 +322,22 @@ fn open_part(tx: &Transaction<'_>, owner: &str) -> Result<Part, IndexError> {
     Ok(part)
 }
 
-/// Removes a document's rows and vectors. The outer `None`: there was none; the inner: it had no postings yet.
+/// Removes a document's rows and vectors, which are carried on if somebody carries. The outer `None`: there was none; the inner: it had no postings yet.
 fn remove(
     tx: &Transaction<'_>,
     folder: &std::path::Path,
     part: &mut Part,
     id: &str,
+    carry: Option<&mut Carry>,
 ) -> Result<Option<Option<u32>>, IndexError> {
     let key: Option<i64> = tx
         .prepare_cached("select key from doc where part = ?1 and id = ?2")?
         .query_row(params![part.part, id], |r| r.get(0))
         .optional()?;
     let Some(key) = key else { return Ok(None) };
+    if let Some(carry) = carry {
+        carry.keep(tx, folder, part.part, number_of(key))?;
+    }
     let length: i64 = tx
         .prepare_cached("select len from card where key = ?1")?
         .query_row([key], |r| r.get(0))
@@ -426,7 +457,7 @@ impl<'a> Inserts<'a> {
     }
 }
 
-/// Writes vectors, making space and extents as needed.
+/// Writes vectors of a space and, where there are any, those of word pieces.
 fn put_vectors(
     tx: &Transaction<'_>,
     folder: &std::path::Path,
@@ -435,7 +466,27 @@ fn put_vectors(
     numbers: &[u32],
     embeddings: &[Embedding],
 ) -> Result<(), IndexError> {
-    let Some(top) = numbers.iter().max() else { return Ok(()) };
+    let slots: Vec<(u32, Slot)> =
+        numbers.iter().zip(embeddings).map(|(n, e)| (*n, Slot::of(&e.vector))).collect();
+    put_slots(tx, folder, part, space, &slots)?;
+    for (number, embedding) in numbers.iter().zip(embeddings) {
+        if let Some(pieces) = &embedding.pieces {
+            tx.prepare_cached("insert or replace into late values (?1, ?2)")?
+                .execute(params![key_of(part, *number), late::pack(pieces)])?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes slots, making space and extents as needed.
+fn put_slots(
+    tx: &Transaction<'_>,
+    folder: &std::path::Path,
+    part: i64,
+    space: &Space,
+    slots: &[(u32, Slot)],
+) -> Result<(), IndexError> {
+    let Some(top) = slots.iter().map(|(number, _)| number).max() else { return Ok(()) };
     let name = format!("vectors-{:016x}.bin", fingerprint(&[&space.model, &space.dims.to_string()]));
     tx.prepare_cached(
         "insert into space (model, dims, file, size) values (?1, ?2, ?3, 0) on conflict do nothing",
@@ -463,20 +514,12 @@ fn put_vectors(
         file.set_len(size)?;
     }
     tx.prepare_cached("update space set size = ?2 where space = ?1")?.execute(params![id, size])?;
-    let slots: Vec<(u32, Slot)> =
-        numbers.iter().zip(embeddings).map(|(n, e)| (*n, Slot::of(&e.vector))).collect();
     let extent_of = |number: u32| extents.partition_point(|e| e.first <= number).checked_sub(1);
     for run in slots.chunk_by(|a, b| a.0 + 1 == b.0 && extent_of(a.0) == extent_of(b.0)) {
         if let Some((number, _)) = run.first()
             && let Some(extent) = extent_of(*number).and_then(|i| extents.get(i))
         {
             vectors::put(&file, extent, *number, run.iter().map(|r| &r.1))?;
-        }
-    }
-    for (number, embedding) in numbers.iter().zip(embeddings) {
-        if let Some(pieces) = &embedding.pieces {
-            tx.prepare_cached("insert or replace into late values (?1, ?2)")?
-                .execute(params![key_of(part, *number), late::pack(pieces)])?;
         }
     }
     Ok(())

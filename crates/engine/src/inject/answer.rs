@@ -6,6 +6,7 @@
 
 use crate::recall::answer::Recalled;
 use crate::recall::snippet::snippet;
+use crate::shelf::anchors::Anchored;
 use heirloom_core::settings::Settings;
 use heirloom_core::text::{escape, one_line, shown_title, strip_control, strip_invisible};
 use heirloom_core::{Kind, Trust};
@@ -58,6 +59,9 @@ fn line(hit: &Recalled) -> String {
     if hit.trust < Trust::High {
         let _ = write!(line, " (trust {}, {})", hit.trust.name(), plain(&hit.source));
     }
+    if let Some(label) = hit.cited.as_ref().and_then(Anchored::label) {
+        let _ = write!(line, " ({})", plain(&label));
+    }
     if hit.retired {
         line.push_str(" (retired)");
     }
@@ -96,6 +100,7 @@ mod tests {
             why: Vec::new(),
             terms: Vec::new(),
             behind: None,
+            cited: None,
             near: true,
             telling: true,
         }

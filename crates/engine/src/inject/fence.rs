@@ -4,6 +4,7 @@
 //! the only tags in the block are its own first and last line. Never here: text of a memory beyond its title and tags.
 
 use crate::recall::title_tags::Hit;
+use crate::shelf::anchors::Anchored;
 use heirloom_core::settings::Settings;
 use heirloom_core::text::{escape, shown_title, strip_control, strip_invisible};
 use std::fmt::Write as _;
@@ -22,6 +23,9 @@ pub fn records_block(hits: &[Hit], settings: &Settings) -> String {
         if !hit.tags.is_empty() {
             let tags: Vec<String> = hit.tags.iter().map(|tag| plain(tag)).collect();
             let _ = write!(block, " #tags:{}", tags.join(","));
+        }
+        if let Some(label) = hit.cited.as_ref().and_then(Anchored::label) {
+            let _ = write!(block, " ({})", plain(&label));
         }
         block.push('\n');
     }

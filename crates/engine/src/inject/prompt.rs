@@ -8,6 +8,7 @@ use super::fence::{TAIL, head, records_block};
 use crate::engine::Engine;
 use crate::gate::scan::{self, Class};
 use crate::recall::prompt::{Beside, Called};
+use crate::shelf::anchors::Anchored;
 use heirloom_core::text::{cut, escape, one_line, strip_invisible};
 
 const NOTES: &str = "Notes (what an assistant said here, word for word):";
@@ -72,9 +73,11 @@ fn line(engine: &Engine, beside: &Beside) -> String {
         (false, true) => ": ",
         (false, false) => " ",
     };
+    let stale = beside.cited.as_ref().and_then(Anchored::label);
+    let stale = stale.map(|label| format!(", {}", tame(engine, &label))).unwrap_or_default();
     let place = escape(&one_line(memory.path.as_deref().unwrap_or(memory.id.as_str())), true);
     format!(
-        "- ({}trust {}, {}) {title}{colon}{text}{more} -> {place}\n",
+        "- ({}trust {}, {}{stale}) {title}{colon}{text}{more} -> {place}\n",
         if day.is_empty() { day } else { format!("{}, ", escape(&day, true)) },
         memory.trust.name(),
         memory.source.name(),

@@ -39,7 +39,7 @@ fn beside(title: &str, body: &str) -> Beside {
         confidence: None,
         path: Some(".claude/memory/notes/x.md".to_owned()),
     };
-    Beside { memory, why: String::new() }
+    Beside { memory, why: String::new(), cited: None }
 }
 
 fn hit() -> Hit {
@@ -50,6 +50,7 @@ fn hit() -> Hit {
         tags: Vec::new(),
         score: 2,
         why: crate::recall::title_tags::Why::default(),
+        cited: None,
     }
 }
 

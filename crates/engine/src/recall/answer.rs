@@ -10,7 +10,8 @@ use super::{Ask, Explain, Weights, rank};
 use crate::engine::Engine;
 use crate::index::embed::Embedder;
 use crate::index::shelves::{Look, ShelfIndex, fault};
-use crate::index::{Card, Document, Status as Kept, Trust as Level};
+use crate::index::{Card, Document, IndexError, Status as Kept, Trust as Level};
+use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::tiers::Found;
 use crate::shelf::{Audience, Shelf as _};
 use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
@@ -28,6 +29,9 @@ const NEAR: f32 = 0.5;
 
 /// The cosine from which two texts may be about the same thing.
 const RELATED: f32 = 0.35;
+
+/// What a memory loses whose cited code changed: about as much as a file in play would have brought it.
+const STALE: f64 = 0.3;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -83,12 +87,27 @@ pub struct Recalled {
     /// The memory it stands behind because that one says the same and is trusted more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub behind: Option<String>,
+    /// The code it cites and whether that is still what it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cited: Option<Anchored>,
     /// Whether it has anything to do with the question: words in common, here or beside it, or a meaning not too far away.
     #[serde(skip)]
     pub near: bool,
     /// Whether it is near enough to the question to be given to an agent unasked.
     #[serde(skip)]
     pub telling: bool,
+}
+
+impl Recalled {
+    /// What a session that is given this has: its version, and whether it was told that the cited code changed.
+    pub fn told_as(&self) -> String {
+        match &self.cited {
+            Some(cited) if cited.state >= Freshness::Changed => {
+                format!("{} {}", self.version, cited.state.name())
+            }
+            _ => self.version.clone(),
+        }
+    }
 }
 
 /// The memories a question calls for.
@@ -120,9 +139,11 @@ fn behind(found: Vec<Recalled>) -> Vec<Recalled> {
     ordered.collect()
 }
 
-/// Those of an answer that an agent is given at a prompt: what is near enough, and low trust at most by half while high trust waits.
+/// Those of an answer that an agent is given at a prompt: what is near enough and cites nothing that is gone, and low trust at most by half while
+/// high trust waits.
 pub fn for_agent(answer: Vec<Recalled>, room: usize) -> Vec<Recalled> {
-    let telling: Vec<Recalled> = answer.into_iter().filter(|hit| hit.telling).collect();
+    let gone = |hit: &Recalled| hit.cited.as_ref().is_some_and(|cited| cited.state == Freshness::Gone);
+    let telling: Vec<Recalled> = answer.into_iter().filter(|hit| hit.telling && !gone(hit)).collect();
     order::block(&telling, room, |hit| Level::from(hit.trust)).into_iter().cloned().collect()
 }
 
@@ -144,7 +165,12 @@ fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> 
             include_retired: asked.include_retired,
         };
         let model = model.map(|model| model as &dyn Embedder);
-        let hits = rank(&reader, model, &ask, &Weights::default()).map_err(|e| fault(&e))?;
+        let hits = match rank(&reader, model, &ask, &Weights::default()) {
+            // An endpoint that does not answer costs the vectors, not the memories.
+            Err(IndexError::Embed(_)) => rank(&reader, None, &ask, &Weights::default()),
+            ranked => ranked,
+        };
+        let hits = hits.map_err(|e| fault(&e))?;
         let mut found = Vec::with_capacity(hits.len());
         for hit in hits {
             let Some(document) = reader.document(hit.number).map_err(|e| fault(&e))? else { continue };
@@ -160,10 +186,25 @@ fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> 
         Some(name) => Scope::Agent(name.to_owned()),
         None => Scope::Global,
     };
-    Ok(found
+    let mut found: Vec<Recalled> = found
         .into_iter()
         .filter(|hit| asked.audience.sees_in(&Kind::named(&hit.kind), &scopes(hit)))
-        .collect())
+        .collect();
+    mark_stale(engine, &mut found);
+    Ok(found)
+}
+
+/// Looks at the code that hits cite, in the working tree as it is now. Citations that cannot be read cost nobody a memory.
+fn mark_stale(engine: &Engine, found: &mut [Recalled]) {
+    let ids: Vec<&str> = found.iter().map(|hit| hit.id.as_str()).collect();
+    let Ok(mut cited) = anchors::check_ids(engine, &ids) else { return };
+    for hit in found {
+        hit.cited = cited.remove(&hit.id);
+        if hit.cited.as_ref().is_some_and(|cited| cited.state >= Freshness::Changed) {
+            hit.score -= STALE;
+            hit.why.push(("stale".to_owned(), -STALE));
+        }
+    }
 }
 
 fn recalled(document: Document, score: f64, why: &Explain) -> Recalled {
@@ -179,6 +220,7 @@ fn recalled(document: Document, score: f64, why: &Explain) -> Recalled {
         why: factors.map(|(name, points)| (name.to_owned(), f64::from(points))).collect(),
         terms: why.terms.clone(),
         behind: why.behind.clone(),
+        cited: None,
         near: !why.terms.is_empty()
             || why.factors.neighbours > 0.0
             || why.cosine.is_some_and(|cosine| cosine >= RELATED),

@@ -40,7 +40,7 @@ pub struct Line {
 pub struct Given {
     /// Its id.
     pub id: String,
-    /// Its version then.
+    /// Its version then, and whether it was marked as stale.
     pub version: String,
     /// Its score then.
     pub score: f64,
@@ -67,7 +67,7 @@ fn append(project: &Project, line: &Line) -> Result<()> {
 pub fn note(project: &Project, session: &str, agent: &str, hits: &[Recalled]) -> Result<()> {
     let given = hits.iter().map(|hit| Given {
         id: hit.id.clone(),
-        version: hit.version.clone(),
+        version: hit.told_as(),
         score: (hit.score * 1e4).round() / 1e4,
         why: hit.why.iter().map(|(name, points)| (name.clone(), (points * 1e4).round() / 1e4)).collect(),
     });

@@ -8,6 +8,7 @@ use super::title_tags::{self, Hit};
 use crate::capture::{files_named, scope_of};
 use crate::engine::Engine;
 use crate::gate::policy::Row;
+use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::notes::Session;
 use heirloom_core::{Memory, Scope, fault::Result, text};
 
@@ -27,6 +28,9 @@ pub struct Beside {
     pub memory: Memory,
     /// Why.
     pub why: String,
+    /// The code it cites and whether that is still what it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cited: Option<Anchored>,
 }
 
 /// What a prompt calls for.
@@ -66,10 +70,25 @@ pub fn for_prompt(engine: &Engine, prompt: &str, agent: Option<&str>, vault_max:
     let question = text::cut(prompt, QUESTION_MAX);
     Ok(Called {
         records,
-        notes: notes(engine, question, most)?,
-        lessons: lessons(engine, question, most)?,
+        notes: fresh(engine, notes(engine, question, most)?),
+        lessons: fresh(engine, lessons(engine, question, most)?),
         vault: vault(engine, question, agent, vault_max)?,
     })
+}
+
+/// Those whose cited code is not gone; what cites changed code last.
+fn fresh(engine: &Engine, mut found: Vec<Beside>) -> Vec<Beside> {
+    let ids: Vec<&str> = found.iter().map(|beside| beside.memory.id.as_str()).collect();
+    let Some(mut cited) = anchors::check_ids(engine, &ids).ok().filter(|cited| !cited.is_empty()) else {
+        return found;
+    };
+    for beside in &mut found {
+        beside.cited = cited.remove(beside.memory.id.as_str());
+    }
+    let state = |beside: &Beside| beside.cited.as_ref().map_or(Freshness::Unchanged, |cited| cited.state);
+    found.retain(|beside| state(beside) != Freshness::Gone);
+    found.sort_by_key(|beside| state(beside) == Freshness::Changed);
+    found
 }
 
 /// Notes on a file the prompt names, on an area it speaks of, then those it shares words with; newest first each.
@@ -103,7 +122,7 @@ fn notes(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> {
         if super::search::is_cut_today(engine, &memory) {
             continue;
         }
-        found.push(Beside { memory, why });
+        found.push(Beside { memory, why, cited: None });
         if found.len() == most {
             break;
         }
@@ -134,7 +153,7 @@ fn lessons(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> 
                 .collect();
             shared.sort_unstable();
             shared.dedup();
-            Beside { why: format!("shares {}", shared.join(", ")), memory: hit.memory }
+            Beside { why: format!("shares {}", shared.join(", ")), memory: hit.memory, cited: None }
         })
         .filter(|beside| engine.screen().would_refuse(&beside.memory.body, Row::Topics).is_none())
         .collect())

@@ -9,6 +9,7 @@ use super::sift::sift;
 use super::words::{Place, Words};
 use crate::engine::Engine;
 use crate::gate::policy::Row;
+use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::provenance;
 use crate::shelf::records::{EntryLine, Glance, IndexSource};
 use heirloom_core::{Status, fault::Result, hash, kind, text, time};
@@ -19,6 +20,8 @@ use std::path::{Path, PathBuf};
 
 /// How many of the best get a second look.
 const DEEP: usize = 20;
+/// Entries looked at beyond those wanted, since some may cite code that is gone.
+const SPARE: usize = 8;
 /// Days an update counts as recent.
 const RECENT_DAYS: i64 = 30;
 /// Shortest word that may match the beginning of a description's.
@@ -46,6 +49,9 @@ pub struct Hit {
     pub score: u32,
     /// Where they come from.
     pub why: Why,
+    /// The code it cites and whether that is still what it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cited: Option<Anchored>,
 }
 
 /// Where an entry's points come from.
@@ -185,7 +191,28 @@ fn rank(
         let shown = format!("{} {}", hit.title, hit.tags.join(" "));
         engine.screen().would_refuse(&shown, Row::Records).is_none()
     };
-    Ok(best.into_iter().chain(rest).filter(allowed).take(max).collect())
+    // Code is looked at for as many as could be shown: what cites something gone makes room for another.
+    let mut shown: Vec<Hit> = best.into_iter().chain(rest).filter(allowed).take(max + SPARE).collect();
+    mark_stale(engine, &mut shown);
+    shown.truncate(max);
+    Ok(shown)
+}
+
+/// Takes out what cites code that is gone, and puts what cites changed code behind the rest.
+fn mark_stale(engine: &Engine, hits: &mut Vec<Hit>) {
+    let ids: Vec<String> = hits.iter().map(id_of).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    // Citations that cannot be read cost nobody a memory.
+    let Ok(cited) = anchors::check_ids(engine, &ids) else { return };
+    if cited.is_empty() {
+        return;
+    }
+    for hit in hits.iter_mut() {
+        hit.cited = cited.get(&id_of(hit)).cloned();
+    }
+    let state = |hit: &Hit| hit.cited.as_ref().map_or(Freshness::Unchanged, |cited| cited.state);
+    hits.retain(|hit| state(hit) != Freshness::Gone);
+    hits.sort_by_key(|hit| state(hit) == Freshness::Changed);
 }
 
 /// What a prompt makes of a category of the settings.
@@ -216,6 +243,7 @@ impl Hit {
             tags: tags.into_iter().collect(),
             score: why.points(),
             why,
+            cited: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Comes in: [`crate::gate::Passed`] drafts, through each shelf's own calls. Goes out: [`Memory`] values, the same shape from
 //! every shelf. Never here: deciding what may be stored (the gate), ranking (recall), or printing.
 
+pub mod anchors;
 mod audience;
 pub mod links;
 mod merge;

@@ -91,6 +91,35 @@ pub fn about(root: &Root, id: &str) -> Result<Vec<Line>> {
     Ok(read(root)?.into_iter().filter(|line| line.id == id).collect())
 }
 
+/// Whether any line may say that this was done.
+pub fn says(root: &Root, did: &str) -> Result<bool> {
+    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    Ok(memchr::memmem::find(&bytes, did.as_bytes()).is_some())
+}
+
+/// The lines that say this was done, oldest first, each once; of those only the ones that name one of these ids, if there are any.
+pub fn saying(root: &Root, did: &str, ids: Option<&[&str]>) -> Result<Vec<Line>> {
+    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let says_so = memchr::memmem::Finder::new(did);
+    if says_so.find(&bytes).is_none() {
+        return Ok(Vec::new());
+    }
+    // A file may hold very many lines, and a prompt asks about a few memories: only lines that hold an id are taken apart.
+    let named = ids.map(aho_corasick::AhoCorasick::new).and_then(std::result::Result::ok);
+    let mut seen = HashSet::new();
+    let mut lines: Vec<Line> = bytes
+        .split(|b| *b == b'\n')
+        .filter(|line| {
+            says_so.find(line).is_some() && named.as_ref().is_none_or(|named| named.is_match(*line))
+        })
+        .filter(|line| seen.insert(*line))
+        .filter_map(Line::from_json)
+        .filter(|line| line.did == did && ids.is_none_or(|ids| ids.contains(&line.id.as_str())))
+        .collect();
+    lines.sort_by(|a, b| a.at.cmp(&b.at));
+    Ok(lines)
+}
+
 /// The ids that somebody had forgotten: text that comes back under them is not recalled.
 pub fn forgotten(root: &Root) -> Result<HashSet<String>> {
     let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
@@ -110,10 +139,7 @@ pub fn came_back(engine: &Engine, id: &str, hash: &str) -> bool {
 }
 
 /// Takes every line about an id out and leaves one that says only that it was forgotten.
-pub fn forget(root: &Root, _lock: &Lock, id: &str, at: &str) -> Result<()> {
-    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
-    let about =
-        |line: &[u8]| json::parse(line).is_ok_and(|v| v.get("id").and_then(Value::as_str) == Some(id));
+pub fn forget(root: &Root, lock: &Lock, id: &str, at: &str) -> Result<()> {
     let marker = Line {
         id: id.to_owned(),
         hash: String::new(),
@@ -121,14 +147,28 @@ pub fn forget(root: &Root, _lock: &Lock, id: &str, at: &str) -> Result<()> {
         did: FORGOTTEN.to_owned(),
         more: Map::new(),
     };
+    without(root, lock, id, Some(&marker))
+}
+
+/// Takes every line about an id out: one that a forgotten memory had before it was renamed.
+pub fn erase(root: &Root, lock: &Lock, id: &str) -> Result<()> {
+    without(root, lock, id, None)
+}
+
+fn without(root: &Root, _lock: &Lock, id: &str, marker: Option<&Line>) -> Result<()> {
+    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let about =
+        |line: &[u8]| json::parse(line).is_ok_and(|v| v.get("id").and_then(Value::as_str) == Some(id));
     let mut text: Vec<u8> = Vec::with_capacity(bytes.len() + 128);
     for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty() && !about(line)) {
         text.extend_from_slice(line);
         text.push(b'\n');
     }
-    text.extend_from_slice(marker.to_json().as_bytes());
-    text.push(b'\n');
-    files::write(&path(root), &text, Mode::Shared)
+    if let Some(marker) = marker {
+        text.extend_from_slice(marker.to_json().as_bytes());
+        text.push(b'\n');
+    }
+    if text == bytes { Ok(()) } else { files::write(&path(root), &text, Mode::Shared) }
 }
 
 #[cfg(test)]

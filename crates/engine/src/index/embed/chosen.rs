@@ -1,13 +1,15 @@
-//! The model in use: MiniLM where the user installed it, else the built-in one.
+//! The model in use: the endpoint the user named, else MiniLM where it is installed, else the built-in one.
 //!
 //! Comes in: the user's data folder. Goes out: an embedder. The file is the choice: installing puts it there, removing it goes back. Never here: a
 //! choice made by a project.
 
 use super::builtin::Builtin;
+use super::endpoint::Endpoint;
 use super::minilm::MiniLm;
 use super::{Detail, EmbedError, Embedder, Embedding, Space, Worth};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Threads a batch may use: most machines have two cores to spare.
 const THREADS: usize = 2;
@@ -20,6 +22,8 @@ pub enum Chosen {
     Builtin(Builtin),
     /// The transformer in the data folder.
     MiniLm(MiniLm),
+    /// An endpoint that the user named.
+    Endpoint(Arc<Endpoint>),
 }
 
 impl Chosen {
@@ -28,7 +32,15 @@ impl Chosen {
         data.join("models").join("minilm.bin")
     }
 
-    /// The model in use. A file that cannot be read counts as none: recall goes on with the built-in one.
+    /// The endpoint, if there is one, else the model on this machine.
+    pub fn of(endpoint: Option<&Arc<Endpoint>>, data: &Path) -> Option<Chosen> {
+        match endpoint {
+            Some(endpoint) => Some(Chosen::Endpoint(Arc::clone(endpoint))),
+            None => Self::open(data),
+        }
+    }
+
+    /// The model on this machine. A file that cannot be read counts as none: recall goes on with the built-in one.
     pub fn open(data: &Path) -> Option<Chosen> {
         let file = Self::file(data);
         let threads = NonZeroUsize::new(THREADS).unwrap_or(NonZeroUsize::MIN);
@@ -49,6 +61,7 @@ impl Chosen {
         match self {
             Chosen::Builtin(model) => model,
             Chosen::MiniLm(model) => model,
+            Chosen::Endpoint(model) => model.as_ref(),
         }
     }
 }
@@ -64,6 +77,10 @@ impl Embedder for Chosen {
 
     fn worth(&self) -> Worth {
         self.inner().worth()
+    }
+
+    fn is_remote(&self) -> bool {
+        self.inner().is_remote()
     }
 
     fn has_pieces(&self) -> bool {

@@ -1,14 +1,21 @@
 //! Any endpoint that speaks OpenAI's embedding calls.
 //!
 //! In: texts and a function that posts JSON. Out: unit vectors. This file knows the two bodies and how to
-//! judge an answer; the connection, its address and its key belong to whoever makes the function.
+//! judge an answer; the connection, its address and its key belong to whoever makes the function. Never here: a text
+//! that somebody has not made fit to leave the machine.
 
+use heirloom_core::hash;
 use serde::{Deserialize, Serialize};
+
+use std::sync::{Mutex, PoisonError};
 
 use super::{Detail, EmbedError, Embedder, Embedding, Space, to_unit};
 
 /// Texts per call: what the common servers take.
 const PER_CALL: usize = 64;
+
+/// Characters of a text that are sent: the common models read no further.
+const LONGEST: usize = 8_000;
 
 /// Body of a call.
 #[derive(Debug, Serialize)]
@@ -52,19 +59,40 @@ pub struct Reply {
 /// Posts a JSON body to the endpoint. An `Err` says why there was no reply at all.
 pub type Post = dyn Fn(&[u8]) -> Result<Reply, String> + Send + Sync;
 
+/// Makes a text fit to leave the machine: what the gate would cut is cut.
+pub type Clean = dyn Fn(&str) -> String + Send + Sync;
+
 /// An endpoint as an embedder.
 pub struct Endpoint {
     space: Space,
     model: String,
     cut: bool,
+    clean: Box<Clean>,
     post: Box<Post>,
+    /// The last question: the project's index and the tiers ask it one after the other.
+    last: Mutex<Option<(String, Embedding)>>,
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Endpoint").field("space", &self.space).finish_non_exhaustive()
+    }
 }
 
 impl Endpoint {
-    /// An endpoint whose `model` gives vectors of `dims` numbers; `cut` asks the endpoint to cut them to that.
-    pub fn new(model: &str, dims: usize, cut: bool, post: Box<Post>) -> Self {
-        let space = Space { model: format!("endpoint:{model}"), dims };
-        Self { space, model: model.to_owned(), cut, post }
+    /// The endpoint at `address`, whose `model` gives vectors of `dims` numbers; `cut` asks it to cut them to that.
+    pub fn new(
+        address: &str,
+        model: &str,
+        dims: usize,
+        cut: bool,
+        clean: Box<Clean>,
+        post: Box<Post>,
+    ) -> Self {
+        // Two servers may call different models by one name: their vectors are never mixed.
+        let place = &hash::sha256(address.as_bytes())[..12];
+        let space = Space { model: format!("endpoint:{place}:{model}:{dims}"), dims };
+        Self { space, model: model.to_owned(), cut, clean, post, last: Mutex::new(None) }
     }
 
     fn call(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
@@ -102,11 +130,36 @@ impl Embedder for Endpoint {
     }
 
     fn embed(&self, texts: &[&str], _detail: Detail) -> Result<Vec<Embedding>, EmbedError> {
-        let mut out = Vec::with_capacity(texts.len());
-        for part in texts.chunks(PER_CALL) {
-            out.extend(self.call(part)?);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some((text, known)), [one]) = (last.as_ref(), texts)
+            && text == one
+        {
+            return Ok(vec![known.clone()]);
+        }
+        // What says nothing is not sent, and has a direction all the same: a vector of zeros would count as missing.
+        let mut silent = vec![0.0; self.space.dims];
+        silent.iter_mut().take(1).for_each(|x| *x = 1.0);
+        let mut out = vec![Embedding { vector: silent, pieces: None }; texts.len()];
+        let said: Vec<(usize, String)> = texts
+            .iter()
+            .enumerate()
+            .map(|(at, text)| (at, (self.clean)(text).chars().take(LONGEST).collect::<String>()))
+            .filter(|(_, text)| !text.trim().is_empty())
+            .collect();
+        for part in said.chunks(PER_CALL) {
+            let texts: Vec<&str> = part.iter().map(|(_, text)| text.as_str()).collect();
+            for ((at, _), embedding) in part.iter().zip(self.call(&texts)?) {
+                out[*at] = embedding;
+            }
+        }
+        if let ([one], [embedding]) = (texts, out.as_slice()) {
+            *last = Some(((*one).to_owned(), embedding.clone()));
         }
         Ok(out)
+    }
+
+    fn is_remote(&self) -> bool {
+        true
     }
 }
 
@@ -115,7 +168,8 @@ mod tests {
     use super::*;
 
     fn endpoint(status: u16, body: &'static str) -> Endpoint {
-        Endpoint::new("m", 2, false, Box::new(move |_| Ok(Reply { status, body: body.into() })))
+        let post = Box::new(move |_: &[u8]| Ok(Reply { status, body: body.into() }));
+        Endpoint::new("http://localhost", "m", 2, false, Box::new(str::to_owned), post)
     }
 
     #[test]
@@ -132,10 +186,12 @@ mod tests {
     #[test]
     fn the_request_names_the_model_and_the_texts() {
         let e = Endpoint::new(
+            "http://localhost",
             "m",
             1,
             true,
-            Box::new(|body| {
+            Box::new(|text: &str| text.replace("secret", "")),
+            Box::new(|body: &[u8]| {
                 let v: serde_json::Value = serde_json::from_slice(body).unwrap();
                 assert_eq!(
                     v,
@@ -144,7 +200,17 @@ mod tests {
                 Ok(Reply { status: 200, body: br#"{"data":[{"index":0,"embedding":[5]}]}"#.to_vec() })
             }),
         );
-        assert_eq!(e.embed(&["a"], Detail::Pooled).unwrap()[0].vector, [1.0]);
+        assert_eq!(e.embed(&["secreta", " ", "secret"], Detail::Pooled).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn two_addresses_are_two_spaces() {
+        let at = |address: &str| {
+            let post = Box::new(|_: &[u8]| Err(String::new()));
+            Endpoint::new(address, "m", 2, false, Box::new(str::to_owned), post).space().clone()
+        };
+        assert_ne!(at("http://localhost:1"), at("http://localhost:2"));
+        assert_eq!(at("http://localhost:1"), at("http://localhost:1"));
     }
 
     #[test]

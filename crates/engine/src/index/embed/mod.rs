@@ -81,6 +81,11 @@ pub trait Embedder: Send + Sync {
         Worth::default()
     }
 
+    /// Whether texts leave this machine: such a model is asked only where nobody waits long for it, and may fail at any time.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Whether [`Detail::Pieces`] brings word-piece vectors.
     fn has_pieces(&self) -> bool {
         false

@@ -43,6 +43,11 @@ impl Records<'_> {
         Ok(pairs.collect())
     }
 
+    /// Every rename, oldest first: the id before and the id after.
+    pub(crate) fn renames(&self) -> Result<Vec<(String, String)>> {
+        self.alias_pairs()
+    }
+
     /// Remembers a rename.
     pub(super) fn remember_alias(&self, _lock: &Lock, was: &MemoryId, is: &MemoryId) -> Result<()> {
         let line = json!({ "was": was, "is": is }).to_string();

@@ -34,6 +34,9 @@ impl Records<'_> {
         let index = self.prepare_index(&lock, &target.path, None, None)?;
         // The marker comes first: whatever stops this call half-way, what is left of the record is known to be unwanted.
         provenance::forget(self.engine.project().root(), &lock, id.as_str(), &self.now())?;
+        for earlier in self.earlier_ids(&id)? {
+            provenance::erase(self.engine.project().root(), &lock, earlier.as_str())?;
+        }
         self.engine.noted(
             &lock,
             entry,

@@ -113,6 +113,26 @@ impl Tiers<'_> {
         Ok(proposed)
     }
 
+    /// Proposes a fact that a model took out of a turn. Returns whether it waits for a yes; what is known already or refused by the gate does not.
+    pub fn propose(&self, fact: String, confidence: f64, turn: &Stored, by: &str) -> Result<bool> {
+        let words = FactWords {
+            confidence,
+            session: turn.session.clone(),
+            tool: Some(by.to_owned()),
+            ..FactWords::of(fact)
+        };
+        // Whatever a deployment believes of agents, this waits: nobody has said it in these words.
+        let inferred = Entry::through(heirloom_core::Channel::Agent);
+        let mut draft = self.fact_draft(words, inferred);
+        draft.stored.trust = Trust::Low;
+        draft.stored.message = Some(turn.id.clone());
+        match self.keep_fact(draft, inferred) {
+            Err(fault) if fault.code == Code::NeedsConfirmation => Ok(true),
+            Err(fault) if matches!(fault.code, Code::GateRefused | Code::Validation) => Ok(false),
+            kept => kept.map(|_| false),
+        }
+    }
+
     fn profile(&self) -> Profile {
         self.engine.settings().gate.profile(ShelfName::Tiers)
     }

@@ -117,9 +117,20 @@ impl<'a> Tiers<'a> {
         self.access.store.as_ref()
     }
 
+    /// Gives vectors to up to `limit` memories that have none of the model in use; says how many are left.
+    pub fn embed(&self, limit: usize) -> heirloom_core::fault::Result<usize> {
+        self.store().embed(self.who(), limit)
+    }
+
     /// Whether anything was ever stored on this machine: asking an empty place must not make one.
     pub fn are_there(&self) -> bool {
         self.access.folder.is_dir()
+    }
+
+    /// Where it is noted how far a model looked for facts in what this user said.
+    pub(crate) fn seen_file(&self) -> std::path::PathBuf {
+        let user = &hash::sha256(self.who().user().as_bytes())[..24];
+        self.access.folder.join("waiting").join(user).join("extracted.json")
     }
 
     /// What waits for this user's yes.

@@ -167,6 +167,12 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Changes what is no text. `None` if there is no such memory.
     fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>>;
 
+    /// Gives vectors to up to `limit` memories that have none of the model in use; says how many are left. Stores that make vectors with every
+    /// write have nothing to do.
+    fn embed(&self, _who: &UserContext, _limit: usize) -> Result<usize> {
+        Ok(0)
+    }
+
     /// Removes memories with their vectors and index rows, and remembers their ids, so that an old archive does not bring them back.
     fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed>;
 

@@ -3,7 +3,7 @@
 //! Comes in: a reader and perhaps a question. Goes out: a block from [`crate::inject::vault`]. The snapshot, which is always given,
 //! holds only what has high trust or was accepted, and for an agent the user named, labelled, the registers it wrote itself on this
 //! machine in its own scope. The block that answers a question holds everything visible, labelled. Never given: what the gate would
-//! refuse today, and what was forgotten and came back.
+//! refuse today, what was forgotten and came back, and what cites code that is gone.
 
 use super::find::{self, Filter};
 use super::image::Held;
@@ -12,8 +12,9 @@ use crate::gate::policy::Row;
 use crate::gate::scan::seed::guard;
 use crate::gate::trust::Standing;
 use crate::inject::vault::{Shown, context, snapshot};
+use crate::shelf::anchors::{self, Freshness};
 use heirloom_core::settings::{Profile, SHARED};
-use heirloom_core::{Channel, Trust, fault::Result};
+use heirloom_core::{Channel, Kind, MemoryId, Trust, fault::Result};
 
 /// Who is given a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +86,7 @@ impl Vault<'_> {
         }
         let current = self.current()?;
         let view = current.view();
-        if view.resolved.is_empty() {
+        if view.in_use() == 0 {
             return Ok(String::new());
         }
         let forgotten = self.forgotten()?;
@@ -94,8 +95,24 @@ impl Vault<'_> {
             reader.scopes.iter().any(|scope| *scope == record.scope)
                 && !forgotten.contains(record.id.as_ref())
         };
-        let held: Vec<Held<'_>> = view.resolved.active().filter(wanted).collect();
+        let mut held: Vec<Held<'_>> = view.active().filter(wanted).collect();
+        self.drop_gone(&mut held);
         render(&held)
+    }
+
+    /// Leaves out what cites code that is gone. Citations that cannot be read cost nobody a memory.
+    fn drop_gone(&self, held: &mut Vec<Held<'_>>) {
+        if !anchors::are_there(self.engine).unwrap_or(false) {
+            return;
+        }
+        let id = |one: &Held<'_>| {
+            let kind = if one.record.is_register() { Kind::Register } else { Kind::Canon };
+            MemoryId::new(&kind, &one.record.id).as_str().to_owned()
+        };
+        let ids: Vec<String> = held.iter().map(id).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let cited = anchors::check_ids(self.engine, &ids).unwrap_or_default();
+        held.retain(|one| cited.get(&id(one)).is_none_or(|cited| cited.state != Freshness::Gone));
     }
 
     /// Why a text that is stored would be refused today.

@@ -23,6 +23,7 @@ use super::{Account, Stored, TierDraft, UserContext};
 use crate::gate::Passed;
 use crate::index::embed::Embedder;
 use crate::index::embed::chosen::Chosen;
+use crate::index::embed::endpoint::Endpoint;
 use database::Database;
 use heirloom_core::{Code, Fault, fault::Result, hash};
 use std::collections::HashMap;
@@ -38,6 +39,7 @@ pub struct SqliteStore {
     folder: PathBuf,
     open: Mutex<Open>,
     embedder: OnceLock<Option<Chosen>>,
+    endpoint: Option<Arc<Endpoint>>,
 }
 
 #[derive(Debug, Default)]
@@ -49,7 +51,19 @@ struct Open {
 impl SqliteStore {
     /// The store in this folder.
     pub fn at(folder: &Path) -> SqliteStore {
-        SqliteStore { folder: folder.to_owned(), open: Mutex::default(), embedder: OnceLock::new() }
+        SqliteStore {
+            folder: folder.to_owned(),
+            open: Mutex::default(),
+            embedder: OnceLock::new(),
+            endpoint: None,
+        }
+    }
+
+    /// The same store with vectors from an endpoint.
+    #[must_use]
+    pub fn with_endpoint(mut self, endpoint: Option<Arc<Endpoint>>) -> SqliteStore {
+        self.endpoint = endpoint;
+        self
     }
 
     /// The folder of one user.
@@ -60,7 +74,8 @@ impl SqliteStore {
     fn embedder(&self) -> Option<&dyn Embedder> {
         // Without the built-in table, which a test holds to be whole, keywords still work.
         let data = self.folder.parent().unwrap_or(&self.folder);
-        self.embedder.get_or_init(|| Chosen::open(data)).as_ref().map(|model| model as &dyn Embedder)
+        let model = self.embedder.get_or_init(|| Chosen::of(self.endpoint.as_ref(), data));
+        model.as_ref().map(|model| model as &dyn Embedder)
     }
 
     /// The database of the context's user; `None` if there is none yet and none is to be made.
@@ -135,6 +150,11 @@ impl TierStore for SqliteStore {
 
     fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>> {
         self.look(who, |database| database.search(who, question, self.embedder()))
+    }
+
+    fn embed(&self, who: &UserContext, limit: usize) -> Result<usize> {
+        let Some(embedder) = self.embedder() else { return Ok(0) };
+        self.look(who, |database| database.embed(who, embedder, limit))
     }
 
     fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>> {

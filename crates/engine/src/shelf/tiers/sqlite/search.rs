@@ -17,6 +17,9 @@ use rusqlite::params;
 /// The mark under which the index notes how far it has followed.
 const MARK: &str = "tiers";
 
+/// The mark that names the model of which every memory has a vector.
+const COMPLETE: &str = "complete";
+
 /// Changes followed in one go.
 const BATCH: usize = 1_000;
 
@@ -32,6 +35,10 @@ const MOST: usize = 10_000;
 impl Database {
     /// Brings the index up to date with the database.
     pub(super) fn catch_up(&mut self, who: &UserContext, embedder: Option<&dyn Embedder>) -> Result<()> {
+        // What a model elsewhere has to say comes later, when nobody waits for it.
+        let remote = embedder.is_some_and(Embedder::is_remote);
+        let name = embedder.map(|model| model.space().model.clone());
+        let embedder = embedder.filter(|_| !remote);
         let Database { db, folder, index } = self;
         let index = opened(index, folder)?;
         let mark = index.mark(MARK).map_err(broken)?.and_then(|text| text.parse::<i64>().ok());
@@ -68,14 +75,33 @@ impl Database {
                 // What was deleted meanwhile stays in the index until it is scrubbed, which needs its text to find every trace.
                 changes.extend(rows::get(db, who, &id)?.map(|stored| index::Change::Put(document(&stored))));
             }
-            index.apply(who.user(), &changes, embedder, &[(MARK, &from.to_string())]).map_err(broken)?;
+            let from = from.to_string();
+            let marks = [(MARK, from.as_str()), (COMPLETE, "")];
+            // What is put now has no vector of any other model: should that one come back, it looks anew.
+            let lacking = remote || index.mark(COMPLETE).map_err(broken)? != name;
+            let marks = if lacking { &marks[..] } else { &marks[..1] };
+            index.apply(who.user(), &changes, embedder, marks).map_err(broken)?;
         }
-        embed_missing(index, who, embedder)?;
+        if let Some(embedder) = embedder {
+            embed_missing(index, who, embedder, AT_ONCE)?;
+        }
         // What the index has followed is no longer needed; two hundred are left so that most writes need no second transaction.
         if last % 256 == 0 || mark.is_none() {
             db.execute("delete from change where n <= ?1", [from]).map_err(fault)?;
         }
         Ok(())
+    }
+
+    /// Gives vectors to up to `limit` memories that have none of the model in use; says how many are left.
+    pub(super) fn embed(
+        &mut self,
+        who: &UserContext,
+        embedder: &dyn Embedder,
+        limit: usize,
+    ) -> Result<usize> {
+        self.catch_up(who, Some(embedder))?;
+        let Database { folder, index, .. } = self;
+        embed_missing(opened(index, folder)?, who, embedder, limit)
     }
 
     /// The best answers.
@@ -100,7 +126,12 @@ impl Database {
             ..Ask::default()
         };
         loop {
-            let hits = rank(&reader, embedder, &ask, &Weights::default()).map_err(broken)?;
+            let hits = match rank(&reader, embedder, &ask, &Weights::default()) {
+                // An endpoint that does not answer costs the vectors, not the memories.
+                Err(IndexError::Embed(_)) => rank(&reader, None, &ask, &Weights::default()),
+                ranked => ranked,
+            };
+            let hits = hits.map_err(broken)?;
             let exhausted = hits.len() < ask.limit || ask.limit >= MOST;
             let found = answers(db, who, question, &reader, hits)?;
             // Deleted memories may stand before those that are left, until they are scrubbed.
@@ -141,17 +172,22 @@ impl Database {
     }
 }
 
-/// Gives a few vectors to memories that have none of the model in use, until the index notes that all have one.
-fn embed_missing(index: &mut Index, who: &UserContext, embedder: Option<&dyn Embedder>) -> Result<()> {
-    let Some(embedder) = embedder else { return Ok(()) };
-    let mark = format!("c:{}", embedder.space().model);
-    if index.mark(&mark).map_err(broken)?.is_some() {
-        return Ok(());
+/// Gives vectors to memories that have none of the model in use, until the index notes that all have one. Returns how many are left.
+fn embed_missing(
+    index: &mut Index,
+    who: &UserContext,
+    embedder: &dyn Embedder,
+    limit: usize,
+) -> Result<usize> {
+    let name = &embedder.space().model;
+    if index.mark(COMPLETE).map_err(broken)?.as_ref() == Some(name) {
+        return Ok(0);
     }
-    if index.embed_missing(who.user(), embedder, AT_ONCE).map_err(broken)? == 0 {
-        index.apply(who.user(), &[], None, &[(mark.as_str(), "yes")]).map_err(broken)?;
+    let left = index.embed_missing(who.user(), embedder, limit).map_err(broken)?;
+    if left == 0 {
+        index.apply(who.user(), &[], None, &[(COMPLETE, name)]).map_err(broken)?;
     }
-    Ok(())
+    Ok(left)
 }
 
 /// The memories behind hits, as they are now.

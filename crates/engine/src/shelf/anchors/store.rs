@@ -1,0 +1,300 @@
+//! Anchors in `provenance.jsonl`: written through the gate, read for the memories somebody is about to be given.
+//!
+//! Comes in: an id and citations. Goes out: lines that add anchors, or stand in place of all earlier ones; and for ids, what became of their
+//! citations. A line is kept under the id a memory had then; renames are followed. Never here: a line about a user's turns and
+//! facts, which belong to no project.
+
+use super::anchor::{Anchor, MOST};
+use super::check::{Cited, Freshness, Place};
+use super::tree::Tree;
+use crate::engine::{Engine, Written};
+use crate::gate::policy::Row;
+use crate::gate::trust::{self, Standing};
+use crate::gate::{Check, Draft, Entry};
+use crate::shelf::provenance::{self, Line};
+use crate::shelf::unknown;
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Trust, fault::Result, hash};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+/// What a line of this sort says was done.
+const ANCHORED: &str = "anchored";
+/// Set in a line that stands in place of all earlier ones about its memory; other lines add to them, so that branches can be merged.
+const REPLACES: &str = "replaces";
+/// Longest chain of renames that is followed.
+const RENAMES: usize = 64;
+
+/// A memory's citations and what became of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Anchored {
+    /// The memory.
+    pub id: String,
+    /// What all of them together say.
+    pub state: Freshness,
+    /// Each of them.
+    pub anchors: Vec<Cited>,
+}
+
+impl Anchored {
+    /// What an agent must know before it relies on the memory; nothing if the code is what it was.
+    pub fn label(&self) -> Option<String> {
+        match self.state {
+            Freshness::Changed => Some("code changed since".to_owned()),
+            Freshness::Gone => Some("cited code is gone".to_owned()),
+            Freshness::Moved => {
+                let places: Vec<String> =
+                    self.anchors.iter().filter_map(|cited| cited.now.as_ref()).map(Place::shown).collect();
+                Some(format!("cited code now at {}", places.join(", ")))
+            }
+            Freshness::Unchanged | Freshness::Unchecked => None,
+        }
+    }
+}
+
+/// Anchors on their way through the gate.
+struct AnchorDraft {
+    id: String,
+    anchors: Vec<Anchor>,
+}
+
+impl Draft for AnchorDraft {
+    /// Whatever shelf the memory is on: a path or quotation with a hole in it would cite nothing, so it is refused instead.
+    fn row(&self) -> Row {
+        Row::Records
+    }
+
+    fn order(&self) -> &'static [Check] {
+        &[Check::Shape, Check::Secrets, Check::Identity, Check::Contact, Check::Injection]
+    }
+
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+        for anchor in &self.anchors {
+            for text in
+                [Some(&anchor.path), anchor.symbol.as_ref(), anchor.quote.as_ref()].into_iter().flatten()
+            {
+                visit("anchor", &mut text.clone());
+            }
+        }
+    }
+
+    fn own_check(&mut self, _check: Check) -> Result<()> {
+        within(&self.id, self.anchors.len())
+    }
+}
+
+fn within(id: &str, count: usize) -> Result<()> {
+    if count <= MOST {
+        return Ok(());
+    }
+    Err(Fault::new(Code::Validation, format!("a memory cites at most {MOST} places"))
+        .fact("id", id)
+        .hint(format!("`heirloom anchor drop {id} <path>` takes one away")))
+}
+
+/// Adds anchors to a memory. What it cites already is not cited twice.
+pub fn add(engine: &Engine, id: &MemoryId, new: Vec<Anchor>, entry: Entry) -> Result<Vec<Cited>> {
+    let memory = memory(engine, id)?;
+    let known = of(engine, memory.id.as_str())?;
+    let cited_now = |anchor: &&Anchor| !new.iter().any(|new| new.shown() == anchor.shown());
+    within(memory.id.as_str(), known.iter().filter(cited_now).count() + new.len())?;
+    write(engine, memory.id.as_str(), &memory.content_hash, new, false, entry)
+}
+
+/// Adds anchors to a memory that waits for a person and has no content yet.
+pub fn announce(engine: &Engine, id: &str, new: Vec<Anchor>, entry: Entry) -> Result<Vec<Cited>> {
+    write(engine, id, "", new, false, entry)
+}
+
+/// Takes the code as it is now for what the memory is about: somebody looked and it still holds. What is gone stays as it is.
+pub fn renew(engine: &Engine, id: &MemoryId, entry: Entry) -> Result<Vec<Cited>> {
+    let memory = memory(engine, id)?;
+    let folder = engine.project().folder();
+    let mut tree = Tree::new(folder);
+    let mut anchors = of(engine, memory.id.as_str())?;
+    for anchor in &mut anchors {
+        let cited = super::check::check(&mut tree, anchor);
+        let place = cited.now.map_or_else(|| anchor.path.clone(), |place| place.shown());
+        let spoken = match (&anchor.quote, &anchor.symbol, anchor.lines) {
+            (Some(quote), _, _) => format!("{}:\"{quote}\"", path_of(&place)),
+            (None, Some(symbol), _) => format!("{}#{symbol}", path_of(&place)),
+            (None, None, Some((first, last))) if !place.contains(':') => format!("{place}:{first}-{last}"),
+            _ => place,
+        };
+        if let Ok(fresh) = super::cite(folder, folder, &spoken) {
+            *anchor = fresh;
+        }
+    }
+    write(engine, memory.id.as_str(), &memory.content_hash, anchors, true, entry)
+}
+
+/// Takes anchors away: those in this file, or all.
+pub fn drop_anchors(engine: &Engine, id: &MemoryId, path: Option<&str>, entry: Entry) -> Result<Vec<Cited>> {
+    let memory = memory(engine, id)?;
+    let mut anchors = of(engine, memory.id.as_str())?;
+    let before = anchors.len();
+    anchors.retain(|anchor| path.is_some_and(|path| anchor.path != path && anchor.shown() != path));
+    if anchors.len() == before {
+        return Err(Fault::new(Code::NotFound, format!("`{id}` cites nothing of that kind"))
+            .fact("id", id.as_str())
+            .hint(format!("`heirloom anchor list {id}` shows what it cites")));
+    }
+    write(engine, memory.id.as_str(), &memory.content_hash, anchors, true, entry)
+}
+
+fn path_of(place: &str) -> &str {
+    match place.rsplit_once(':') {
+        Some((path, range)) if range.bytes().all(|b| b.is_ascii_digit() || b == b'-') => path,
+        _ => place,
+    }
+}
+
+fn memory(engine: &Engine, id: &MemoryId) -> Result<Memory> {
+    if id.kind().shelf() == ShelfName::Tiers {
+        return Err(Fault::new(
+            Code::Usage,
+            format!("a {} belongs to a person and cites no code", id.kind()),
+        )
+        .fact("id", id.as_str())
+        .hint("save what the project should know as a record, lesson or note"));
+    }
+    engine.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))
+}
+
+/// Writes one line; with `replaces` it stands in place of all earlier ones about this memory.
+fn write(
+    engine: &Engine,
+    id: &str,
+    hash: &str,
+    anchors: Vec<Anchor>,
+    replaces: bool,
+    entry: Entry,
+) -> Result<Vec<Cited>> {
+    let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
+    let lock = engine.project().lock()?;
+    let draft = AnchorDraft { id: id.to_owned(), anchors };
+    let passed = engine.pass(&lock, shelf, draft, entry, |_| Value::Null)?;
+    let anchors: Vec<Value> = passed.draft().anchors.iter().map(Anchor::to_json).collect();
+    let mut more = Map::from_iter([("anchors".to_owned(), json!(anchors))]);
+    if replaces {
+        more.insert(REPLACES.to_owned(), Value::Bool(true));
+    }
+    let line = Line {
+        id: id.to_owned(),
+        hash: hash.to_owned(),
+        at: heirloom_core::time::format(engine.project().world().now),
+        did: ANCHORED.to_owned(),
+        more,
+    };
+    // Who cited it is kept where nothing of the repository can write.
+    let book = trust::path(engine.project().data()?);
+    let standing = Standing { channel: entry.channel, accepted: entry.confirmed };
+    let (name, content) = mark(&line);
+    trust::note(&book, engine.project().world().now, &name, &content, standing)?;
+    engine.learn(&name, &content, standing);
+    provenance::append(engine.project().root(), &lock, &[line])?;
+    // What the memory says is what it was: its trust is carried over.
+    let what = Written { action: "memory_anchor", shelf, id, hash, before: Some(hash), size: 0 };
+    engine.written(&lock, &passed, what)?;
+    let mut tree = Tree::new(engine.project().folder());
+    Ok(passed.draft().anchors.iter().map(|anchor| super::check::check(&mut tree, anchor)).collect())
+}
+
+/// What the trust book knows a line by: without the id, which may hold words of a title.
+fn mark(line: &Line) -> (String, String) {
+    let content = Value::Object(line.more.clone()).to_string();
+    (format!("anchor:{}", &hash::sha256(line.id.as_bytes())[..24]), hash::sha256(content.as_bytes()))
+}
+
+/// Whether a line counts: what a person stands behind, nobody else takes away by citing something that is gone.
+fn counts(engine: &Engine, line: &Line) -> bool {
+    // A book that cannot be read vouches for nothing.
+    if !engine.is_vouched(&line.id).unwrap_or(false) {
+        return true;
+    }
+    let (name, content) = mark(line);
+    engine.standing(&name, &content).is_ok_and(|standing| standing.trust() == Trust::High)
+}
+
+/// The anchors of one memory.
+fn of(engine: &Engine, id: &str) -> Result<Vec<Anchor>> {
+    Ok(read(engine, Some(&[id]))?.remove(id).unwrap_or_default())
+}
+
+/// The anchors of these memories, or of all, by the id each has now.
+fn read(engine: &Engine, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec<Anchor>>> {
+    let root = engine.project().root();
+    let now_called: HashMap<String, String> = match engine.records().renames() {
+        Ok(renames) => renames.into_iter().collect(),
+        Err(_) => HashMap::new(),
+    };
+    let name_now = |id: &str| {
+        let mut now = id.to_owned();
+        for _ in 0..RENAMES {
+            match now_called.get(&now) {
+                Some(next) => now.clone_from(next),
+                None => break,
+            }
+        }
+        now
+    };
+    let named: Option<Vec<String>> = wanted.map(|wanted| {
+        let earlier = now_called.keys().filter(|id| wanted.contains(&name_now(id).as_str()));
+        wanted.iter().map(|id| (*id).to_owned()).chain(earlier.cloned()).collect()
+    });
+    let named: Option<Vec<&str>> = named.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
+    let mut found: BTreeMap<String, Vec<Anchor>> = BTreeMap::new();
+    let lines = provenance::saying(root, ANCHORED, named.as_deref())?;
+    for line in lines.into_iter().filter(|line| counts(engine, line)) {
+        let id = match wanted.is_some_and(|wanted| wanted.contains(&line.id.as_str())) {
+            true => line.id.clone(),
+            false => name_now(&line.id),
+        };
+        let anchors = found.entry(id).or_default();
+        if line.more.get(REPLACES) == Some(&Value::Bool(true)) {
+            anchors.clear();
+        }
+        let list = line.more.get("anchors").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for anchor in list.iter().take(MOST).filter_map(Anchor::from_json) {
+            // Two branches may cite the same place; what was said last counts.
+            anchors.retain(|known| known.shown() != anchor.shown());
+            anchors.push(anchor);
+        }
+        let over = anchors.len().saturating_sub(MOST);
+        anchors.drain(..over);
+    }
+    found.retain(|_, anchors| !anchors.is_empty());
+    Ok(found)
+}
+
+/// Whether any memory of the project cites code.
+pub fn are_there(engine: &Engine) -> Result<bool> {
+    provenance::says(engine.project().root(), ANCHORED)
+}
+
+/// What became of everything that is cited, by id.
+pub fn all(engine: &Engine) -> Result<Vec<Anchored>> {
+    let mut tree = Tree::new(engine.project().folder());
+    Ok(read(engine, None)?.into_iter().map(|(id, anchors)| anchored(&mut tree, id, &anchors)).collect())
+}
+
+/// What became of a memory's citations; `None` if it has none.
+pub fn check(engine: &Engine, id: &str) -> Result<Option<Anchored>> {
+    Ok(check_ids(engine, &[id])?.remove(id))
+}
+
+/// The same for several memories at once, those without citations left out.
+pub fn check_ids(engine: &Engine, ids: &[&str]) -> Result<HashMap<String, Anchored>> {
+    let mut tree = Tree::new(engine.project().folder());
+    let found = read(engine, Some(ids))?.into_iter();
+    Ok(found.map(|(id, anchors)| (id.clone(), anchored(&mut tree, id, &anchors))).collect())
+}
+
+fn anchored(tree: &mut Tree, id: String, anchors: &[Anchor]) -> Anchored {
+    let anchors: Vec<Cited> = anchors.iter().map(|anchor| super::check::check(tree, anchor)).collect();
+    Anchored { id, state: Freshness::together(anchors.iter().map(|cited| cited.state)), anchors }
+}
