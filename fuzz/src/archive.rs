@@ -1,14 +1,15 @@
 //! Archives of turns and facts, from whoever made them.
 
+use heirloom_core::hash;
 use heirloom_core::settings;
 use heirloom_core::time;
-use heirloom_core::hash;
 use heirloom_engine::shelf::tiers::{Access, ImportRules, SqliteStore, Tiers, UserContext};
 use heirloom_engine::{Engine, Project, World};
 use serde_json::json;
 use std::sync::Arc;
 
-const RULES: ImportRules = ImportRules { dry_run: true, everybody: false, person: false, even_removed: false };
+const RULES: ImportRules =
+    ImportRules { dry_run: true, everybody: false, person: false, even_removed: false };
 
 struct Desk {
     engine: Engine,
@@ -42,7 +43,8 @@ pub(crate) fn archive(bytes: &[u8]) {
         let Some(desk) = desk else { return };
         let Ok(tiers) = desk.engine.tiers() else { return };
         let _ = tiers.import(&mut &*bytes, RULES, &mut |_| {});
-        let lines: Vec<&[u8]> = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()).take(64).collect();
+        let lines: Vec<&[u8]> =
+            bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()).take(64).collect();
         whole(&tiers, &lines);
     });
 }
@@ -55,7 +57,9 @@ fn whole(tiers: &Tiers<'_>, lines: &[&[u8]]) {
         text.push(b'\n');
     }
     let sum = hash::sha256(&text);
-    text.extend_from_slice((json!({ "chunk": 1, "count": lines.len(), "sha256": sum }).to_string() + "\n").as_bytes());
+    text.extend_from_slice(
+        (json!({ "chunk": 1, "count": lines.len(), "sha256": sum }).to_string() + "\n").as_bytes(),
+    );
     let manifest = json!({ "manifest": { "memories": lines.len(), "chunks": 1, "sha256": sum } });
     text.extend_from_slice((manifest.to_string() + "\n").as_bytes());
     if let Ok(brought) = tiers.import(&mut text.as_slice(), RULES, &mut |_| {}) {

@@ -66,7 +66,11 @@ pub(crate) fn settings(bytes: &[u8]) {
             let Ok(edit) = install::install(agent, reach, Some(bytes), "heirloom") else { continue };
             let after = edit.after.unwrap_or_default();
             let twice = install::install(agent, reach, Some(&after), "heirloom");
-            assert_eq!(twice.ok().and_then(|e| e.after), Some(after.clone()), "installing twice changes something");
+            assert_eq!(
+                twice.ok().and_then(|e| e.after),
+                Some(after.clone()),
+                "installing twice changes something"
+            );
             let _ = install::uninstall(agent, reach, Some(&after), None);
         }
     }

@@ -32,10 +32,26 @@ pub const TARGETS: &[Target] = &[
     Target { name: "topics", reads: "topic files, and two versions of one", run: files::topics },
     Target { name: "vault", reads: "vault lines", run: files::vault },
     Target { name: "records", reads: "a record's JSON", run: files::records },
-    Target { name: "index", reads: "index.md of records and topics, and two versions of one", run: files::index },
-    Target { name: "transcripts", reads: "what agents write down of a conversation", run: arrival::transcripts },
-    Target { name: "hook_input", reads: "what agents send to hooks, and the shell commands in it", run: arrival::hook_input },
-    Target { name: "settings", reads: "a project's settings, and settings files of agents", run: arrival::settings },
+    Target {
+        name: "index",
+        reads: "index.md of records and topics, and two versions of one",
+        run: files::index,
+    },
+    Target {
+        name: "transcripts",
+        reads: "what agents write down of a conversation",
+        run: arrival::transcripts,
+    },
+    Target {
+        name: "hook_input",
+        reads: "what agents send to hooks, and the shell commands in it",
+        run: arrival::hook_input,
+    },
+    Target {
+        name: "settings",
+        reads: "a project's settings, and settings files of agents",
+        run: arrival::settings,
+    },
     Target { name: "archive", reads: "an archive of turns and facts", run: archive::archive },
     Target { name: "query", reads: "a line of search words", run: arrival::query },
 ];

@@ -68,8 +68,10 @@ fn fuzz(names: &[&str], seconds: u32) -> Outcome {
 /// Builds the program with counters in our own code and in what it is made of, but not in build scripts.
 fn build() -> Result<std::path::PathBuf, String> {
     let about = run::output(Command::new("rustc").arg("-vV"))?;
-    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not name its host")?;
-    let args = ["build", "--quiet", "--package", "heirloom-fuzz", "--features", "libfuzzer", "--profile", "fuzz"];
+    let host =
+        about.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not name its host")?;
+    let args =
+        ["build", "--quiet", "--package", "heirloom-fuzz", "--features", "libfuzzer", "--profile", "fuzz"];
     let mut cargo = run::cargo(&args);
     cargo.args(["--target", host, "--target-dir", FOLDER]).env("RUSTFLAGS", COVERAGE);
     run::run(&mut cargo)?;

@@ -463,6 +463,22 @@ fn the_version_is_the_same_however_it_is_asked_for() {
 }
 
 #[test]
+fn without_a_home_nothing_is_made_at_the_root_of_the_machine() {
+    let env = TestEnv::new();
+    let homeless = |arguments: &[&str]| {
+        let mut command = env.command(crate::env::HEIRLOOM);
+        command.args(arguments).current_dir(env.project());
+        for variable in ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+            command.env_remove(variable);
+        }
+        crate::env::finish(&mut command)
+    };
+    homeless(&["list"]).ok();
+    homeless(&["add", "decision", "Tabs", "Tabs it is"]).fails_with("IO_ERROR", 6);
+    assert!(!std::path::Path::new("/nonexistent").exists() && !std::path::Path::new("/heirloom").exists());
+}
+
+#[test]
 fn the_project_is_found_from_a_folder_inside_it_and_by_flag() {
     let env = with_records();
     std::fs::create_dir_all(env.project().join("src/deep")).unwrap();
