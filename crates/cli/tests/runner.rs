@@ -34,6 +34,7 @@ mod hostile;
 mod hybrid;
 mod lifecycle;
 mod person;
+mod pick;
 mod record;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]

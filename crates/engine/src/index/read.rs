@@ -213,6 +213,16 @@ impl<'a> Reader<'a> {
         Ok(card.optional()?)
     }
 
+    /// The numbers of all documents, by when they happened, newest first.
+    pub(crate) fn newest(&self) -> Result<Vec<u32>, IndexError> {
+        let mut statement = self
+            .tx
+            .prepare_cached("select key from card where key >= ?1 and key < ?2 order by at desc, key desc")?;
+        let keys =
+            statement.query_map(params![key_of(self.part, 0), key_of(self.part + 1, 0)], |r| r.get(0))?;
+        keys.map(|key| Ok(number_of(key?))).collect()
+    }
+
     /// The members of a group in order, at most `limit` around `position`.
     pub(crate) fn members(&self, group: i64, position: u32, limit: u32) -> Result<Vec<Member>, IndexError> {
         let mut statement = self.tx.prepare_cached("select key, pos, len from card where grp = ?1 and grp <> 0 and pos between ?2 and ?3 order by pos")?;
