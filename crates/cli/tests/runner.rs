@@ -22,6 +22,7 @@ mod conformance;
 mod crash;
 mod deviations;
 mod disk;
+mod echo;
 mod endpoint;
 mod env;
 mod forget;
