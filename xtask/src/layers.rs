@@ -17,6 +17,7 @@ const ENGINE: &str = "heirloom-engine";
 const AGENTS: &str = "heirloom-agents";
 const POSTGRES: &str = "heirloom-postgres";
 const SERVER: &str = "heirloom-server";
+const FUZZ: &str = "heirloom-fuzz";
 
 /// The allowed arrows. A crate that is not in this list is not allowed to exist.
 const LAYERS: &[Layer] = &[
@@ -26,7 +27,8 @@ const LAYERS: &[Layer] = &[
     Layer { name: POSTGRES, uses: &[CORE, ENGINE] },
     Layer { name: SERVER, uses: &[CORE, ENGINE, AGENTS] },
     Layer { name: "heirloom", uses: &[CORE, ENGINE, AGENTS, POSTGRES, SERVER] },
-    Layer { name: "xtask", uses: &[CORE, ENGINE, AGENTS, POSTGRES, SERVER] },
+    Layer { name: FUZZ, uses: &[CORE, ENGINE, AGENTS] },
+    Layer { name: "xtask", uses: &[CORE, ENGINE, AGENTS, POSTGRES, SERVER, FUZZ] },
 ];
 
 /// Where the bans of `clippy.toml` may be lifted.

@@ -15,6 +15,7 @@ mod ci;
 mod conformance;
 mod dependencies;
 mod embed;
+mod fuzz;
 mod generate;
 mod install;
 mod layers;
@@ -58,7 +59,8 @@ tasks:
   conformance PATH…    run recorded cases, from files or folders, against the engine
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
-  speed [N]            the index of N made-up memories beside FTS5, fresh processes beside an empty one
+  speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
+  fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
   stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS], tiers";
 
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
         "retrieval" => retrieval::run(rest),
         "embed" => embed::run(rest),
+        "fuzz" => fuzz::run(rest),
         "speed" if cfg!(debug_assertions) => optimised("speed", rest),
         "speed" => speed::run(rest),
         "" | "help" | "--help" | "-h" => {

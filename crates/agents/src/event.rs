@@ -59,7 +59,7 @@ pub enum Event {
 }
 
 /// What a tool writes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
     /// A file.

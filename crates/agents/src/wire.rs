@@ -7,6 +7,7 @@ use crate::event::{Call, Event, Target};
 use crate::table::{Agent, Moment, ToolTarget};
 use heirloom_core::json;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// The largest input that is looked at. Hosts send file contents along with a write.
@@ -102,8 +103,9 @@ fn targets(agent: &Agent, fields: &Fields<'_>) -> Result<Vec<Target>, Silence> {
         return Err(Silence::NotOurs("a tool that writes nothing we know of"));
     }
     let mut targets = Vec::new();
+    let mut seen = HashSet::new();
     let mut add = |target: Target| {
-        if !targets.contains(&target) {
+        if seen.insert(target.clone()) {
             targets.push(target);
         }
     };

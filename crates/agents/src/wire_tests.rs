@@ -137,3 +137,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_hundred_thousand_targets_are_told_apart_in_one_pass() {
+    let patch: String = (0..100_000).map(|n| format!("*** Add File: f{n}\n")).collect();
+    let input =
+        serde_json::json!({ "tool_name": "apply_patch", "tool_input": { "command": patch, "input": patch } });
+    let call = read(&crate::table::CODEX, Moment::PreWrite, input.to_string().as_bytes()).unwrap();
+    let Event::PreWrite { targets } = call.event else { panic!("another event") };
+    assert_eq!(targets.len(), 100_000, "each is there once");
+}

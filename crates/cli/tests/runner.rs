@@ -33,6 +33,7 @@ mod hook_sessions;
 mod hooks;
 mod hostile;
 mod hybrid;
+mod index_laws;
 mod lifecycle;
 mod person;
 mod pick;

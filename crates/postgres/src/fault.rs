@@ -16,6 +16,11 @@ pub(crate) fn sql(error: Error) -> Fault {
                  the certificate does",
             );
         }
+        if without_tls(&error) {
+            return Fault::new(Code::Config, format!("the connection to PostgreSQL: {}", chain(&error))).hint(
+                "switch TLS on at the server; where nobody can listen in between, `?sslmode=disable` after the database's name does without",
+            );
+        }
         let code = if is_link(&error) { Code::Unavailable } else { Code::Io };
         let fault = Fault::new(code, format!("the connection to PostgreSQL: {}", chain(&error)));
         return match code {
@@ -60,6 +65,13 @@ fn is_tls(error: &Error) -> bool {
     use std::error::Error as _;
     let inner = error.source().and_then(|source| source.downcast_ref::<std::io::Error>()?.get_ref());
     inner.is_some_and(|inner| inner.is::<rustls::Error>())
+}
+
+/// Whether TLS was asked for and the server has none.
+fn without_tls(error: &Error) -> bool {
+    use std::error::Error as _;
+    // The client has no type of its own for this.
+    error.source().is_some_and(|source| source.to_string() == "server does not support TLS")
 }
 
 fn is_link(error: &Error) -> bool {

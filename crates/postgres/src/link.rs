@@ -19,6 +19,7 @@ use std::future::Future;
 use std::sync::OnceLock;
 use std::time::Duration;
 use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 
 /// Connections at once.
 const MOST: usize = 16;
@@ -57,6 +58,17 @@ fn wrong(why: &str) -> Fault {
         .hint("write it as postgres://user:password@host:5432/name")
 }
 
+/// Whether what is said to a host leaves this machine.
+fn is_remote(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => false,
+        Host::Tcp(name) => {
+            let address = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+            name != "localhost" && !address.is_ok_and(|address| address.is_loopback())
+        }
+    }
+}
+
 impl Link {
     fn new(config: Config) -> Result<Link> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -89,6 +101,10 @@ impl PgStore {
             use std::error::Error as _;
             wrong(&e.source().map_or_else(|| "it is no address".to_owned(), ToString::to_string))
         })?;
+        // A password and memories in the clear across a network are never what somebody meant by saying nothing.
+        if !address.contains("sslmode") && config.get_hosts().iter().any(is_remote) {
+            config.ssl_mode(SslMode::Require);
+        }
         config.application_name("heirloom").connect_timeout(PATIENCE).keepalives(true);
         config.options("-c standard_conforming_strings=on -c client_min_messages=warning");
         Ok(PgStore { config, link: OnceLock::new() })
@@ -161,4 +177,23 @@ pub(crate) async fn begin<'c>(
     let tx = client.transaction().await.map_err(sql)?;
     tx.batch_execute(&statements::begin(who, durable)).await.map_err(sql)?;
     Ok(tx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(address: &str) -> SslMode {
+        PgStore::at(address).unwrap().config.get_ssl_mode()
+    }
+
+    #[test]
+    fn across_a_network_tls_is_asked_for_unless_the_address_says_otherwise() {
+        assert_eq!(mode("postgres://a@db.example.org/x"), SslMode::Require);
+        assert_eq!(mode("postgres://a@10.0.0.7/x"), SslMode::Require);
+        assert_eq!(mode("postgres://a@db.example.org/x?sslmode=disable"), SslMode::Disable);
+        for near in ["localhost", "127.0.0.1", "[::1]", "%2Ftmp"] {
+            assert_eq!(mode(&format!("postgres://a@{near}/x")), SslMode::Prefer, "{near}");
+        }
+    }
 }

@@ -62,14 +62,14 @@ struct Ready<'s> {
 
 impl<'s> Ready<'s> {
     fn new(store: &PgStore, stored: &'s Stored) -> Result<Ready<'s>> {
-        let mut text = stored.content.clone();
+        let mut text = stored.searched().into_owned();
         for tag in &stored.tags {
             text.push(' ');
             text.push_str(tag);
         }
         let terms: Vec<(String, f32)> = counted_terms(&text).into_iter().collect();
         let length = terms.iter().map(|(_, count)| *count).sum::<f32>() as i32;
-        Ok(Ready { stored, terms, length, vector: as_text(&store.link()?.model.vector(&stored.content)) })
+        Ok(Ready { stored, terms, length, vector: as_text(&store.link()?.model.vector(&stored.searched())) })
     }
 }
 

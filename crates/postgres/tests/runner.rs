@@ -13,4 +13,5 @@ mod server;
 mod setup;
 mod shred;
 mod story;
+mod tls;
 mod walls;

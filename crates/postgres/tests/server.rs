@@ -125,6 +125,11 @@ impl Server {
         format!("postgres://{login}@{folder}/{name}")
     }
 
+    /// Where it listens.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.path().join(".s.PGSQL.5432")
+    }
+
     /// Runs statements as the login that owns the server; what they answered, a row on each line.
     pub(crate) fn sql(&self, database: &str, statements: &str) -> String {
         let mut psql = self.program("psql");

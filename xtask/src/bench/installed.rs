@@ -8,7 +8,7 @@ use std::process::Command;
 
 const FLAGS: &str = "-C target-feature=+crt-static -C relocation-model=static";
 
-pub(super) fn build() -> Result<PathBuf, String> {
+pub(crate) fn build() -> Result<PathBuf, String> {
     let target = host()?;
     let status = Command::new("cargo")
         .args(["build", "--quiet", "--release", "--package", "heirloom", "--target", &target])

@@ -3,7 +3,7 @@
 //! Comes in: contenders, the yardstick first. Goes out: a table. Never here: a figure from another day, or a verdict; whoever reads it knows
 //! what else the machine was doing.
 
-mod installed;
+pub(crate) mod installed;
 
 pub(crate) mod gate;
 pub(crate) mod hooks;

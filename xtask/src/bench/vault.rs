@@ -52,7 +52,7 @@ fn compare(shape: &Shape) -> Result<(), String> {
     let size = std::fs::metadata(&path).map_err(|e| e.to_string())?.len();
     let python = python(&path)?;
 
-    let (open, ids) = best(|| Ok(vault.current().map_err(fault)?.view().resolved.len()))?;
+    let (open, ids) = best(|| Ok(vault.current().map_err(fault)?.view().ids))?;
     let reader = vault.reader(None);
     // A call of its own each time: the trust book is read anew, as in a fresh process.
     let (snapshot, bullets) = best(|| {
@@ -61,7 +61,7 @@ fn compare(shape: &Shape) -> Result<(), String> {
         Ok(block.lines().filter(|line| line.starts_with("- ")).count())
     })?;
     let current = vault.current().map_err(fault)?;
-    let active: Vec<Record<'_>> = current.view().resolved.active().map(|held| held.record).collect();
+    let active: Vec<Record<'_>> = current.view().active().map(|held| held.record).collect();
     let (gate, twin) =
         best(|| Ok(vault.duplicate_of(NEW, active.iter()).map(|record| record.id.to_string())))?;
     let mut add = Spent::MOST;

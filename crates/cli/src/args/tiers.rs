@@ -9,8 +9,16 @@ use clap::Subcommand;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Remember {
     /// What to remember, in a sentence
-    #[arg(required = true)]
+    #[arg(required_unless_present = "from")]
     pub(crate) text: Vec<String>,
+
+    /// What it is about, in a word or a key, where the sentence does not say so
+    #[arg(long, value_name = "NAME")]
+    pub(crate) subject: Option<String>,
+
+    /// Take the text from a file; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub(crate) from: Option<String>,
 
     /// A tag; repeat it
     #[arg(long, short)]

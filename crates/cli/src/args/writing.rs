@@ -41,6 +41,10 @@ pub(crate) struct Add {
     #[arg(long)]
     pub(crate) category: Option<String>,
 
+    /// What a fact is about, in a word or a key, where the sentence does not say so
+    #[arg(long, value_name = "NAME")]
+    pub(crate) subject: Option<String>,
+
     /// A file a record is about; repeat it
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Vec<String>,

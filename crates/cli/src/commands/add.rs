@@ -54,6 +54,7 @@ pub(super) fn only(call: &Add, allowed: &[&str]) -> Result<()> {
         ("--topic", call.topic.is_some()),
         ("--scope", call.scope.is_some()),
         ("--category", call.category.is_some()),
+        ("--subject", call.subject.is_some()),
         ("--file", !call.file.is_empty()),
         ("--confidence", call.confidence.is_some()),
         ("--at", call.at.is_some()),

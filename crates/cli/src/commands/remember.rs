@@ -16,17 +16,23 @@ use heirloom_engine::shelf::tiers::{FactWords, Kept, Role, Turn};
 pub(crate) fn run(args: &Args, call: &Remember, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
+    let text = match &call.from {
+        Some(file) => super::input::text(file)?,
+        None => call.text.join(" "),
+    };
     let words = FactWords {
+        subject: call.subject.clone(),
         tags: call.tag.clone(),
         confidence: call.confidence,
-        ..FactWords::of(call.text.join(" "))
+        ..FactWords::of(text)
     };
     keep(&wired, words, out)
 }
 
 pub(super) fn fact(wired: &Wired, call: &Add, out: &Out) -> Result<u8> {
-    only(call, &["--tag", "--confidence"])?;
+    only(call, &["--tag", "--confidence", "--subject"])?;
     let words = FactWords {
+        subject: call.subject.clone(),
         tags: call.tag.clone(),
         confidence: call.confidence.unwrap_or(1.0),
         ..FactWords::of(words(call)?)

@@ -189,8 +189,7 @@ impl Screen {
             let changed = if !cut.is_empty() {
                 Some(scan::redact(text, &cut))
             } else if tame {
-                let wanted =
-                    |f: &Finding| f.class == class && self.act(row, f, entry.trust()) == Act::Neutralise;
+                let wanted = |f: &Finding| f.class == class && self.act(row, f, trust) == Act::Neutralise;
                 Some(self.scanner.neutralised(text, wanted))
             } else {
                 None

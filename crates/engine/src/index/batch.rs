@@ -1,13 +1,14 @@
 //! The postings of a large batch, built in one go.
 //!
 //! In: documents. Out: for every term, in the order of the table, where it stands and how often. Nothing is
-//! sorted document by document: each word is looked up once in one table of terms, counts are added in place,
+//! sorted document by document: each word is looked up in one table of words, which knows the term it gives, counts are added in place,
 //! and only the different terms are put in order at the end. Linear in the text, apart from that last step.
 
 use std::hash::BuildHasher;
 
 use super::document::Document;
 use super::postings::{self, Bag};
+use super::terms::{self, Run};
 
 /// Where a term stands: document of the batch and weighted count.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,32 +29,70 @@ pub(super) struct Batch {
     places: Vec<Place>,
 }
 
+/// Postings in the order in which their words were met.
+#[derive(Default)]
+struct Met {
+    found: Vec<(u32, Place)>,
+    /// For each term where its newest place is, so that a word met again in the same document adds to it.
+    newest: Vec<u32>,
+}
+
+impl Met {
+    fn add(&mut self, id: u32, document: u32, count: f32) {
+        if id as usize == self.newest.len() {
+            self.newest.push(u32::MAX);
+        }
+        let Some(last) = self.newest.get_mut(id as usize) else { return };
+        match self.found.get_mut(*last as usize) {
+            Some((_, place)) if place.document == document => place.count += count,
+            _ => {
+                *last = self.found.len() as u32;
+                self.found.push((id, Place { document, count }));
+            }
+        }
+    }
+}
+
+/// Stands in the place of a term's number for a word that gives no term.
+const NO_TERM: u32 = u32::MAX;
+
 impl Batch {
     pub(super) fn of(documents: &[&Document]) -> Self {
         let mut names = Names::new();
-        let mut found: Vec<(u32, Place)> = Vec::with_capacity(documents.len() * 48);
-        // For each term where its newest place is, so that a word met again in the same document adds to it.
-        let mut newest: Vec<u32> = Vec::new();
+        // Words as they stand in the texts, and the number of the term each gives: folding and stemming are done once for each.
+        let (mut words, mut of_word) = (Names::new(), Vec::new());
+        let mut met = Met::default();
+        met.found.reserve(documents.len() * 48);
+        let mut buffer = String::new();
         let mut lengths = Vec::with_capacity(documents.len());
         for (document, number) in documents.iter().zip(0u32..) {
-            let length = Bag::each_of(document, |term, count| {
-                let id = names.id(term);
-                if id as usize == newest.len() {
-                    newest.push(u32::MAX);
-                }
-                let last = newest.get_mut(id as usize);
-                match last.as_ref().and_then(|at| found.get_mut(**at as usize)) {
-                    Some((_, place)) if place.document == number => place.count += count,
-                    _ => {
-                        if let Some(last) = last {
-                            *last = found.len() as u32;
+            let mut length = 0f32;
+            Bag::each_text(document, |text, field, measured| {
+                let share = f32::from(u8::from(measured));
+                terms::each_run(text, |run| {
+                    if let Run::Plain(word) = run {
+                        let word = words.id(word) as usize;
+                        if word == of_word.len() {
+                            let mut id = NO_TERM;
+                            terms::of_run(run, &mut buffer, &mut |term, _| id = names.id(term));
+                            of_word.push(id);
                         }
-                        found.push((id, Place { document: number, count }));
+                        let id = of_word.get(word).copied().unwrap_or(NO_TERM);
+                        if id != NO_TERM {
+                            met.add(id, number, field);
+                            length += share;
+                        }
+                        return;
                     }
-                }
+                    terms::of_run(run, &mut buffer, &mut |term, weight| {
+                        met.add(names.id(term), number, field * weight);
+                        length += share * weight;
+                    });
+                });
             });
-            lengths.push(length);
+            lengths.push(length as u32);
         }
+        let found = met.found;
         // Counting sort by term: documents stay in their order.
         let mut ends = vec![0u32; names.len()];
         for (id, _) in &found {

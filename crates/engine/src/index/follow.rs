@@ -10,34 +10,33 @@
 //! | `d:<folder>` | stamp of a folder |
 //! | `f:<file>` | stamp of a file, and for records and notes the id in it |
 //! | `l:<shelf>` | ids and versions of a shelf that is read as a whole |
+//! | `unfinished` | somebody put many documents and has not come to the marks that go with them |
 
-use super::document::Document;
+use super::described::{self, short};
+use super::doubt::{self, Doubt};
 use super::embed::Embedder;
 use super::embed::chosen::Chosen;
 use super::shelves::{COMPLETE, Look, OWNER, embed_missing, fault};
 use super::stamp::{self, ABSENT};
-use super::{Change, Index, document};
+use super::{Change, Index};
 use crate::engine::Engine;
-use crate::files;
-use crate::gate::policy::{Act, Row};
-use crate::gate::scan::Class;
 use crate::gate::trust;
 use crate::shelf::{Listing, Shelf as _, provenance};
-use heirloom_core::{Kind, Memory, ShelfName, Status, Trust, fault::Result, hash, json, time};
+use heirloom_core::{Kind, Memory, ShelfName, Status, fault::Result, hash};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Up to this many files every one is looked at, whatever the folders say: editors that write in place leave a folder's time alone.
 const FEW: usize = 512;
+
+/// The mark of documents without marks.
+const UNFINISHED: &str = "unfinished";
 
 /// Documents handed to the index in one go.
 const BATCH: usize = 4_096;
 
 /// Texts a slow model embeds while somebody waits.
 const AT_ONCE: usize = 16;
-
-/// The longest tail of the trust book that is read line by line; beyond it everything is looked at anew.
-const TAIL: u64 = 4 << 20;
 
 /// A folder whose files hold one memory each.
 struct Folder {
@@ -52,29 +51,14 @@ enum Holds {
     Notes(Status),
 }
 
-/// Whose trust may have changed since the last look.
-enum Doubt {
-    Nobody,
-    These(HashSet<String>),
-    All,
-}
-
-impl Doubt {
-    fn about(&self, id: &str) -> bool {
-        match self {
-            Doubt::Nobody => false,
-            Doubt::These(ids) => ids.contains(id),
-            Doubt::All => true,
-        }
-    }
-}
-
 /// One look at the shelves.
 pub(super) struct Follow<'a> {
     engine: &'a Engine,
     index: &'a mut Index,
     forgotten: HashSet<String>,
     doubt: Doubt,
+    /// Whether the index may have documents that no mark knows of.
+    stray: bool,
     changes: Vec<Change>,
     marks: BTreeMap<String, String>,
     /// The file system's time, asked for when there is something to note.
@@ -89,6 +73,7 @@ impl<'a> Follow<'a> {
             index,
             forgotten: HashSet::new(),
             doubt: Doubt::Nobody,
+            stray: false,
             changes: Vec::new(),
             marks,
             clock: None,
@@ -105,6 +90,10 @@ impl<'a> Follow<'a> {
             self.drop_strangers()?;
         }
         self.trust()?;
+        if self.mark(UNFINISHED)?.is_some() {
+            self.stray = true;
+            self.note(UNFINISHED, "");
+        }
         let known = self.files_known()?;
         let every = look != Look::Quick || known <= FEW || matches!(self.doubt, Doubt::All);
         for folder in self.folders() {
@@ -170,7 +159,7 @@ impl<'a> Follow<'a> {
             return Ok(());
         }
         if !matches!(self.doubt, Doubt::All) {
-            self.doubt = appended(before.as_deref().unwrap_or_default(), &stamp, &book)?;
+            self.doubt = doubt::appended(before.as_deref().unwrap_or_default(), &stamp, &book)?;
         }
         // The stamp itself is kept even if it is fresh: its size says where the next look begins to read.
         self.note("book", stamp);
@@ -216,6 +205,35 @@ impl<'a> Follow<'a> {
         Ok(())
     }
 
+    /// Takes out documents that no mark knows of: whoever put them died before the marks, and their files may be gone.
+    fn drop_strays(&mut self) -> Result<()> {
+        let mut marks: BTreeMap<String, String> = self
+            .index
+            .marks("f:")
+            .and_then(|mut marks| {
+                marks.extend(self.index.marks("l:")?);
+                Ok(marks)
+            })
+            .map_err(|e| fault(&e))?
+            .into_iter()
+            .collect();
+        marks.extend(self.marks.clone());
+        let mut known: HashSet<&str> = HashSet::new();
+        for (name, value) in &marks {
+            match name.split_once(':') {
+                Some(("f", _)) => known.extend(id_in(value)),
+                Some(("l", _)) => {
+                    known.extend(value.lines().filter_map(|line| Some(line.rsplit_once('\t')?.0)))
+                }
+                _ => {}
+            }
+        }
+        let ids = self.index.reader(OWNER, None).and_then(|reader| reader.ids()).map_err(|e| fault(&e))?;
+        let strays = ids.into_iter().filter(|id| !known.contains(id.as_str()));
+        self.changes.extend(strays.map(Change::Remove));
+        Ok(())
+    }
+
     fn files_known(&mut self) -> Result<usize> {
         Ok(self.mark("files")?.and_then(|text| text.parse().ok()).unwrap_or(0))
     }
@@ -239,7 +257,7 @@ impl<'a> Follow<'a> {
         let names: BTreeSet<String> = if same {
             known.keys().map(|name| name[prefix.len()..].to_owned()).collect()
         } else {
-            names_in(&folder.path, folder.ending)
+            stamp::names_in(&folder.path, folder.ending)
         };
         for (name, value) in known.iter().filter(|(name, _)| !names.contains(&name[prefix.len()..])) {
             self.changes.extend(id_in(value).map(|id| Change::Remove(id.to_owned())));
@@ -263,7 +281,11 @@ impl<'a> Follow<'a> {
             if let Some(old) = id.filter(|old| now.as_deref() != Some(*old)) {
                 self.changes.push(Change::Remove(old.to_owned()));
             }
-            self.changes.extend(memory.as_ref().map(|memory| Change::Put(self.document(memory))));
+            self.changes.extend(
+                memory
+                    .as_ref()
+                    .map(|memory| Change::Put(described::document(self.engine, &self.forgotten, memory))),
+            );
             let kept = self.kept(stamp);
             self.note(&mark, format!("{kept}\t{}", now.unwrap_or_default()));
         }
@@ -288,7 +310,7 @@ impl<'a> Follow<'a> {
         }
         // Stamps before the reading: what changes meanwhile has another one at the next look.
         let mut stamps = BTreeMap::from([(String::new(), stamp::of(&base))]);
-        walk(&base, "", 0, &mut stamps);
+        stamp::walk(&base, "", 0, &mut stamps);
         for (name, _) in known {
             self.note(&name, "");
         }
@@ -327,58 +349,12 @@ impl<'a> Follow<'a> {
             now.push_str(&format!("{}\t{version}\n", memory.id));
             let same = known.remove(memory.id.as_str()) == Some(version.as_str());
             if !same || matches!(self.doubt, Doubt::All) {
-                self.changes.push(Change::Put(self.document(memory)));
+                self.changes.push(Change::Put(described::document(self.engine, &self.forgotten, memory)));
             }
         }
         self.changes.extend(known.into_keys().map(|id| Change::Remove(id.to_owned())));
         self.note(mark, now);
         Ok(())
-    }
-
-    /// A memory as the index sees it; held back if the gate would refuse its text or it was forgotten.
-    fn document(&self, memory: &Memory) -> Document {
-        let when = [&memory.occurred_at, &memory.updated_at, &memory.created_at];
-        let when = when.into_iter().flatten().find_map(|text| time::parse(text));
-        let is_note = memory.kind.shelf() == ShelfName::Notes;
-        Document {
-            id: memory.id.as_str().to_owned(),
-            kind: memory.kind.name().to_owned(),
-            title: memory.title.clone(),
-            tags: memory.tags.clone(),
-            body: memory.body.clone(),
-            // Notes under one subject are parts of one thing.
-            group: if is_note { memory.title.clone() } else { String::new() },
-            occurred_at: when.map_or(0, |at| at.as_second()),
-            trust: match memory.trust {
-                Trust::High => document::Trust::High,
-                Trust::Medium => document::Trust::Medium,
-                Trust::Low => document::Trust::Low,
-            },
-            status: self.status(memory),
-            confidence: memory.confidence.unwrap_or(1.0) as f32,
-            scope: memory.scope.to_string(),
-            applies_to: memory.applies_to.clone(),
-            file: memory.path.clone().unwrap_or_default(),
-            source: memory.source.name().to_owned(),
-            version: short(&memory.content_hash).to_owned(),
-            ..Document::default()
-        }
-    }
-
-    fn status(&self, memory: &Memory) -> document::Status {
-        let id = memory.id.as_str();
-        let shelf = memory.kind.shelf();
-        let off = shelf == ShelfName::Records
-            && !self.engine.settings().category(memory.kind.name()).is_some_and(|c| c.enabled);
-        let came_back =
-            self.forgotten.contains(id) && provenance::came_back(self.engine, id, &memory.content_hash);
-        if off || came_back || is_refused(self.engine, memory) {
-            return document::Status::Held;
-        }
-        match memory.status {
-            Status::Active => document::Status::Active,
-            Status::Retired | Status::Archived | Status::Superseded => document::Status::Retired,
-        }
     }
 
     fn apply(mut self, chosen: Option<&Chosen>, look: Look) -> Result<()> {
@@ -395,11 +371,15 @@ impl<'a> Follow<'a> {
             self.note(COMPLETE, "");
         }
         let model = chosen.filter(|_| !later).map(|model| model as &dyn Embedder);
+        if self.stray {
+            self.drop_strays()?;
+        }
         let mut rest = self.changes.as_slice();
         while rest.len() > BATCH {
             let (now, later) = rest.split_at(BATCH);
-            self.index.apply(OWNER, now, model, &[]).map_err(|e| fault(&e))?;
+            self.index.apply(OWNER, now, model, &[(UNFINISHED, "yes")]).map_err(|e| fault(&e))?;
             rest = later;
+            self.marks.insert(UNFINISHED.to_owned(), String::new());
         }
         let known = self.index.marks("f:").map_err(|e| fault(&e))?.into_iter().map(|(name, _)| name);
         let mut files: BTreeSet<String> = known.collect();
@@ -434,88 +414,8 @@ impl<'a> Follow<'a> {
     }
 }
 
-/// Whether the gate would refuse, or on the notes shelf cut, what a memory says.
-fn is_refused(engine: &Engine, memory: &Memory) -> bool {
-    let row = match memory.kind.shelf() {
-        ShelfName::Records => Row::Records,
-        ShelfName::Topics => Row::Topics,
-        ShelfName::Vault => Row::Vault,
-        ShelfName::Notes | ShelfName::Tiers => Row::Notes,
-    };
-    let text = format!("{}\n{}\n{}", memory.title, memory.tags.join(" "), memory.body);
-    if engine.screen().would_refuse(&text, row).is_some() {
-        return true;
-    }
-    if row != Row::Notes {
-        return false;
-    }
-    let verdict = engine.screen().verdict(&text, row, heirloom_core::Channel::Repository.trust());
-    let cut = |class: Class, act: Act| matches!(class, Class::Secret | Class::Identity) && act >= Act::Redact;
-    verdict.findings.iter().any(|(finding, act)| cut(finding.class, *act))
-}
-
-/// The first characters of a content hash: enough to see a change by.
-fn short(hash: &str) -> &str {
-    hash.get(..16).unwrap_or(hash)
-}
-
 fn id_in(mark: &str) -> Option<&str> {
     mark.split_once('\t').map(|(_, id)| id).filter(|id| !id.is_empty())
-}
-
-/// Which ids the trust book has new lines about. A book that was rewritten, or grew by very much, puts everything in doubt.
-fn appended(before: &str, now: &str, book: &Path) -> Result<Doubt> {
-    let parts = |stamp: &str| -> Option<(u64, String)> {
-        let mut parts = stamp.split(':').skip(1);
-        Some((u64::from_str_radix(parts.next()?, 16).ok()?, parts.next()?.to_owned()))
-    };
-    let (Some((old, old_file)), Some((new, new_file))) = (parts(before), parts(now)) else {
-        return Ok(Doubt::All);
-    };
-    if old_file != new_file || new < old || new - old > TAIL {
-        return Ok(Doubt::All);
-    }
-    let bytes = files::read_tail(book, new - old)?.unwrap_or_default();
-    let mut ids = HashSet::new();
-    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-        match json::parse(line).ok().and_then(|v| Some(v.get("id")?.as_str()?.to_owned())) {
-            Some(id) => _ = ids.insert(id),
-            // The book grew while it was looked at, so the tail begins inside a line.
-            None => return Ok(Doubt::All),
-        }
-    }
-    Ok(if ids.is_empty() { Doubt::Nobody } else { Doubt::These(ids) })
-}
-
-/// The names of a folder's files with an ending. A linked folder could lead anywhere: it has none.
-fn names_in(folder: &Path, ending: &str) -> BTreeSet<String> {
-    if std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_symlink()) {
-        return BTreeSet::new();
-    }
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.ends_with(ending) && !name.starts_with('.') && !name.contains(['\t', '\n']))
-        .collect()
-}
-
-/// Stamps of the folders and Markdown files below a memory base, two levels down.
-fn walk(base: &Path, inner: &str, depth: usize, stamps: &mut BTreeMap<String, String>) {
-    let Ok(entries) = std::fs::read_dir(base.join(inner)) else { return };
-    for entry in entries.flatten() {
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let Ok(kind) = entry.file_type() else { continue };
-        if name.starts_with('.') || name.contains(['\t', '\n']) {
-            continue;
-        }
-        let inside = if inner.is_empty() { name.clone() } else { format!("{inner}/{name}") };
-        if kind.is_dir() && depth < 2 {
-            stamps.insert(inside.clone(), stamp::of(&base.join(&inside)));
-            walk(base, &inside, depth + 1, stamps);
-        } else if kind.is_file() && name.ends_with(".md") {
-            stamps.insert(inside.clone(), stamp::of(&base.join(&inside)));
-        }
-    }
 }
 
 /// Whether the file of a record or note still is what the index last saw of it. A file too fresh to be sure of counts as that: it was read at

@@ -192,3 +192,66 @@ fn forgetting_leaves_no_trace_in_the_index_files() {
     }
     assert!(place.ids("zanzibar").is_empty());
 }
+
+#[test]
+fn what_a_killed_process_put_before_its_marks_is_taken_out_again() {
+    let place = Place::new();
+    let id = place.note("The importer retries three times.\n\nThen it gives up.");
+    assert_eq!(place.ids("importer"), [id.as_str()]);
+    let folder = place.engine().project().local().unwrap().path("index");
+    {
+        let mut index = crate::index::Index::open(&folder).unwrap();
+        let gone = crate::index::Document {
+            id: "note:2025-06-01-gone".into(),
+            kind: "note".into(),
+            body: "The importer is written in Zig.".into(),
+            file: "memory/notes/2025-06-01-gone.md".into(),
+            ..crate::index::Document::default()
+        };
+        index.apply("project", &[crate::index::Change::Put(gone)], None, &[("unfinished", "yes")]).unwrap();
+    }
+    assert_eq!(place.ids("importer zig"), [id.as_str()]);
+}
+
+#[test]
+fn a_process_that_goes_on_sees_the_branch_that_is_checked_out_now() {
+    let place = Place::new();
+    place.record("use-redis", "Use Redis for the cache", "Redis holds sessions");
+    let project = place.folder.path().join("project");
+    let git = |words: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(&project).args(["-c", "user.name=a", "-c", "user.email=a@b.c"]).args(words);
+        assert!(git.output().unwrap().status.success(), "{words:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "memory/decisions"]);
+    git(&["commit", "-qm", "one"]);
+    git(&["checkout", "-qb", "other"]);
+    place.record("use-redis", "Use Memcached for the cache", "Memcached holds sessions");
+    place.record("log-to-files", "Log to files", "Logs go to files");
+    git(&["add", "memory/decisions"]);
+    git(&["commit", "-qm", "two"]);
+    // One engine throughout, as a server has it.
+    let engine = place.engine();
+    let ask = |text: &str| -> Vec<String> {
+        let asked = Asked {
+            text: text.to_owned(),
+            conditions: Conditions::default(),
+            include_retired: false,
+            files: Vec::new(),
+            limit: 5,
+            audience: Audience::person(),
+            look: Look::Quick,
+        };
+        let hits = answer(&engine, &asked).unwrap().into_iter().filter(|hit| !hit.terms.is_empty());
+        hits.map(|hit| hit.title).collect()
+    };
+    for _ in 0..3 {
+        git(&["checkout", "-q", "other"]);
+        assert_eq!(ask("sessions cache"), ["Use Memcached for the cache"]);
+        assert_eq!(ask("log files"), ["Log to files"]);
+        git(&["checkout", "-q", "main"]);
+        assert_eq!(ask("sessions cache"), ["Use Redis for the cache"]);
+        assert!(ask("log files").is_empty());
+    }
+}

@@ -1,87 +1,195 @@
-//! Keyword matches of one question: scores of all documents that hold any of its terms.
+//! Keyword matches of one question: scores of the documents that hold any of its terms.
 //!
-//! In: postings. Out: a score per document, the best of them, and what each term added. A question costs one
-//! multiplication and addition per posting; removed documents are set to zero before anyone looks.
+//! In: postings. Out: the best documents, the score of any one, and what each term added. The best are found without scoring all
+//! ([`super::top`]). Removed documents score nothing.
 
-use super::postings::{self, Cells, rarity};
+use std::cell::OnceCell;
+use std::ops::Range;
 
-/// Scores looked at together.
-const BLOCK: usize = 64;
+use super::postings::{self, CHUNK_BITS, Cells, rarity};
+use super::top::{self, Dead, List, Top};
+
+/// Up to this many documents all scores are kept once one is asked for: ranking asks for those of neighbours, too.
+const KEPT: u32 = 1 << 14;
 
 /// One term's postings, as read for a question.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Postings {
-    pub(crate) term: String,
+struct Postings {
+    term: String,
     /// What the question gives the term.
-    pub(crate) weight: f32,
-    /// First number and blob of every chunk that has the term.
-    pub(crate) chunks: Vec<(u32, Vec<u8>)>,
-    /// Documents that wait to be folded in.
-    pub(crate) waiting: Vec<(u32, u8)>,
+    weight: f32,
+    /// First number of every chunk that has the term, and where its blob is.
+    chunks: Vec<(u32, Range<usize>)>,
+    /// Documents that wait to be folded in, in order.
+    waiting: Vec<(u32, u8)>,
 }
 
-impl Postings {
-    pub(crate) fn new(term: &str, weight: f32) -> Self {
-        Self { term: term.to_owned(), weight, chunks: Vec::new(), waiting: Vec::new() }
+/// The postings of a question's terms, while they are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Lists {
+    lists: Vec<Postings>,
+    /// All blobs, one after the other.
+    bytes: Vec<u8>,
+    dead: Dead,
+    /// A bit for the shape of every term: most terms of waiting documents are told apart by it alone.
+    shapes: u64,
+}
+
+/// One of 64 shapes a term may have: by its length and its first letter.
+fn shape(term: &str) -> u64 {
+    let first = term.as_bytes().first().copied().unwrap_or_default();
+    1 << ((term.len() * 29 + usize::from(first)) % 64)
+}
+
+impl Lists {
+    pub(crate) fn of(terms: &[(String, f32)]) -> Self {
+        let list = |(term, weight): &(String, f32)| Postings {
+            term: term.clone(),
+            weight: *weight,
+            chunks: Vec::new(),
+            waiting: Vec::new(),
+        };
+        let shapes = terms.iter().fold(0, |shapes, (term, _)| shapes | shape(term));
+        Self { lists: terms.iter().map(list).collect(), bytes: Vec::new(), dead: Dead::default(), shapes }
     }
 
-    fn count(&self) -> usize {
-        self.chunks.iter().map(|(_, blob)| Cells::read(blob).len()).sum::<usize>() + self.waiting.len()
+    /// Takes a blob of the term that stands at `at`; chunks come in order.
+    pub(crate) fn chunk(&mut self, at: usize, first: u32, blob: &[u8]) {
+        let start = self.bytes.len();
+        if let Some(list) = self.lists.get_mut(at) {
+            self.bytes.extend_from_slice(blob);
+            list.chunks.push((first, start..self.bytes.len()));
+        }
+    }
+
+    /// Takes a posting of a document that is not folded in; documents come in order.
+    pub(crate) fn waits(&mut self, term: &str, number: u32, impact: impl FnOnce() -> u8) {
+        if self.shapes & shape(term) != 0
+            && let Some(list) = self.lists.iter_mut().find(|list| list.term == term)
+        {
+            list.waiting.push((number, impact()));
+        }
+    }
+
+    /// Takes note of a document that is gone.
+    pub(crate) fn dead(&mut self, number: u32) {
+        self.dead.add(number);
+    }
+
+    /// The terms that no document holds, or held, with their weights.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = (&str, f32)> {
+        let unknown = self.lists.iter().filter(|list| list.chunks.is_empty() && list.waiting.is_empty());
+        unknown.map(|list| (list.term.as_str(), list.weight))
+    }
+
+    fn cells<'l>(&'l self, list: &'l Postings) -> impl Iterator<Item = (u32, Cells<'l>)> {
+        list.chunks.iter().map(|(first, at)| (*first, self.at(at)))
+    }
+
+    fn at(&self, place: &Range<usize>) -> Cells<'_> {
+        Cells::read(self.bytes.get(place.clone()).unwrap_or_default())
+    }
+
+    fn count(&self, list: &Postings) -> usize {
+        self.cells(list).map(|(_, cells)| cells.len()).sum::<usize>() + list.waiting.len()
     }
 
     /// The impact in one document.
-    fn impact(&self, number: u32) -> Option<u8> {
-        if let Some((_, impact)) = self.waiting.iter().find(|(n, _)| *n == number) {
-            return Some(*impact);
+    fn impact(&self, list: &Postings, number: u32) -> Option<u8> {
+        if let Ok(at) = list.waiting.binary_search_by_key(&number, |waiting| waiting.0) {
+            return list.waiting.get(at).map(|waiting| waiting.1);
         }
-        let (first, blob) = self.chunks.iter().find(|(first, _)| *first == number & !0xFFFF)?;
-        Cells::read(blob).find((number - first) as u16)
+        let at = list.chunks.binary_search_by_key(&(number & !0xFFFF), |chunk| chunk.0).ok()?;
+        self.at(&list.chunks.get(at)?.1).find((number & 0xFFFF) as u16)
+    }
+
+    /// Calls `found` with length and impact of every member that holds the term. Members mostly lie together, so of each chunk only
+    /// the stretch between the first and the last of them is looked at.
+    fn each_of(&self, list: &Postings, members: &[(u32, u32)], mut found: impl FnMut(u32, u8)) {
+        for same in members.chunk_by(|a, b| a.0 >> CHUNK_BITS == b.0 >> CHUNK_BITS) {
+            let [(low, _), ..] = same else { continue };
+            let high = same.last().map_or(*low, |m| m.0);
+            let chunk = list.chunks.binary_search_by_key(&(low & !0xFFFF), |chunk| chunk.0).ok();
+            if let Some((_, place)) = chunk.and_then(|at| list.chunks.get(at)) {
+                let stretch = self.at(place).between((low & 0xFFFF) as u16, (high & 0xFFFF) as u16);
+                for (number, length) in same.iter().take(if stretch.len() == 0 { 0 } else { same.len() }) {
+                    stretch.find((number & 0xFFFF) as u16).into_iter().for_each(|i| found(*length, i));
+                }
+            }
+            let from = list.waiting.partition_point(|waiting| waiting.0 < *low);
+            for (number, impact) in list.waiting.iter().skip(from).take_while(|w| w.0 <= high) {
+                if let Ok(at) = same.binary_search_by_key(number, |m| m.0) {
+                    same.get(at).into_iter().for_each(|m| found(m.1, *impact));
+                }
+            }
+        }
     }
 }
 
 /// Scores of all matching documents.
 #[derive(Debug)]
 pub(crate) struct Matches {
-    lists: Vec<Postings>,
+    lists: Lists,
     /// Rarity of each term times what the question gives it.
     pub(crate) factors: Vec<f32>,
-    scores: Vec<f32>,
+    /// The factors as whole numbers: what an impact of one counts.
+    units: Vec<u32>,
+    /// What a score is for each one of a sum.
+    worth: f32,
+    next: u32,
     average: f32,
+    kept: OnceCell<Vec<u32>>,
 }
 
 impl Matches {
-    pub(crate) fn new(lists: Vec<Postings>, next: u32, docs: u32, average: f32) -> Self {
-        let factors: Vec<f32> =
-            lists.iter().map(|l| l.weight * rarity(docs as f32, l.count() as f32)).collect();
-        let mut scores = vec![0f32; next as usize];
-        for (list, factor) in lists.iter().zip(&factors) {
-            let unit = factor / 255.0;
-            for (first, blob) in &list.chunks {
-                let Some(chunk) = scores.get_mut(*first as usize..) else { continue };
-                for (number, impact) in Cells::read(blob).iter() {
-                    if let Some(score) = chunk.get_mut(usize::from(number)) {
-                        *score += unit * f32::from(impact);
-                    }
-                }
-            }
-            for (number, impact) in &list.waiting {
-                if let Some(score) = scores.get_mut(*number as usize) {
-                    *score += unit * f32::from(*impact);
-                }
-            }
-        }
-        Self { lists, factors, scores, average }
+    pub(crate) fn new(lists: Lists, next: u32, docs: u32, average: f32) -> Self {
+        let factor = |list: &Postings| list.weight * rarity(docs as f32, lists.count(list) as f32);
+        let factors: Vec<f32> = lists.lists.iter().map(factor).collect();
+        let high = factors.iter().fold(0f32, |high, factor| high.max(*factor));
+        // The sum over all terms stays below half of what the number can hold.
+        let most = (u32::MAX / 2 / 255 / factors.len().max(1) as u32).clamp(1, 1 << 16) as f32;
+        let units =
+            factors.iter().map(|factor| ((factor / high * most) as u32).clamp(1, most as u32)).collect();
+        let worth = high / most / 255.0;
+        Self { lists, factors, units, worth, next, average, kept: OnceCell::new() }
     }
 
-    pub(crate) fn remove(&mut self, number: u32) {
-        if let Some(score) = self.scores.get_mut(number as usize) {
-            *score = 0.0;
-        }
+    fn scored(&self, sum: u32) -> f32 {
+        sum as f32 * self.worth
     }
 
     /// The score of a document, 0 if it holds none of the terms.
     pub(crate) fn score(&self, number: u32) -> f32 {
-        self.scores.get(number as usize).copied().unwrap_or(0.0)
+        if self.next <= KEPT {
+            let kept = self.kept.get_or_init(|| self.all());
+            return kept.get(number as usize).map_or(0.0, |sum| self.scored(*sum));
+        }
+        if self.lists.dead.has(number) {
+            return 0.0;
+        }
+        let of_list = |(list, unit): (&Postings, &u32)| {
+            self.lists.impact(list, number).map_or(0, |impact| unit * u32::from(impact))
+        };
+        self.scored(self.lists.lists.iter().zip(&self.units).map(of_list).fold(0, u32::saturating_add))
+    }
+
+    /// The sums of all documents.
+    fn all(&self) -> Vec<u32> {
+        let mut sums = vec![0u32; self.next as usize];
+        let mut add = |number: u32, more: u32| {
+            if let Some(sum) = sums.get_mut(number as usize).filter(|_| !self.lists.dead.has(number)) {
+                *sum = sum.saturating_add(more);
+            }
+        };
+        for (list, unit) in self.lists.lists.iter().zip(&self.units) {
+            for (first, cells) in self.lists.cells(list) {
+                cells.iter().for_each(|(number, impact)| {
+                    add(first + u32::from(number), unit * u32::from(impact));
+                });
+            }
+            list.waiting.iter().for_each(|(number, impact)| add(*number, unit * u32::from(*impact)));
+        }
+        sums
     }
 
     /// The `limit` best documents, best first.
@@ -89,60 +197,55 @@ impl Matches {
         if limit == 0 {
             return Vec::new();
         }
-        let order = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-        let mut found: Vec<(u32, f32)> = Vec::with_capacity(limit * 4);
-        let mut bar = 0f32;
-        for (block, scores) in self.scores.chunks(BLOCK).enumerate() {
-            // Scores are never negative, so their bits sort as they do; whole blocks without a hit are the rule.
-            if scores.iter().fold(0, |most, score| score.to_bits().max(most)) <= bar.to_bits() {
-                continue;
-            }
-            for (number, score) in (block * BLOCK..).zip(scores) {
-                if *score > bar {
-                    found.push((number as u32, *score));
-                    // Whenever the list is four times too long, keep the best and raise the bar.
-                    if found.len() >= limit * 4 {
-                        found.select_nth_unstable_by(limit - 1, order);
-                        found.truncate(limit);
-                        bar = found.iter().fold(f32::INFINITY, |m, f| m.min(f.1));
-                    }
-                }
+        let lists = self.lists.lists.iter().zip(&self.units);
+        let lists: Vec<List<'_>> = lists
+            .map(|(list, unit)| List { unit: *unit, chunks: self.lists.cells(list).collect() })
+            .collect();
+        let mut best = Top::new(limit);
+        top::gather(&lists, &self.lists.dead, &mut best);
+        let mut waiting: Vec<(u32, u32)> = Vec::new();
+        for (list, unit) in self.lists.lists.iter().zip(&self.units) {
+            waiting.extend(list.waiting.iter().map(|(number, impact)| (*number, unit * u32::from(*impact))));
+        }
+        waiting.sort_unstable();
+        for same in waiting.chunk_by(|a, b| a.0 == b.0) {
+            let number = same.first().map_or(0, |w| w.0);
+            if !self.lists.dead.has(number) {
+                best.offer(number, same.iter().map(|w| w.1).fold(0, u32::saturating_add));
             }
         }
-        found.sort_unstable_by(order);
-        found.truncate(limit);
-        found
+        best.into_sorted().into_iter().map(|(number, sum)| (number, self.scored(sum))).collect()
     }
 
     /// The terms with how rare they are and how many documents hold them.
     pub(crate) fn terms(&self) -> impl Iterator<Item = (&str, f32, usize)> {
-        self.lists.iter().zip(&self.factors).map(|(l, f)| (l.term.as_str(), *f, l.count()))
+        let lists = self.lists.lists.iter().zip(&self.factors);
+        lists.map(|(list, factor)| (list.term.as_str(), *factor, self.lists.count(list)))
     }
 
     /// What each term adds to a document's score; terms it does not hold are left out.
     pub(crate) fn shares(&self, number: u32) -> Vec<(&str, f32)> {
-        let share = |(list, factor): (&'_ Postings, &f32)| Some((list.impact(number)?, *factor));
-        self.lists
-            .iter()
-            .zip(&self.factors)
-            .filter_map(|(l, f)| {
-                share((l, f)).map(|(impact, factor)| (l.term.as_str(), factor * f32::from(impact) / 255.0))
-            })
-            .collect()
+        let lists = self.lists.lists.iter().zip(&self.factors);
+        let share = |(list, factor): (&'_ Postings, &f32)| {
+            Some(factor * f32::from(self.lists.impact(list, number)?) / 255.0)
+        };
+        lists.filter_map(|(list, factor)| Some((list.term.as_str(), share((list, factor))?))).collect()
     }
 
-    /// The score that documents of one group would have as one text; `members` are numbers and lengths.
+    /// The score that documents of one group would have as one text; `members` are numbers and lengths, in the order of the numbers.
     pub(crate) fn together(&self, members: &[(u32, u32)], average: f32) -> f32 {
         let length: u32 = members.iter().map(|m| m.1).sum();
         let of_term = |list: &Postings| {
-            let count: f32 = members
-                .iter()
-                .filter_map(|(number, length)| {
-                    Some(postings::count_of(list.impact(*number)?, *length, self.average))
-                })
-                .sum();
+            let mut count = 0.0;
+            self.lists.each_of(list, members, |length, impact| {
+                count += postings::count_of(impact, length, self.average);
+            });
             if count > 0.0 { postings::saturated(count, length, average) } else { 0.0 }
         };
-        self.lists.iter().zip(&self.factors).map(|(list, factor)| factor * of_term(list)).sum()
+        self.lists.lists.iter().zip(&self.factors).map(|(list, factor)| factor * of_term(list)).sum()
     }
 }
+
+#[cfg(test)]
+#[path = "matches_tests.rs"]
+mod tests;

@@ -7,7 +7,9 @@
 
 mod batch;
 mod carry;
+mod described;
 pub mod document;
+mod doubt;
 pub mod embed;
 pub mod error;
 mod fold;
@@ -23,6 +25,7 @@ mod stamp;
 mod stem;
 mod store;
 mod terms;
+mod top;
 mod typo;
 mod vectors;
 mod write;
@@ -42,7 +45,7 @@ pub(crate) use matches::Matches;
 pub(crate) use postings::rarity;
 pub(crate) use read::Member;
 pub(crate) use terms::{each as each_term, of_question};
-pub(crate) use vectors::Probe;
+pub(crate) use vectors::{Nearest, Probe};
 pub(crate) use write::fingerprint;
 
 use embed::Space;

@@ -16,17 +16,18 @@ const B: f32 = 0.75;
 const TITLE: f32 = 1.6;
 const TAG: f32 = 1.3;
 
-/// A read-only view of a blob.
+/// A read-only view of a blob, or of some of its postings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cells<'a> {
-    numbers: &'a [u8],
+    numbers: &'a [[u8; 2]],
     impacts: &'a [u8],
 }
 
 impl<'a> Cells<'a> {
     pub(crate) fn read(blob: &'a [u8]) -> Self {
         let (numbers, impacts) = blob.split_at(blob.len() / 3 * 2);
-        if numbers.len() == impacts.len() * 2 {
+        let (numbers, _) = numbers.as_chunks::<2>();
+        if numbers.len() == impacts.len() {
             Self { numbers, impacts }
         } else {
             Self { numbers: &[], impacts: &[] }
@@ -39,14 +40,50 @@ impl<'a> Cells<'a> {
 
     /// The impact of one number.
     pub(crate) fn find(&self, number: u16) -> Option<u8> {
-        let (numbers, _) = self.numbers.as_chunks::<2>();
-        let at = numbers.binary_search_by_key(&number, |n| u16::from_le_bytes(*n)).ok()?;
+        let at = self.numbers.binary_search_by_key(&number, |n| u16::from_le_bytes(*n)).ok()?;
         self.impacts.get(at).copied()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u16, u8)> + use<'a> {
-        let numbers = self.numbers.as_chunks::<2>().0.iter().map(|n| u16::from_le_bytes(*n));
+        let numbers = self.numbers.iter().map(|n| u16::from_le_bytes(*n));
         numbers.zip(self.impacts.iter().copied())
+    }
+
+    /// The lowest number.
+    pub(crate) fn first(&self) -> Option<u16> {
+        self.numbers.first().map(|n| u16::from_le_bytes(*n))
+    }
+
+    /// The largest impact, 0 if there is none.
+    pub(crate) fn most(&self) -> u8 {
+        self.impacts.iter().fold(0, |most, impact| most.max(*impact))
+    }
+
+    /// What stands from one number to another, both included.
+    pub(crate) fn between(&self, low: u16, high: u16) -> Self {
+        let start = self.numbers.partition_point(|n| u16::from_le_bytes(*n) < low);
+        let (numbers, impacts) = (&self.numbers[start..], &self.impacts[start..]);
+        let end = numbers.partition_point(|n| u16::from_le_bytes(*n) <= high);
+        Self { numbers: &numbers[..end], impacts: &impacts[..end] }
+    }
+
+    /// Takes off and gives what stands at the front up to a number.
+    pub(crate) fn take_through(&mut self, last: u16) -> Self {
+        let is_in = |n: &[u8; 2]| u16::from_le_bytes(*n) <= last;
+        // Steps that double find the end of a short stretch at the front of a long list.
+        let mut step = 8;
+        while self.numbers.get(step).is_some_and(is_in) {
+            step *= 2;
+        }
+        let within = self.numbers.get(step / 2..).unwrap_or_default();
+        let within = within.get(..step / 2 + 1).unwrap_or(within);
+        let end = match step {
+            8 => self.numbers.iter().take(8).position(|n| !is_in(n)).unwrap_or(8.min(self.numbers.len())),
+            _ => step / 2 + within.partition_point(is_in),
+        };
+        let ((numbers, more), (impacts, after)) = (self.numbers.split_at(end), self.impacts.split_at(end));
+        *self = Self { numbers: more, impacts: after };
+        Self { numbers, impacts }
     }
 }
 
@@ -76,23 +113,23 @@ pub(crate) struct Bag {
 }
 
 impl Bag {
+    /// Calls `found` with every text of a document, what its terms weigh, and whether they count in its length.
+    pub(crate) fn each_text<'d>(document: &'d Document, mut found: impl FnMut(&'d str, f32, bool)) {
+        found(&document.title, TITLE, true);
+        document.tags.iter().for_each(|tag| found(tag, TAG, false));
+        found(&document.speaker, 1.0, true);
+        found(&document.body, 1.0, true);
+    }
+
     /// Calls `found` with every term of a document and its weight, and says how many terms there are.
-    pub(crate) fn each_of(document: &Document, mut found: impl FnMut(&str, f32)) -> u32 {
+    fn each_of(document: &Document, mut found: impl FnMut(&str, f32)) -> u32 {
         let mut length = 0f32;
-        let mut add = |text: &str, field: f32, measured: bool| {
+        Self::each_text(document, |text, field, measured| {
             terms::each(text, |term, weight| {
                 found(term, field * weight);
-                if measured {
-                    length += weight;
-                }
+                length += if measured { weight } else { 0.0 };
             });
-        };
-        add(&document.title, TITLE, true);
-        for tag in &document.tags {
-            add(tag, TAG, false);
-        }
-        add(&document.speaker, 1.0, true);
-        add(&document.body, 1.0, true);
+        });
         length as u32
     }
 
@@ -204,6 +241,19 @@ mod tests {
             let cells: Vec<(u16, u8)> = cells.into_iter().collect();
             let blob = write(cells.iter().copied());
             prop_assert_eq!(Cells::read(&blob).iter().collect::<Vec<_>>(), cells);
+        }
+
+        #[test]
+        fn the_front_of_a_list_is_what_does_not_pass_a_number(cells in proptest::collection::btree_map(any::<u16>(), any::<u8>(), 0..200), last in any::<u16>()) {
+            let cells: Vec<(u16, u8)> = cells.into_iter().collect();
+            let blob = write(cells.iter().copied());
+            let mut rest = Cells::read(&blob);
+            let front = rest.take_through(last);
+            let (want, left): (Vec<_>, Vec<_>) = cells.into_iter().partition(|c| c.0 <= last);
+            prop_assert_eq!(front.most(), want.iter().map(|c| c.1).max().unwrap_or(0));
+            prop_assert_eq!(front.iter().collect::<Vec<_>>(), want);
+            prop_assert_eq!(rest.first(), left.first().map(|c| c.0));
+            prop_assert_eq!(rest.iter().collect::<Vec<_>>(), left);
         }
 
         #[test]

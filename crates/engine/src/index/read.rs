@@ -10,7 +10,7 @@ use super::document::{Card, Document, Role, Status, Trust};
 use super::embed::Space;
 use super::error::IndexError;
 use super::late::LateProbe;
-use super::matches::{Matches, Postings};
+use super::matches::{Lists, Matches};
 use super::postings::{Bag, CHUNK_BITS};
 use super::vectors::{Extent, Nearest, Probe, Vectors};
 use super::{key_of, number_of, typo};
@@ -122,52 +122,49 @@ impl<'a> Reader<'a> {
 
     /// Documents that hold any of `terms`, with their scores.
     pub(crate) fn keywords(&self, terms: &[(String, f32)]) -> Result<Matches, IndexError> {
-        let mut lists: Vec<Postings> =
-            terms.iter().map(|(term, weight)| Postings::new(term, *weight)).collect();
+        Ok(self.matches(self.lists(terms)?))
+    }
+
+    /// The scores that postings make.
+    pub(crate) fn matches(&self, lists: Lists) -> Matches {
+        Matches::new(lists, self.next, self.docs, self.average())
+    }
+
+    /// The postings of `terms`.
+    pub(crate) fn lists(&self, terms: &[(String, f32)]) -> Result<Lists, IndexError> {
+        let mut lists = Lists::of(terms);
         if self.docs == 0 {
-            return Ok(Matches::new(lists, 0, 0, self.average()));
+            return Ok(lists);
         }
         let mut read =
             self.tx.prepare_cached("select chunk, cells from post where part = ?1 and term = ?2")?;
-        for list in &mut lists {
-            let mut rows = read.query(params![self.part, list.term])?;
+        for (at, (term, _)) in terms.iter().enumerate() {
+            let mut rows = read.query(params![self.part, term])?;
             while let Some(row) = rows.next()? {
                 let chunk: u32 = row.get(0)?;
-                list.chunks
-                    .push((chunk << CHUNK_BITS, row.get_ref(1)?.as_blob().unwrap_or_default().to_vec()));
+                lists.chunk(at, chunk << CHUNK_BITS, row.get_ref(1)?.as_blob().unwrap_or_default());
             }
         }
         let average = self.average();
-        let mut waiting =
-            self.tx.prepare_cached("select key, terms from pending where key >= ?1 and key < ?2")?;
+        let mut waiting = self
+            .tx
+            .prepare_cached("select key, terms from pending where key >= ?1 and key < ?2 order by key")?;
         let mut rows = waiting.query(params![key_of(self.part, 0), key_of(self.part + 1, 0)])?;
         while let Some(row) = rows.next()? {
             let number = number_of(row.get(0)?);
             Bag::each_in(row.get_ref(1)?.as_blob().unwrap_or_default(), |term, count, length| {
-                if let Some(list) = lists.iter_mut().find(|l| l.term == term) {
-                    list.waiting.push((number, super::postings::impact(count, length, average)));
-                }
+                lists.waits(term, number, || super::postings::impact(count, length, average));
             });
         }
-        let mut matches = Matches::new(lists, self.next, self.docs, average);
         let mut dead = self.tx.prepare_cached("select chunk, numbers from dead where part = ?1")?;
         let mut rows = dead.query([self.part])?;
         while let Some(row) = rows.next()? {
             let chunk: u32 = row.get(0)?;
             for number in row.get_ref(1)?.as_blob().unwrap_or_default().as_chunks::<2>().0 {
-                matches.remove((chunk << CHUNK_BITS) + u32::from(u16::from_le_bytes(*number)));
+                lists.dead((chunk << CHUNK_BITS) + u32::from(u16::from_le_bytes(*number)));
             }
         }
-        Ok(matches)
-    }
-
-    /// Whether any document holds a term (or held it).
-    pub(crate) fn holds(&self, term: &str) -> Result<bool, IndexError> {
-        let folded = self
-            .tx
-            .prepare_cached("select 1 from post where part = ?1 and term = ?2 limit 1")?
-            .exists(params![self.part, term])?;
-        Ok(folded || self.waiting_terms()?.iter().any(|t| t == term))
+        Ok(lists)
     }
 
     /// The nearest documents by vector.
@@ -223,6 +220,21 @@ impl<'a> Reader<'a> {
         keys.map(|key| Ok(number_of(key?))).collect()
     }
 
+    /// The documents of these kinds, where there is an index of them and no more than `limit`: a user's few facts among many turns.
+    pub(crate) fn all_of(&self, kinds: &[String], limit: usize) -> Result<Option<Vec<u32>>, IndexError> {
+        let [kind] = kinds else { return Ok(None) };
+        if kind != "fact" {
+            return Ok(None);
+        }
+        let mut statement = self
+            .tx
+            .prepare_cached("select key from card where kind = 'fact' and key >= ?1 and key < ?2 limit ?3")?;
+        let range = params![key_of(self.part, 0), key_of(self.part + 1, 0), limit as i64 + 1];
+        let rows = statement.query_map(range, |r| Ok(number_of(r.get(0)?)))?;
+        let found: Vec<u32> = rows.collect::<Result<_, _>>()?;
+        Ok(Some(found).filter(|found| found.len() <= limit))
+    }
+
     /// The members of a group in order, at most `limit` around `position`.
     pub(crate) fn members(&self, group: i64, position: u32, limit: u32) -> Result<Vec<Member>, IndexError> {
         let mut statement = self.tx.prepare_cached("select key, pos, len from card where grp = ?1 and grp <> 0 and pos between ?2 and ?3 order by pos")?;
@@ -263,6 +275,13 @@ impl<'a> Reader<'a> {
             })
         });
         Ok(found.optional()?)
+    }
+
+    /// The ids of all documents.
+    pub(crate) fn ids(&self) -> Result<Vec<String>, IndexError> {
+        let mut statement = self.tx.prepare_cached("select id from doc where part = ?1")?;
+        let rows = statement.query_map([self.part], |r| r.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The number of the document with this id.

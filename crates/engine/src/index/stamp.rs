@@ -1,9 +1,10 @@
-//! Stamps: by what a file or folder is known to be the one that was looked at.
+//! Stamps: by what a file or folder is known to be the one that was looked at, and which files a folder has.
 //!
 //! Comes in: a path. Goes out: a short text that differs when the file was changed, replaced or removed. A file that was changed in
 //! the very moment it was looked at could change once more without a new time; such a stamp is [`UNSURE`] and equals nothing.
 //! Never here: what is in a file.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -42,6 +43,37 @@ pub(super) fn kept(stamp: String, clock: Option<i128>) -> String {
         (Some(time), Some(clock)) if time + TICK <= clock => stamp,
         (None, _) => stamp,
         _ => UNSURE.to_owned(),
+    }
+}
+
+/// The names of a folder's files with an ending. A linked folder could lead anywhere: it has none.
+pub(super) fn names_in(folder: &Path, ending: &str) -> BTreeSet<String> {
+    if std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_symlink()) {
+        return BTreeSet::new();
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.ends_with(ending) && !name.starts_with('.') && !name.contains(['\t', '\n']))
+        .collect()
+}
+
+/// Stamps of the folders and Markdown files below a memory base, two levels down.
+pub(super) fn walk(base: &Path, inner: &str, depth: usize, stamps: &mut BTreeMap<String, String>) {
+    let Ok(entries) = std::fs::read_dir(base.join(inner)) else { return };
+    for entry in entries.flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let Ok(kind) = entry.file_type() else { continue };
+        if name.starts_with('.') || name.contains(['\t', '\n']) {
+            continue;
+        }
+        let inside = if inner.is_empty() { name.clone() } else { format!("{inner}/{name}") };
+        if kind.is_dir() && depth < 2 {
+            stamps.insert(inside.clone(), of(&base.join(&inside)));
+            walk(base, &inside, depth + 1, stamps);
+        } else if kind.is_file() && name.ends_with(".md") {
+            stamps.insert(inside.clone(), of(&base.join(&inside)));
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::error::IndexError;
 
 /// Version of tables and files. Another one means: start over.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
 fn wait(tries: i32) -> bool {
@@ -29,6 +29,7 @@ create table card (key integer primary key, grp integer not null, pos integer no
     trust integer not null, status integer not null, len integer not null, sure real not null, scope text not null,
     role integer not null, speaker integer not null);
 create index card_grp on card (grp, pos, len) where grp <> 0;
+create index card_fact on card (kind) where kind = 'fact';
 create table doc (key integer primary key, part integer not null, id text not null, title text not null, tags text not null,
     body text not null, speaker text not null, paths text not null, file text not null, source text not null, version text not null);
 create unique index doc_id on doc (part, id);

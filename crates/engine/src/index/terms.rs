@@ -206,26 +206,80 @@ pub(crate) fn is_stop(word: &str) -> bool {
         && STOPS.binary_search(&word).is_ok()
 }
 
+/// What a byte is to a run: 0 no part of one, 1 a small letter or digit, 2 a capital, 3 a mark within words, 4 a part of a character that
+/// has to be looked at.
+const CLASSES: [u8; 256] = {
+    let mut out = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        out[byte] = match byte as u8 {
+            b'a'..=b'z' | b'0'..=b'9' => 1,
+            b'A'..=b'Z' => 2,
+            b'_' | b'\'' => 3,
+            128.. => 4,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    out
+};
+
+/// A run of letters, digits and marks, as it stands in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Run<'t> {
+    /// Small letters and digits, perhaps behind one capital: by far the most.
+    Plain(&'t str),
+    /// With capitals, marks, underscores or foreign letters.
+    Mixed(&'t str),
+}
+
+/// Calls `found` with every run of `text`, in order.
+pub(crate) fn each_run<'t>(text: &'t str, mut found: impl FnMut(Run<'t>)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(first) = bytes.get(at) {
+        let start = at;
+        if matches!(CLASSES[usize::from(*first)], 1 | 2) {
+            at += 1;
+            at += bytes[at..].iter().position(|b| CLASSES[usize::from(*b)] != 1).unwrap_or(bytes.len() - at);
+            if bytes.get(at).is_none_or(|b| CLASSES[usize::from(*b)] == 0) {
+                found(Run::Plain(&text[start..at]));
+                at += 1;
+                continue;
+            }
+        }
+        // The rest of the run, by characters where bytes do not tell.
+        while let Some(byte) = bytes.get(at) {
+            match CLASSES[usize::from(*byte)] {
+                0 => break,
+                4 => match text[at..].chars().next().filter(|c| c.is_alphanumeric() || *c == '’') {
+                    Some(c) => at += c.len_utf8(),
+                    None => break,
+                },
+                _ => at += 1,
+            }
+        }
+        let run = text[start..at].trim_matches(['_', '\'', '’']);
+        if !run.is_empty() && run.len() <= LONGEST * 4 {
+            found(Run::Mixed(run));
+        }
+        // What ended it is no part of the next.
+        at += text[at..].chars().next().map_or(1, char::len_utf8);
+    }
+}
+
+/// Calls `found` with every term of a run and its weight, in order.
+pub(crate) fn of_run(run: Run<'_>, buffer: &mut String, found: &mut impl FnMut(&str, f32)) {
+    match run {
+        Run::Plain(run) => emit(run, buffer, found),
+        Run::Mixed(run) => compound(run, buffer, found),
+    }
+}
+
 /// Calls `found` with every term of `text` and its weight, in order.
 pub(crate) fn each(text: &str, mut found: impl FnMut(&str, f32)) {
     let mut buffer = String::with_capacity(32);
-    for run in text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\'' || c == '’')) {
-        let run = run.trim_matches(['_', '\'', '’']);
-        if run.is_empty() {
-            continue;
-        }
-        if run.len() > LONGEST * 4 {
-            continue;
-        }
-        let bytes = run.as_bytes();
-        let tail_is_small = bytes[1..].iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-        if bytes[0].is_ascii_alphanumeric() && tail_is_small {
-            // By far the most words: small letters, perhaps behind one capital.
-            emit(run, &mut buffer, &mut found);
-        } else {
-            compound(run, &mut buffer, &mut found);
-        }
-    }
+    each_run(text, |run| of_run(run, &mut buffer, &mut found));
 }
 
 /// A run with capitals, marks, underscores or foreign letters.
@@ -365,6 +419,22 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn runs_are_what_stands_between_other_characters(text in "([a-zA-Z0-9_'’é日 .,\u{301}-]|\\PC){0,60}") {
+            let cut = |c: char| !(c.is_alphanumeric() || c == '_' || c == '\'' || c == '’');
+            let want: Vec<&str> = text.split(cut).map(|run| run.trim_matches(['_', '\'', '’'])).filter(|run| !run.is_empty()).collect();
+            let mut got = Vec::new();
+            each_run(&text, |run| got.push(run));
+            let plain = |run: &str| run.starts_with(|c: char| c.is_ascii_alphanumeric()) && run[1..].bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+            for (run, want) in got.iter().zip(&want) {
+                match run {
+                    Run::Plain(run) => prop_assert!(plain(run) && run == want),
+                    Run::Mixed(run) => prop_assert_eq!(run, want),
+                }
+            }
+            prop_assert_eq!(got.len(), want.len());
+        }
+
         #[test]
         fn any_text_gives_only_short_terms_in_lower_case(text in ".{0,400}") {
             each(&text, |t, w| {

@@ -3,8 +3,9 @@
 //! Comes in: a context that fits its limits. Goes out: one block whose lines are facts and past turns, each on one line and escaped, so that no
 //! stored text can end the block or begin a line of its own. Nothing if nothing was recalled. Never here: choosing.
 
-use crate::shelf::tiers::{Context, Labelled, format_episodes, format_memories};
+use crate::shelf::tiers::{Context, Labelled, Stored, format_episodes, format_memories};
 use heirloom_core::text::{escape, one_line, strip_control, strip_invisible};
+use std::borrow::Cow;
 
 /// The block; empty if nothing was recalled.
 pub fn tiers_block(context: &Context) -> String {
@@ -13,13 +14,21 @@ pub fn tiers_block(context: &Context) -> String {
     }
     let plain = |text: &str| escape(&strip_invisible(&strip_control(&one_line(text))), false);
     let facts: Vec<(String, Labelled<'_>)> =
-        context.facts.iter().map(|f| (plain(&f.memory.content), (&f.memory).into())).collect();
+        context.facts.iter().map(|f| (plain(&told(&f.memory)), (&f.memory).into())).collect();
     let turns: Vec<(String, bool)> =
         context.episodes.iter().map(|f| (plain(&f.memory.content), f.memory.from_external_content)).collect();
     let facts = format_memories(facts.iter().map(|(content, label)| Labelled { content, ..*label }));
     let turns = format_episodes(turns.iter().map(|(content, external)| (content.as_str(), *external)));
     let lines: Vec<String> = [facts, turns].into_iter().filter(|part| !part.is_empty()).collect();
     format!("<memory-context source=\"tiers\">\n{}\n</memory-context>\n", lines.join("\n"))
+}
+
+/// A fact with what it is about, where its own words do not say so.
+fn told(fact: &Stored) -> Cow<'_, str> {
+    match fact.heading() {
+        Some(heading) => format!("{heading}: {}", fact.content).into(),
+        None => fact.content.as_str().into(),
+    }
 }
 
 #[cfg(test)]

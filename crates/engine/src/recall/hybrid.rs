@@ -10,10 +10,11 @@ use std::collections::HashMap;
 
 use crate::index::embed::{Detail, Embedder, Embedding, Worth};
 use crate::index::{
-    Card, IndexError, LateProbe, Matches, Probe, Reader, Role, Trust, fingerprint, of_question,
+    Card, IndexError, LateProbe, Matches, Nearest, Probe, Reader, Role, Trust, fingerprint, of_question,
 };
 
 use super::ask::{Ask, asks_agent};
+use super::candidates::{Admission, Found, LOOKED_AT};
 use super::explain::{Explain, Factors};
 use super::order;
 use super::weights::{Manner, Weights, is_dialogue, priority};
@@ -35,8 +36,6 @@ const JUDGES: usize = 20;
 const FEW: f32 = 20.0;
 /// Words a prefix may stand for.
 const PREFIXED: usize = 32;
-/// Candidates taken by keywords when conditions will turn many of them away.
-const CONDITIONED: usize = 4_000;
 /// What a mended word counts beside one that was written.
 const MENDED: f32 = 0.7;
 
@@ -73,7 +72,11 @@ pub fn rank(
     ask: &Ask,
     weights: &Weights,
 ) -> Result<Vec<Hit>, IndexError> {
-    let matches = reader.keywords(&question_terms(reader, ask)?)?;
+    let among = reader.all_of(&ask.conditions.kinds, LOOKED_AT)?;
+    if among.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(Vec::new());
+    }
+    let matches = keywords(reader, ask)?;
     let question = match embedder {
         Some(e) if reader.with_vectors() => {
             let detail = if e.has_pieces() { Detail::Pieces } else { Detail::Pooled };
@@ -83,7 +86,8 @@ pub fn rank(
     };
     let probe = question.as_ref().map(|q| Probe::of(&q.vector));
     let worth = embedder.map(Embedder::worth).unwrap_or_default();
-    let mut candidates = gather(reader, &matches, probe.as_ref(), worth, ask, weights)?;
+    let lists = Found { reader, matches: &matches, probe: probe.as_ref(), among };
+    let mut candidates = gather(&lists, worth, ask, weights)?;
     score(&mut candidates, ask, weights);
     candidates.sort_unstable_by(|a, b| {
         b.factors.sum().total_cmp(&a.factors.sum()).then(a.card.number.cmp(&b.card.number))
@@ -117,24 +121,27 @@ pub fn rank(
     order::behind_the_trusted(reader, hits.collect())
 }
 
-/// The question's terms; a word nobody wrote is taken for the nearest one somebody did.
-fn question_terms(reader: &Reader<'_>, ask: &Ask) -> Result<Vec<(String, f32)>, IndexError> {
+/// What holds the question's terms; a word nobody wrote is taken for the nearest one somebody did.
+fn keywords(reader: &Reader<'_>, ask: &Ask) -> Result<Matches, IndexError> {
     let mut terms = of_question(&ask.text);
+    let lists = reader.lists(&terms)?;
     let mut mended = Vec::new();
-    for (term, weight) in &terms {
-        if !reader.holds(term)? {
-            mended.extend(reader.meant(term)?.into_iter().map(|t| (t, weight * MENDED)));
-        }
+    for (term, weight) in lists.unknown() {
+        mended.extend(reader.meant(term)?.into_iter().map(|t| (t, weight * MENDED)));
     }
     for prefix in &ask.conditions.prefixes {
         mended.extend(reader.starting_with(prefix, PREFIXED)?.into_iter().map(|t| (t, 1.0)));
+    }
+    mended.retain(|(term, _)| !terms.iter().any(|(t, _)| t == term));
+    if mended.is_empty() {
+        return Ok(reader.matches(lists));
     }
     for (term, weight) in mended {
         if !terms.iter().any(|(t, _)| *t == term) {
             terms.push((term, weight));
         }
     }
-    Ok(terms)
+    reader.keywords(&terms)
 }
 
 fn manner<'w>(weights: &'w Weights, card: &Card) -> &'w Manner {
@@ -143,24 +150,23 @@ fn manner<'w>(weights: &'w Weights, card: &Card) -> &'w Manner {
 
 /// Collects candidates with their keyword, neighbour, vector and group scores.
 fn gather(
-    reader: &Reader<'_>,
-    matches: &Matches,
-    probe: Option<&Probe>,
+    lists: &Found<'_>,
     worth: Worth,
     ask: &Ask,
     weights: &Weights,
 ) -> Result<Vec<Candidate>, IndexError> {
-    let (mut most, mut near) = (BY_KEYWORD.max(ask.limit), BY_VECTOR.max(ask.limit));
-    if !ask.conditions.is_empty() {
-        (most, near) = (most.max(CONDITIONED), near.max(CONDITIONED));
-    }
-    let by_keyword = matches.best(most);
-    let nearest = probe.map(|p| reader.nearest(p, near)).unwrap_or_default();
-    let mut cards: HashMap<u32, Card> = HashMap::new();
-    let mut numbers: Vec<u32> = by_keyword.iter().chain(&nearest.top).map(|c| c.0).collect();
+    let Found { reader, matches, probe, .. } = *lists;
+    let mut admission = Admission::new(reader, ask);
+    let by_keyword = admission.best(BY_KEYWORD.max(ask.limit), |limit| lists.by_keyword(limit))?;
+    let mut nearest = Nearest::default();
+    let near = admission.best(BY_VECTOR.max(ask.limit), |limit| {
+        nearest = lists.by_vector(limit);
+        std::mem::take(&mut nearest.top)
+    })?;
+    let mut numbers: Vec<u32> = by_keyword.iter().chain(&near).map(|c| c.0).collect();
     let mut groups: HashMap<i64, Vec<crate::index::Member>> = HashMap::new();
     for (i, (number, _)) in by_keyword.iter().enumerate() {
-        let Some(card) = reader.card(*number)? else { continue };
+        let Some(card) = admission.card(*number)? else { continue };
         if card.group != 0 && groups.len() < GROUPS && !groups.contains_key(&card.group) {
             groups.insert(card.group, reader.members(card.group, card.position, MEMBERS)?);
         }
@@ -171,7 +177,6 @@ fn gather(
             numbers
                 .extend(members.iter().filter(|m| m.position.abs_diff(card.position) == 1).map(|m| m.number));
         }
-        cards.insert(*number, card);
     }
     numbers.sort_unstable();
     numbers.dedup();
@@ -185,21 +190,7 @@ fn gather(
     let cosine_of = |number: u32| probe.and_then(|p| reader.cosine(p, number));
     let mut candidates = Vec::with_capacity(numbers.len());
     for number in numbers {
-        let card = match cards.remove(&number) {
-            Some(card) => card,
-            None => match reader.card(number)? {
-                Some(card) => card,
-                None => continue,
-            },
-        };
-        if !ask.admits(&card) {
-            continue;
-        }
-        if ask.conditions.need_text()
-            && !reader.document(number)?.is_some_and(|d| ask.conditions.admit_text(&d))
-        {
-            continue;
-        }
+        let Some(card) = admission.take(number)? else { continue };
         let manner = manner(weights, &card);
         let share = if is_dialogue(&card.kind) { worth.dialogue } else { worth.document };
         let cosine = cosine_of(number);
@@ -279,7 +270,8 @@ fn add_groups(
     let scores: HashMap<i64, f32> = groups
         .iter()
         .map(|(group, members)| {
-            let pairs: Vec<(u32, u32)> = members.iter().map(|m| (m.number, m.length)).collect();
+            let mut pairs: Vec<(u32, u32)> = members.iter().map(|m| (m.number, m.length)).collect();
+            pairs.sort_unstable();
             (*group, matches.together(&pairs, average))
         })
         .collect();

@@ -5,6 +5,7 @@
 
 pub mod answer;
 mod ask;
+mod candidates;
 mod civil;
 mod explain;
 mod hybrid;

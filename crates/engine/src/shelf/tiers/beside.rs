@@ -68,7 +68,10 @@ impl Tiers<'_> {
         let mut beside = Vec::new();
         for known in candidates.into_iter().filter(|known| !fact.supersedes.contains(&known.id)) {
             let other = words(&known.content);
-            if plain == other && normal(&fact.content) == normal(&known.content) {
+            if plain == other
+                && normal(&fact.content) == normal(&known.content)
+                && fact.heading() == known.heading()
+            {
                 return Ok(Standing::Known(Box::new(known)));
             }
             let opposite = match (&fact.statement, &known.statement) {

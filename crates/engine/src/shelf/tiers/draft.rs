@@ -181,11 +181,12 @@ impl TierDraft {
         if !(0.0..=1.0).contains(&stored.confidence) {
             return wrong("confidence", "confidence is a number from 0 to 1", "for example 0.9".to_owned());
         }
+        let subject = stored.statement.as_ref().map(|statement| &statement.subject);
         let names = stored.tags.iter().chain(&stored.session).chain(&stored.message).chain(&stored.tool);
-        for name in names {
+        for name in names.chain(subject) {
             if name.trim().is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
                 let hint = format!("use 1 to {LONGEST_NAME} visible characters");
-                return wrong("tags", "a tag, session, message or tool has no usable name", hint);
+                return wrong("tags", "a tag, subject, session, message or tool has no usable name", hint);
             }
         }
         Ok(())

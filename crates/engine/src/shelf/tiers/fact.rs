@@ -7,7 +7,7 @@
 use super::beside::Standing;
 use super::draft::{Beside, Relation};
 use super::pass::{Kept, said};
-use super::{LifeStatus, Statement, Stored, Tier, TierDraft, Tiers, id, statement};
+use super::{LifeStatus, Stored, Tier, TierDraft, Tiers, id, statement};
 use crate::gate::Entry;
 use crate::gate::inbox::Item;
 use heirloom_core::settings::Profile;
@@ -19,8 +19,8 @@ use serde_json::Value;
 pub struct FactWords {
     /// The sentence.
     pub content: String,
-    /// Its structure; found in the sentence if not given.
-    pub statement: Option<Statement>,
+    /// What it is about, if somebody says so; else the sentence shows it or nothing does.
+    pub subject: Option<String>,
     /// How sure its writer is.
     pub confidence: f64,
     /// Labels.
@@ -38,7 +38,7 @@ impl FactWords {
     pub fn of(content: impl Into<String>) -> FactWords {
         FactWords {
             content: content.into(),
-            statement: None,
+            subject: None,
             confidence: 1.0,
             tags: Vec::new(),
             session: None,
@@ -170,7 +170,7 @@ impl Tiers<'_> {
             id: id::fresh(Tier::Semantic, self.who(), now, world),
             user: self.who().user().to_owned(),
             tier: Tier::Semantic,
-            statement: words.statement.or_else(|| statement::of_sentence(&words.content)),
+            statement: statement::about(words.subject.as_deref(), &words.content),
             content: words.content,
             channel: entry.channel,
             trust,

@@ -88,6 +88,7 @@ impl Tiers<'_> {
                 .hint(format!("change `{by}` instead")));
         }
         let words = FactWords {
+            subject: old.heading().map(str::to_owned),
             confidence: old.confidence,
             tags: old.tags.clone(),
             supersedes: vec![old.id],

@@ -18,7 +18,7 @@ struct Pattern {
 }
 
 /// Subject of sentences in the first person, and of those that say "the user".
-const USER: &str = "user";
+pub(super) const USER: &str = "user";
 
 #[allow(clippy::expect_used, reason = "constant patterns; a test compiles each of them")]
 fn patterns() -> &'static [Pattern] {
@@ -54,9 +54,21 @@ fn patterns() -> &'static [Pattern] {
 /// How many patterns speak of the user; the last ones speak of anything and are too weak to extract by.
 const CERTAIN: usize = 13;
 
-/// What a sentence states, if its form shows it.
-pub(super) fn of_sentence(text: &str) -> Option<Statement> {
-    matching(text, patterns())
+/// What a sentence states, if its form shows it or somebody said what it is about.
+pub(super) fn about(subject: Option<&str>, text: &str) -> Option<Statement> {
+    let found = matching(text, patterns());
+    let Some(subject) = subject.map(str::trim) else { return found };
+    let subject = subject.to_owned();
+    Some(match found {
+        Some(statement) => Statement { subject, ..statement },
+        None => Statement {
+            kind: FactKind::Entity,
+            subject,
+            // Many things may be said of one subject; none of them takes another's place unless its sentence says so.
+            predicate: "is".to_owned(),
+            object: text.to_owned(),
+        },
+    })
 }
 
 fn matching(text: &str, among: &[Pattern]) -> Option<Statement> {
@@ -120,6 +132,7 @@ mod tests {
 
     #[test]
     fn a_sentence_with_a_known_form_is_taken_apart() {
+        let of_sentence = |text| about(None, text);
         let statement = of_sentence("I prefer tabs over spaces.").unwrap();
         assert_eq!((statement.subject.as_str(), statement.predicate.as_str()), ("user", "prefers"));
         assert_eq!(statement.object, "tabs over spaces");
@@ -133,8 +146,18 @@ mod tests {
     }
 
     #[test]
+    fn a_subject_that_somebody_names_counts_whatever_the_sentence_says() {
+        let named = about(Some(" build.server "), "Port 8081, behind the proxy").unwrap();
+        assert_eq!((named.subject.as_str(), named.predicate.as_str()), ("build.server", "is"));
+        assert_eq!(named.object, "Port 8081, behind the proxy");
+        let told = about(Some("staging"), "Never restart it by hand").unwrap();
+        assert_eq!((told.subject.as_str(), told.predicate.as_str()), ("staging", "never"));
+        assert!(!contradict(&named, &about(Some("build.server"), "Runs at night only").unwrap()));
+    }
+
+    #[test]
     fn only_what_cannot_be_true_at_once_contradicts() {
-        let s = |text| of_sentence(text).unwrap();
+        let s = |text| about(None, text).unwrap();
         assert!(contradict(&s("I prefer tabs"), &s("I prefer spaces")));
         assert!(contradict(&s("I like coffee"), &s("I don't like coffee")));
         assert!(contradict(&s("Always squash commits"), &s("Never squash commits")));

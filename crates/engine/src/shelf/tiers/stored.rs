@@ -5,6 +5,7 @@
 use heirloom_core::{Channel, Kind, Memory, MemoryId, Scope, Source, Status, Trust, hash, time};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Which tier a memory is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -227,6 +228,22 @@ impl Stored {
         if self.accepted { Source::ExplicitSave } else { self.channel.source() }
     }
 
+    /// What it is about, where its own words do not say so.
+    pub fn heading(&self) -> Option<&str> {
+        let subject = self.statement.as_ref()?.subject.as_str();
+        let said = subject == super::statement::USER
+            || self.content.to_lowercase().contains(&subject.to_lowercase());
+        (!said).then_some(subject)
+    }
+
+    /// Everything a question may be about: the heading, if there is one, and the text.
+    pub fn searched(&self) -> Cow<'_, str> {
+        match self.heading() {
+            Some(heading) => format!("{heading}\n{}", self.content).into(),
+            None => self.content.as_str().into(),
+        }
+    }
+
     /// SHA-256 of the text.
     pub fn hash(&self) -> String {
         hash::sha256(self.content.as_bytes())
@@ -247,7 +264,10 @@ impl Stored {
         const TITLE: usize = 80;
         let kind = self.tier.kind();
         let name = self.id.split_once(':').map_or(self.id.as_str(), |(_, name)| name);
-        let line = heirloom_core::text::one_line(&self.content);
+        let line = match self.heading() {
+            Some(heading) => heirloom_core::text::one_line(&format!("{heading}: {}", self.content)),
+            None => heirloom_core::text::one_line(&self.content),
+        };
         let title = if line.chars().count() > TITLE {
             format!("{}…", line.chars().take(TITLE - 1).collect::<String>())
         } else {

@@ -108,10 +108,7 @@ pub fn merge_topic(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
             added.push((key.clone(), other));
         }
     }
-    for (at, text) in replaced {
-        page = page.replaced(at, &text);
-    }
-    page = page.without(&out);
+    page = page.replaced_all(replaced).without(&out);
     let mut registers: HashMap<String, Register> = HashMap::new();
     for (subtopic, date, slug) in &ours.keys {
         registers.entry(subtopic.clone()).or_default().take(*date, slug);
@@ -119,6 +116,7 @@ pub fn merge_topic(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     for (subtopic, date, slug) in theirs.keys.iter().filter(|key| !ours.by_key.contains_key(*key)) {
         registers.entry(subtopic.clone()).or_default().take(*date, slug);
     }
+    let mut entries = Vec::with_capacity(added.len());
     for (key, text) in added {
         let text = if ours.by_key.contains_key(&key) {
             let slug = registers.entry(key.0.clone()).or_default().take(key.1, &key.2);
@@ -126,8 +124,9 @@ pub fn merge_topic(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
         } else {
             text
         };
-        page.insert(key.1, &text);
+        entries.push((key.1, text));
     }
+    page.insert_all(entries);
     let lines = new_lines(&base.page.foreign(), &ours.page.foreign(), &theirs.page.foreign());
     with_lines(page.text(), &lines).into_bytes()
 }
@@ -174,28 +173,26 @@ fn with_lines(text: &str, lines: &[String]) -> String {
 /// Merges an index.
 pub fn merge_index(base: &[u8], ours: &[u8], theirs: &[u8]) -> Vec<u8> {
     let Some([base, ours, theirs]) = texts([base, ours, theirs]) else { return side_by_side(ours, theirs) };
-    type Lines = HashMap<(String, String), String>;
-    let read = |text: &str| -> Lines {
+    type Known = HashMap<(String, String), String>;
+    let read = |text: &str| -> Known {
         index::lines(text).into_iter().map(|(t, s, words)| ((t, s), words)).collect()
     };
     let (old, mine, other) = (read(base), read(ours), read(theirs));
-    let mut out = ours.to_owned();
+    let mut put = index::Lines::new();
     for (topic, subtopic, words) in index::lines(theirs) {
-        let key = (topic.clone(), subtopic.clone());
+        let key = (topic, subtopic);
         match mine.get(&key) {
             None if old.get(&key) == Some(&words) => {}
-            None => out = index::with(&out, &topic, &subtopic, &words, false),
-            Some(kept) if old.get(&key) == Some(kept) => {
-                out = index::with(&out, &topic, &subtopic, &words, true)
-            }
+            None => drop(put.entry(key).or_insert((words, false))),
+            Some(kept) if old.get(&key) == Some(kept) => drop(put.insert(key, (words, true))),
             Some(_) => {}
         }
     }
-    for (key, words) in &mine {
-        if old.get(key) == Some(words) && !other.contains_key(key) {
-            out = index::without(&out, &key.0, &key.1);
-        }
-    }
+    let gone = |(key, words): &(&(String, String), &String)| {
+        old.get(*key) == Some(*words) && !other.contains_key(*key)
+    };
+    let gone = mine.iter().filter(gone).map(|(key, _)| key.clone()).collect();
+    let out = index::without_all(&index::with_all(ours, &put), &gone);
     // Lines of the index proper are dealt with above; the rest is other people's text.
     let rest = |text: &str| -> String {
         let own =

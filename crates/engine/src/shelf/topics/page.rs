@@ -83,33 +83,41 @@ impl Page {
 
     /// Puts an entry in, above all that are not newer. `entry` has line feeds only and ends in one.
     pub(super) fn insert(&mut self, date: Date, entry: &str) {
-        let at = self
-            .spots
-            .iter()
-            .find(|spot| spot.heading.date <= date)
-            .map(|spot| spot.range.start)
-            .or_else(|| self.spots.last().map(|spot| spot.range.end))
-            .unwrap_or(self.text.len());
-        self.insert_at(at, entry);
+        self.insert_all(vec![(date, entry.to_owned())]);
     }
 
-    fn insert_at(&mut self, at: usize, entry: &str) {
-        let crlf = self.is_crlf();
-        let (before, after) = self.text.split_at(at);
-        let end_of = |text: &str| text.trim_end_matches([' ', '\t', '\r']).ends_with('\n');
-        let gap = if before.is_empty() || before == "\u{feff}" {
-            ""
-        } else if !end_of(before) {
-            "\n\n"
-        } else if end_of(before.trim_end_matches([' ', '\t', '\r']).strip_suffix('\n').unwrap_or_default()) {
-            ""
-        } else {
-            "\n"
+    /// Puts entries in one after the other, each above all that are not newer, in one pass over the text.
+    pub(super) fn insert_all(&mut self, entries: Vec<(Date, String)>) {
+        if entries.is_empty() {
+            return;
+        }
+        // The oldest date down to each entry: where it first is no newer than a date, that date's place is.
+        let mut oldest: Vec<Date> = Vec::with_capacity(self.spots.len());
+        for spot in &self.spots {
+            let before = oldest.last().copied().unwrap_or(spot.heading.date);
+            oldest.push(before.min(spot.heading.date));
+        }
+        let end = self.spots.last().map_or(self.text.len(), |spot| spot.range.end);
+        let place = |date: Date| {
+            let at = oldest.partition_point(|old| *old > date);
+            self.spots.get(at).map_or(end, |spot| spot.range.start)
         };
-        let tail = if after.is_empty() { "" } else { "\n" };
-        let piece = format!("{gap}{entry}{tail}");
-        let piece = if crlf { piece.replace('\n', "\r\n") } else { piece };
-        let text = format!("{before}{piece}{after}");
+        let mut placed: Vec<(usize, Date, String)> =
+            entries.into_iter().map(|(date, entry)| (place(date), date, entry)).collect();
+        // Of one place the newest stands on top, of one day the one that came last.
+        placed.reverse();
+        placed.sort_by_key(|(at, date, _)| (*at, std::cmp::Reverse(*date)));
+        let crlf = self.is_crlf();
+        let mut text = String::with_capacity(self.text.len());
+        let (mut from, count) = (0, placed.len());
+        for (n, (at, _, entry)) in placed.into_iter().enumerate() {
+            text.push_str(&self.text[from..at]);
+            from = at;
+            let is_last = n + 1 == count && at == self.text.len();
+            let piece = format!("{}{entry}{}", gap(&text), if is_last { "" } else { "\n" });
+            text.push_str(&if crlf { piece.replace('\n', "\r\n") } else { piece });
+        }
+        text.push_str(&self.text[from..]);
         *self = Page::read(text);
     }
 
@@ -142,14 +150,42 @@ impl Page {
     /// Writes another text in an entry's place; the blank lines behind it stay.
     #[must_use]
     pub(super) fn replaced(&self, at: usize, entry: &str) -> Page {
-        let range = self.spots[at].range.clone();
-        let raw = &self.text[range.clone()];
-        let kept = raw.trim_end_matches(['\n', '\r', ' ', '\t']);
-        let tail = &raw[kept.len()..];
-        let entry = entry.trim_end_matches('\n');
-        let entry = if self.is_crlf() { entry.replace('\n', "\r\n") } else { entry.to_owned() };
-        let tail = if tail.is_empty() { "\n" } else { tail };
-        Page::read(format!("{}{entry}{tail}{}", &self.text[..range.start], &self.text[range.end..]))
+        self.replaced_all(vec![(at, entry.to_owned())])
+    }
+
+    /// The same for several entries, in the order of the file.
+    #[must_use]
+    pub(super) fn replaced_all(&self, entries: Vec<(usize, String)>) -> Page {
+        let crlf = self.is_crlf();
+        let mut text = String::with_capacity(self.text.len());
+        let mut from = 0;
+        for (at, entry) in entries {
+            let range = self.spots[at].range.clone();
+            let raw = &self.text[range.clone()];
+            let tail = &raw[raw.trim_end_matches(['\n', '\r', ' ', '\t']).len()..];
+            let entry = entry.trim_end_matches('\n');
+            text.push_str(&self.text[from..range.start]);
+            text.push_str(&if crlf { entry.replace('\n', "\r\n") } else { entry.to_owned() });
+            text.push_str(if tail.is_empty() { "\n" } else { tail });
+            from = range.end;
+        }
+        text.push_str(&self.text[from..]);
+        Page::read(text)
+    }
+}
+
+/// What parts an entry from the text before it: a blank line, as far as there is none.
+fn gap(before: &str) -> &'static str {
+    let blank = [' ', '\t', '\r'];
+    let ends = |text: &str| text.trim_end_matches(blank).ends_with('\n');
+    if before.is_empty() || before == "\u{feff}" {
+        ""
+    } else if !ends(before) {
+        "\n\n"
+    } else if ends(before.trim_end_matches(blank).strip_suffix('\n').unwrap_or_default()) {
+        ""
+    } else {
+        "\n"
     }
 }
 

@@ -65,11 +65,8 @@ impl Topics<'_> {
         }
         let there = pages(stock);
         let mut text = files::read_text(&path, files::MAX_FILE)?.unwrap_or_default();
-        for (topic, subtopic, _) in index::lines(&text) {
-            if !there.contains(&(topic.clone(), subtopic.clone())) {
-                text = index::without(&text, &topic, &subtopic);
-            }
-        }
+        let listed = index::lines(&text).into_iter().map(|(topic, subtopic, _)| (topic, subtopic));
+        text = index::without_all(&text, &listed.filter(|line| !there.contains(line)).collect());
         if text != before {
             files::write(&path, text.as_bytes(), Mode::Shared)?;
         }

@@ -4,6 +4,7 @@
 //! lower case; the new text, the question or the earlier record comes first. Never here: deciding what happens to a pair.
 
 use super::record::Record;
+use super::scan::both;
 use heirloom_core::text::{Probe, is_word, overlap, share, shared, word_set};
 use serde::Serialize;
 
@@ -25,6 +26,9 @@ pub fn likeness(first: &str, second: &str) -> Likeness {
     }
 }
 
+/// From so many texts on, two threads compare faster than one.
+const MANY: usize = 1000;
+
 /// The first of these records that a new text duplicates: as many words in common, or as alike in sequence, as the floors say.
 pub(super) fn duplicate_of<'r, 'a>(
     text: &str,
@@ -38,11 +42,21 @@ where
     let lower = text.to_lowercase();
     let words = Words::of(&lower);
     let probe = Probe::new(&lower);
-    let mut stored = String::new();
-    among.into_iter().find(|record| {
-        lower_into(&record.text, &mut stored);
-        words.overlap_reaches(&stored, overlap_floor) || probe.reaches(&stored, ratio_floor).is_some()
-    })
+    let first_in = |records: &[&'r Record<'a>]| {
+        let mut stored = String::new();
+        let alike = |record: &&&'r Record<'a>| {
+            lower_into(&record.text, &mut stored);
+            words.overlap_reaches(&stored, overlap_floor) || probe.reaches(&stored, ratio_floor).is_some()
+        };
+        records.iter().find(alike).copied()
+    };
+    let among: Vec<&'r Record<'a>> = among.collect();
+    if among.len() < MANY {
+        return first_in(&among);
+    }
+    let (early, late) = among.split_at(among.len() / 2);
+    let (first, second) = both(|| first_in(early), || first_in(late));
+    first.or(second)
 }
 
 /// The lower-case form of a text, in a buffer that is used again for the next one.
@@ -58,13 +72,13 @@ fn lower_into(text: &str, buffer: &mut String) {
 
 /// A set of words with a mark for each, so that most words that are not in it are known without a search.
 struct Words<'a> {
-    sorted: Vec<&'a str>,
+    sorted: Vec<&'a [u8]>,
     marks: Marks,
 }
 
 impl<'a> Words<'a> {
     fn of(lower: &'a str) -> Words<'a> {
-        let sorted = word_set(lower);
+        let sorted: Vec<&[u8]> = word_set(lower).into_iter().map(str::as_bytes).collect();
         let mut marks = Marks::default();
         sorted.iter().for_each(|word| marks.set(word));
         Words { sorted, marks }
@@ -76,12 +90,37 @@ impl<'a> Words<'a> {
     fn overlap_reaches(&self, stored: &str, floor: f64) -> bool {
         let mut hits = 0;
         let mut marks = Marks::default();
-        for word in stored.split(|c| !is_word(c)).filter(|word| !word.is_empty()) {
+        each_word(stored, |word| {
             marks.set(word);
             hits += usize::from(self.marks.has(word) && self.sorted.binary_search(&word).is_ok());
-        }
+        });
         let bound = share(hits, self.sorted.len().min(marks.count()));
-        bound >= floor && overlap(&self.sorted, &word_set(stored)) >= floor
+        bound >= floor && {
+            let mine: Vec<&str> = self.sorted.iter().filter_map(|word| str::from_utf8(word).ok()).collect();
+            overlap(&mine, &word_set(stored)) >= floor
+        }
+    }
+}
+
+/// Which bytes of an ASCII text belong to a word.
+const IN_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128u8 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    table
+};
+
+/// The words of a text, repeated ones too.
+fn each_word<'t>(text: &'t str, mut tell: impl FnMut(&'t [u8])) {
+    if text.is_ascii() {
+        let words = text.as_bytes().split(|byte| !IN_WORD[usize::from(*byte)]);
+        words.filter(|word| !word.is_empty()).for_each(tell);
+    } else {
+        let words = text.split(|c| !is_word(c)).filter(|word| !word.is_empty());
+        words.for_each(|word| tell(word.as_bytes()));
     }
 }
 
@@ -91,19 +130,19 @@ struct Marks([u64; 4]);
 
 impl Marks {
     /// The mark of a word: from its length and three of its bytes.
-    fn of(word: &str) -> (usize, u64) {
-        let (bytes, len) = (word.as_bytes(), word.len());
-        let at = |i: usize| u32::from(bytes.get(i).copied().unwrap_or_default());
+    fn of(word: &[u8]) -> (usize, u64) {
+        let len = word.len();
+        let at = |i: usize| u32::from(word.get(i).copied().unwrap_or_default());
         let mix = (at(0) * 37) ^ (at(len.saturating_sub(1)) * 101) ^ (at(len / 2) * 17) ^ (len as u32 * 59);
         ((mix >> 6 & 3) as usize, 1 << (mix & 63))
     }
 
-    fn set(&mut self, word: &str) {
+    fn set(&mut self, word: &[u8]) {
         let (row, bit) = Marks::of(word);
         self.0[row] |= bit;
     }
 
-    fn has(&self, word: &str) -> bool {
+    fn has(&self, word: &[u8]) -> bool {
         let (row, bit) = Marks::of(word);
         self.0[row] & bit != 0
     }

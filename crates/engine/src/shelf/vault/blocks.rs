@@ -86,7 +86,7 @@ impl Vault<'_> {
         }
         let current = self.current()?;
         let view = current.view();
-        if view.resolved.is_empty() {
+        if view.in_use() == 0 {
             return Ok(String::new());
         }
         let forgotten = self.forgotten()?;
@@ -95,7 +95,7 @@ impl Vault<'_> {
             reader.scopes.iter().any(|scope| *scope == record.scope)
                 && !forgotten.contains(record.id.as_ref())
         };
-        let mut held: Vec<Held<'_>> = view.resolved.active().filter(wanted).collect();
+        let mut held: Vec<Held<'_>> = view.active().filter(wanted).collect();
         self.drop_gone(&mut held);
         render(&held)
     }

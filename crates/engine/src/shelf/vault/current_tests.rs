@@ -8,9 +8,14 @@ fn line(id: usize, version: usize, filler: usize) -> String {
     )
 }
 
-/// A vault of more than the limit, in which most lines no longer count.
+/// A vault of more than the limit, in which most lines no longer count and every fifth memory is retired.
 fn large() -> String {
-    let file: String = (0..20_000).map(|n| line(n % 1501, 1 + n / 1501, 8 + n % 9)).collect();
+    let retired = |line: String| line.replace("\"deleted_at\": null", "\"deleted_at\": \"2026-01-01\"");
+    let one = |n: usize| match n % 1501 % 5 {
+        0 if n >= 17_000 => retired(line(n % 1501, 1 + n / 1501, 8 + n % 9)),
+        _ => line(n % 1501, 1 + n / 1501, 8 + n % 9),
+    };
+    let file: String = (0..20_000).map(one).collect();
     assert!(file.len() as u64 > LARGE);
     file
 }
@@ -20,12 +25,17 @@ fn compare(text: &[u8], through_a_buffer: bool) {
     let path = folder.path().join("vault.jsonl");
     std::fs::write(&path, text).unwrap();
     let current = Current::read(&path).unwrap();
-    assert_eq!(current.picked.is_some(), through_a_buffer);
+    assert_eq!(matches!(current.0, Kept::Picked(_)), through_a_buffer);
     let (view, image) = (current.view(), Image::of(text));
     let whole = image.resolve();
-    assert_eq!(view.lines, image.lines());
-    assert!(view.resolved.all().eq(whole.all()));
-    assert_eq!(view.resolved.broken, whole.broken);
+    assert_eq!((view.lines, view.ids), (image.lines(), whole.len()));
+    assert!(view.active().eq(whole.active()));
+    for held in whole.all() {
+        let retired =
+            view.retired(&held.record.id).map(|one| (one.record.into_owned(), one.bytes.into_owned()));
+        let plain = (!held.record.is_active()).then(|| (held.record.into_owned(), held.bytes.to_owned()));
+        assert_eq!(retired, plain);
+    }
     assert!(view.knows("0000000005dc") && !view.knows("ffffffffffff"));
 }
 
@@ -58,5 +68,5 @@ fn anything_unusual_is_looked_at_line_by_line() {
 #[test]
 fn no_file_is_an_empty_vault() {
     let current = Current::read(Path::new("/nonexistent/vault.jsonl")).unwrap();
-    assert!(current.view().resolved.is_empty());
+    assert_eq!((current.view().ids, current.view().lines), (0, 0));
 }

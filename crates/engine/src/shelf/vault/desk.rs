@@ -1,8 +1,9 @@
 //! The vault as one write sees it: what counts in the file, and on top of it what the writes before it in the same call added.
 //!
-//! Comes in: resolved lines, then new records one by one. Goes out: what is there under an id or a topic, and how much is in use.
+//! Comes in: what is in use, the retired memories the writes name, then new records one by one. Goes out: what is there under an id or
+//! a topic, and how much is in use. Never here: a retired memory nobody named; only that its id is taken is known, by the view.
 
-use super::image::Resolved;
+use super::current::View;
 use super::record::Record;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,24 +19,31 @@ pub(super) struct Slot<'a> {
 #[derive(Debug)]
 pub(super) struct Desk<'a> {
     slots: Vec<Slot<'a>>,
-    by_id: HashMap<String, usize>,
+    by_id: HashMap<Cow<'a, str>, usize, foldhash::fast::RandomState>,
     active: usize,
     /// Slots that were there before this call.
     stored: usize,
 }
 
 impl<'a> Desk<'a> {
-    pub(super) fn of(resolved: &Resolved<'a>) -> Desk<'a> {
-        let room = resolved.len();
+    /// What is in use, and of what is not the memories of these ids.
+    pub(super) fn of(view: &View<'a>, named: impl Iterator<Item = String>) -> Desk<'a> {
+        let room = view.in_use();
         let mut desk = Desk {
             slots: Vec::with_capacity(room),
-            by_id: HashMap::with_capacity(room),
+            by_id: HashMap::with_capacity_and_hasher(room, foldhash::fast::RandomState::default()),
             active: 0,
-            stored: room,
+            stored: 0,
         };
-        for one in resolved.all() {
+        for one in view.active() {
             desk.put(one.record, Cow::Borrowed(one.bytes));
         }
+        for id in named {
+            if let Some(one) = view.retired(&id).filter(|_| desk.get(&id).is_none()) {
+                desk.put(one.record, one.bytes);
+            }
+        }
+        desk.stored = desk.slots.len();
         desk
     }
 
@@ -48,7 +56,7 @@ impl<'a> Desk<'a> {
                 self.slots[at] = Slot { record, bytes };
             }
             None => {
-                self.by_id.insert(record.id.to_string(), self.slots.len());
+                self.by_id.insert(record.id.clone(), self.slots.len());
                 self.slots.push(Slot { record, bytes });
             }
         }

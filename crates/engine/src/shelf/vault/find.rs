@@ -112,7 +112,7 @@ impl Vault<'_> {
         limit: usize,
     ) -> Result<Vec<(Record<'static>, f64)>> {
         let current = self.current()?;
-        let held: Vec<Held<'_>> = current.view().resolved.active().collect();
+        let held: Vec<Held<'_>> = current.view().active().collect();
         let hits = search(&held, query, &Filter::in_scopes(scopes), limit);
         Ok(hits.into_iter().map(|(one, score)| (one.record.clone().into_owned(), score)).collect())
     }
@@ -120,7 +120,7 @@ impl Vault<'_> {
     /// The newest records filed as asked.
     pub fn recall(&self, filter: &Filter<'_>, limit: usize) -> Result<Vec<Record<'static>>> {
         let current = self.current()?;
-        let held: Vec<Held<'_>> = current.view().resolved.active().collect();
+        let held: Vec<Held<'_>> = current.view().active().collect();
         Ok(recall(&held, filter, limit).into_iter().map(|one| one.record.clone().into_owned()).collect())
     }
 
@@ -177,12 +177,11 @@ impl Vault<'_> {
 /// What is in use in these scopes.
 fn wanted<'c>(current: &'c Current, scopes: Option<&[&str]>) -> Vec<Held<'c>> {
     let filter = Filter::in_scopes(scopes);
-    current.view().resolved.active().filter(|one| filter.wants(&one.record)).collect()
+    current.view().active().filter(|one| filter.wants(&one.record)).collect()
 }
 
 fn stats(view: &View<'_>, rules: &Rules) -> Stats {
-    let resolved = &view.resolved;
-    let active: Vec<Record<'_>> = resolved.active().map(|held| held.record).collect();
+    let active: Vec<Record<'_>> = view.active().map(|held| held.record).collect();
     let tally = |of: fn(&Record<'_>) -> String| {
         let mut counts = BTreeMap::new();
         for record in &active {
@@ -195,7 +194,7 @@ fn stats(view: &View<'_>, rules: &Rules) -> Stats {
         active_count: active.len(),
         max_active: rules.capacity,
         utilization_pct: one_decimal(share(active.len(), rules.capacity) * 100.0),
-        deleted_count: resolved.len() - active.len(),
+        deleted_count: view.ids - active.len(),
         raw_lines: view.lines,
         compactable_lines: view.lines - active.len(),
         bloat_ratio: one_decimal(share(view.lines, active.len().max(1))),

@@ -44,7 +44,8 @@ pub struct Held<'a> {
 /// costs memory only for what is wanted of it.
 #[derive(Debug)]
 pub struct Resolved<'a> {
-    pub(super) lines: Vec<Line<'a>>,
+    /// By the number of the id, each with whether its memory is in use; nothing for an id no line of which can be read.
+    lines: Vec<Option<(Line<'a>, bool)>>,
     /// Lines that cannot be read, in order. Lines that would not count anyway are looked at by [`Image::broken`] only.
     pub broken: Vec<Broken<'a>>,
 }
@@ -52,27 +53,36 @@ pub struct Resolved<'a> {
 impl<'a> Resolved<'a> {
     /// How many ids there are.
     pub fn len(&self) -> usize {
-        self.lines.len()
+        self.lines.iter().flatten().count()
     }
 
     /// Whether there is no id.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.len() == 0
     }
 
     /// Tombstones included, in order of first appearance.
     pub fn all(&self) -> impl Iterator<Item = Held<'a>> {
-        self.lines.iter().filter_map(|line| line.read().ok())
+        self.lines.iter().flatten().filter_map(|(line, _)| line.read().ok())
     }
 
     /// What is in use.
     pub fn active(&self) -> impl Iterator<Item = Held<'a>> {
-        self.all().filter(|held| held.record.is_active())
+        self.lines_in_use().filter_map(|line| line.read().ok())
+    }
+
+    pub(super) fn lines_in_use(&self) -> impl Iterator<Item = Line<'a>> {
+        self.lines.iter().flatten().filter(|(_, in_use)| *in_use).map(|(line, _)| *line)
+    }
+
+    /// The line that counts for the id of that number.
+    pub(super) fn line(&self, number: u32) -> Option<Line<'a>> {
+        self.lines.get(number as usize)?.map(|(line, _)| line)
     }
 }
 
 impl<'a> Line<'a> {
-    fn read(self) -> Result<Held<'a>, Broken<'a>> {
+    pub(super) fn read(self) -> Result<Held<'a>, Broken<'a>> {
         match Record::parse(self.bytes) {
             Ok(record) => Ok(Held { record, bytes: self.bytes, number: self.number }),
             Err(why) => Err(Broken { number: self.number, why, bytes: self.bytes }),
@@ -104,6 +114,11 @@ impl<'a> Image<'a> {
         self.part.knows(id)
     }
 
+    /// What the scan found.
+    pub(super) fn part(&self) -> &Part {
+        &self.part
+    }
+
     fn line(&self, place: Place) -> Line<'a> {
         let start = place.start as usize;
         Line { bytes: &self.bytes[start..start + place.len as usize], number: place.number as usize }
@@ -111,13 +126,11 @@ impl<'a> Image<'a> {
 
     /// The line that counts for each id. Where that line turns out to be unreadable, the next best one counts.
     pub fn resolve(&self) -> Resolved<'a> {
-        let mut lines: Vec<Option<Line<'a>>> =
-            self.part.best.iter().map(|best| Some(self.line(best.place))).collect();
-        let wrong: HashSet<u32> = (0..)
-            .zip(&lines)
-            .filter(|(_, line)| line.is_some_and(|line| line.read().is_err()))
-            .map(|(at, _)| at)
-            .collect();
+        let counted = |line: Line<'a>| Record::in_use(line.bytes).ok().map(|in_use| (line, in_use));
+        let mut lines: Vec<Option<(Line<'a>, bool)>> =
+            self.part.best.iter().map(|best| counted(self.line(best.place))).collect();
+        let wrong: HashSet<u32> =
+            (0..).zip(&lines).filter(|(_, line)| line.is_none()).map(|(at, _)| at).collect();
         let mut broken: Vec<Broken<'a>> = self
             .part
             .broken
@@ -130,11 +143,11 @@ impl<'a> Image<'a> {
         if !wrong.is_empty() {
             let mut next_best = self.next_best(&wrong, &mut broken);
             for at in wrong {
-                lines[at as usize] = next_best.remove(&at);
+                lines[at as usize] = next_best.remove(&at).and_then(counted);
             }
         }
         broken.sort_by_key(|line| line.number);
-        Resolved { lines: lines.into_iter().flatten().collect(), broken }
+        Resolved { lines, broken }
     }
 
     /// For ids whose best line cannot be read, the best one that can.

@@ -113,6 +113,14 @@ impl<'a> Record<'a> {
         })
     }
 
+    /// Whether the memory of a line is in use; the error is [`Record::parse`]'s.
+    pub(super) fn in_use(line: &'a [u8]) -> Result<bool, String> {
+        match layout::in_use(line).filter(|_| line.len() <= MAX_LINE) {
+            Some(in_use) => Ok(in_use),
+            None => Record::parse(line).map(|record| record.is_active()),
+        }
+    }
+
     /// The line, without its line break.
     pub fn line(&self) -> String {
         let mut line = String::with_capacity(self.text.len() + 256);

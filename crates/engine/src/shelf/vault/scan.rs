@@ -45,18 +45,37 @@ impl<'a> Id<'a> {
     }
 }
 
+/// No value of twelve hex digits.
+const OTHER: u64 = u64::MAX;
+
 /// The value of twelve hex digits in lower case.
 fn hex(digits: &[u8; 12]) -> Option<u64> {
-    let mut value = 0;
-    for digit in digits {
-        let nibble = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => return None,
-        };
-        value = value << 4 | u64::from(nibble);
+    let (high, low) = digits.split_first_chunk::<8>()?;
+    let low: [u8; 4] = low.try_into().ok()?;
+    let high = nibbles(u64::from_be_bytes(*high))?;
+    let low = nibbles(u64::from(u32::from_be_bytes(low)) | 0x3030_3030_0000_0000)?;
+    Some(high << 16 | low)
+}
+
+/// The value of eight hex digits in lower case, all eight at once: this is asked for every line of a file.
+fn nibbles(digits: u64) -> Option<u64> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    if digits & TOPS != 0 {
+        return None;
     }
-    Some(value)
+    // The top bit of a byte says whether it is at least that large; no byte is above 127, so nothing carries over.
+    let at_least = |least: u64| (digits + ONES * (128 - least)) & TOPS;
+    let digit = at_least(0x30) & !at_least(0x3a);
+    let letter = at_least(0x61) & !at_least(0x67);
+    if digit | letter != TOPS {
+        return None;
+    }
+    // `a` is 0x61: its low half says 1, and 9 more makes it 10.
+    let mut value = (digits & (ONES * 0x0f)) + (letter >> 7) * 9;
+    value = (value | value >> 4) & 0x00ff_00ff_00ff_00ff;
+    value = (value | value >> 8) & 0x0000_ffff_0000_ffff;
+    Some((value | value >> 16) & 0xffff_ffff)
 }
 
 /// A stretch of the file, scanned.
@@ -67,6 +86,8 @@ pub(super) struct Part {
     others: HashMap<Vec<u8>, u32>,
     /// For each id the line that counts, in order of first appearance.
     pub(super) best: Vec<Best>,
+    /// The ids themselves in the same order; [`OTHER`] for one that is not ours.
+    keys: Vec<u64>,
     /// Lines that cannot be read, and why.
     pub(super) broken: Vec<(Place, String)>,
     /// Lines that are not blank.
@@ -95,6 +116,18 @@ impl Part {
         start
     }
 
+    /// Makes room for the ids of what is still to come, by the lines so far: where nearly each one brought a new id, the next ones
+    /// will too, and growing step by step would cost as much again. Where ids repeat, tables stay small and quick.
+    pub(super) fn expect(&mut self, bytes_so_far: u64, bytes_to_come: u64) {
+        let (ids, lines) = (self.best.len(), self.lines);
+        if ids * 8 >= lines * 7 && bytes_so_far > 0 {
+            let more = (bytes_to_come.saturating_mul(lines as u64) / bytes_so_far) as usize;
+            self.ours.reserve(more);
+            self.best.reserve(more);
+            self.keys.reserve(more);
+        }
+    }
+
     /// Takes what follows the last line break.
     pub(super) fn end(&mut self, rest: &[u8], base: u64) {
         self.take(rest, base);
@@ -116,15 +149,18 @@ impl Part {
 
     fn count(&mut self, id: Id<'_>, new: Best) {
         let next = self.best.len() as u32;
-        let at = match id {
-            Id::Ours(value) => *self.ours.entry(value).or_insert(next),
+        let (key, at) = match id {
+            Id::Ours(value) => (value, *self.ours.entry(value).or_insert(next)),
             Id::Other(id) => match self.others.get(id.as_ref()) {
-                Some(&at) => at,
-                None => *self.others.entry(id.into_owned()).or_insert(next),
+                Some(&at) => (OTHER, at),
+                None => (OTHER, *self.others.entry(id.into_owned()).or_insert(next)),
             },
         };
         match self.best.get_mut(at as usize) {
-            None => self.best.push(new),
+            None => {
+                self.best.push(new);
+                self.keys.push(key);
+            }
             Some(best) if new.version > best.version => *best = new,
             Some(_) => {}
         }
@@ -134,18 +170,14 @@ impl Part {
     pub(super) fn join(&mut self, after: Part) {
         let shift = self.breaks;
         let moved = |place: Place| Place { number: place.number + shift, ..place };
-        let mut ids: Vec<Option<Id<'_>>> = vec![None; after.best.len()];
-        for (value, at) in after.ours {
-            ids[at as usize] = Some(Id::Ours(value));
-        }
-        for (id, at) in after.others {
-            ids[at as usize] = Some(Id::Other(Cow::Owned(id)));
-        }
-        for (id, best) in ids.into_iter().zip(after.best) {
-            // Every number was given to an id when it was first seen.
-            if let Some(id) = id {
-                self.count(id, Best { place: moved(best.place), ..best });
-            }
+        let mut others: HashMap<u32, Vec<u8>> = after.others.into_iter().map(|(id, at)| (at, id)).collect();
+        for (at, (key, best)) in (0..).zip(after.keys.into_iter().zip(after.best)) {
+            let id = match key {
+                // Every number was given to an id when it was first seen.
+                OTHER => Id::Other(Cow::Owned(others.remove(&at).unwrap_or_default())),
+                ours => Id::Ours(ours),
+            };
+            self.count(id, Best { place: moved(best.place), ..best });
         }
         self.broken.extend(after.broken.into_iter().map(|(place, why)| (moved(place), why)));
         self.lines += after.lines;

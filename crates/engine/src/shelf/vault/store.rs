@@ -185,7 +185,7 @@ impl<'e> Vault<'e> {
     ) -> Result<Vec<Result<Stored>>> {
         let current = self.current()?;
         let view = current.view();
-        let mut desk = Desk::of(&view.resolved);
+        let mut desk = Desk::of(&view, writes.iter().filter_map(Write::names));
         let mut kept = Vec::new();
         let mut outcomes = Vec::with_capacity(writes.len());
         for (n, write) in writes.into_iter().enumerate() {

@@ -34,9 +34,20 @@ impl Vault<'_> {
         Ok(ids.into_iter().filter_map(vault).collect())
     }
 
-    fn memory(&self, held: &Held<'_>) -> Result<Memory> {
-        let record = &held.record;
-        let content_hash = hash::sha256(held.bytes);
+    /// The memories of these lines that are wanted.
+    fn listed<'a>(&self, wanted: &Listing, lines: impl Iterator<Item = Held<'a>>) -> Result<Vec<Memory>> {
+        let forgotten = self.forgotten()?;
+        let fits = |record: &Record<'_>| {
+            let status = if record.is_active() { Status::Active } else { Status::Retired };
+            wanted.status.is_none_or(|s| s == status)
+                && wanted.kind.as_ref().is_none_or(|kind| *kind == record.kind())
+                && !forgotten.contains(record.id.as_ref())
+        };
+        lines.filter(|held| fits(&held.record)).map(|held| self.memory(&held.record, held.bytes)).collect()
+    }
+
+    fn memory(&self, record: &Record<'_>, line: &[u8]) -> Result<Memory> {
+        let content_hash = hash::sha256(line);
         let standing = self.engine.standing(record.memory_id().as_str(), &content_hash)?;
         let said = |time: &str| (!time.is_empty()).then(|| time.to_owned());
         Ok(Memory {
@@ -85,30 +96,20 @@ impl Shelf for Vault<'_> {
     }
 
     fn list(&self, wanted: &Listing) -> Result<Vec<Memory>> {
-        let current = self.current()?;
-        let forgotten = self.forgotten()?;
-        let mut memories = Vec::new();
-        for held in current.view().resolved.all() {
-            let record = &held.record;
-            let status = if record.is_active() { Status::Active } else { Status::Retired };
-            let fits = wanted.status.is_none_or(|s| s == status)
-                && wanted.kind.as_ref().is_none_or(|kind| *kind == record.kind());
-            if fits && !forgotten.contains(record.id.as_ref()) {
-                memories.push(self.memory(&held)?);
-            }
+        if wanted.status == Some(Status::Active) {
+            return self.listed(wanted, self.current()?.view().active());
         }
-        Ok(memories)
+        let bytes = self.bytes()?;
+        self.listed(wanted, Image::of(&bytes).resolve().all())
     }
 
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
         let current = self.current()?;
-        current
-            .view()
-            .resolved
-            .all()
-            .find(|held| held.record.id == id.name())
-            .map(|held| self.memory(&held))
-            .transpose()
+        let view = current.view();
+        if let Some(held) = view.active().find(|held| held.record.id == id.name()) {
+            return self.memory(&held.record, held.bytes).map(Some);
+        }
+        view.retired(id.name()).map(|one| self.memory(&one.record, &one.bytes)).transpose()
     }
 
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {

@@ -3,7 +3,7 @@
 //! Comes in: a door's words, or an inbox item's. Goes out: the same, as a value. Left-out fields are `None`: a new memory takes the
 //! format's default, an update keeps what is there. Never here: a check.
 
-use super::record::CANON;
+use super::record::{CANON, Record};
 use heirloom_core::settings::SHARED;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,19 @@ pub enum Write {
         /// The line.
         line: String,
     },
+}
+
+impl Write {
+    /// The id of a memory it builds on even if that one is retired.
+    pub(super) fn names(&self) -> Option<String> {
+        match self {
+            Write::Restore { id } => Some(id.clone()),
+            Write::Import { line } => {
+                Record::parse(line.as_bytes()).ok().map(|record| record.id.into_owned())
+            }
+            Write::Add(_) | Write::Revise(_) | Write::Promote(_) | Write::Retire { .. } => None,
+        }
+    }
 }
 
 /// A new memory.

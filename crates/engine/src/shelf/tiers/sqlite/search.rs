@@ -257,6 +257,7 @@ pub(crate) fn document(stored: &Stored) -> Document {
     Document {
         id: stored.id.clone(),
         kind: stored.tier.kind().name().to_owned(),
+        title: stored.heading().unwrap_or_default().to_owned(),
         tags: stored.tags.iter().filter(|tag| !tag.starts_with(SPEAKER)).cloned().collect(),
         speaker: stored.tags.iter().find_map(|tag| tag.strip_prefix(SPEAKER)).unwrap_or_default().to_owned(),
         body: stored.content.clone(),

@@ -4,7 +4,7 @@ use super::*;
 use crate::shelf::topics::page::Page;
 use crate::shelf::{Listing, Shelf};
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 fn merged(base: &str, ours: &str, theirs: &str) -> String {
@@ -176,4 +176,93 @@ fn two_real_branches_that_added_to_the_same_file_merge_without_conflict_or_loss(
         topics.list(&Listing::everything()).unwrap().into_iter().map(|m| m.id.as_str().to_owned()).collect();
     assert_eq!(found, stored);
     assert_eq!(topics.verify().unwrap(), []);
+}
+
+/// Lines of a topic index by one-letter topics and subtopics.
+fn index_lines() -> impl Strategy<Value = BTreeMap<(String, String), (String, bool)>> {
+    let key = ("[a-d]", "[a-d]");
+    prop::collection::btree_map(key, ("[x-z]", any::<bool>()), 0..8)
+}
+
+/// An index somebody wrote: headings and lines in any order, own words between them.
+fn index_text() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "[a-d]".prop_map(|topic| format!("### {topic}")),
+        ("[a-d]", "[x-z]").prop_map(|(name, words)| format!("- `{name}.md` - {words}")),
+        Just("## Topics".to_owned()),
+        Just("## Own".to_owned()),
+        Just(String::new()),
+        Just("own words".to_owned()),
+    ];
+    (prop::collection::vec(line, 0..12), any::<bool>())
+        .prop_map(|(lines, end)| lines.join("\n") + if end { "\n" } else { "" })
+}
+
+proptest! {
+    #[test]
+    fn many_lines_at_once_are_there_as_one_by_one(text in index_text(), lines in index_lines()) {
+        let all = index::with_all(&text, &lines);
+        let by_one = lines.iter().fold(text, |text, ((topic, subtopic), (words, replace))| {
+            index::with(&text, topic, subtopic, words, *replace)
+        });
+        let sorted = |text: &str| {
+            let mut lines = index::lines(text);
+            lines.sort();
+            lines
+        };
+        prop_assert_eq!(sorted(&all), sorted(&by_one));
+        let own = |text: &str| text.lines().filter(|line| *line == "own words").count();
+        prop_assert_eq!(own(&all), own(&by_one));
+    }
+
+    #[test]
+    fn many_entries_at_once_stand_as_one_by_one(
+        days in prop::collection::vec(1i8..6, 0..5),
+        added in prop::collection::vec((1i8..6, "[a-c]"), 0..6),
+        crlf in any::<bool>(),
+        end in prop_oneof![Just(""), Just("\n"), Just("own words\n")],
+    ) {
+        let entry = |day: i8, name: &str| format!("## 2026-01-0{day}: {name}\n**Solution:** s\n---\n");
+        let mut text = String::from("# t: s\n\n");
+        for day in days {
+            text.push_str(&entry(day, "there"));
+            text.push('\n');
+        }
+        text.push_str(end);
+        let text = if crlf { text.replace('\n', "\r\n") } else { text };
+        let entries: Vec<_> =
+            added.iter().map(|(day, name)| (jiff::civil::date(2026, 1, *day), entry(*day, name))).collect();
+        let mut all = Page::read(text.clone());
+        all.insert_all(entries.clone());
+        let mut by_one = Page::read(text);
+        for (date, entry) in &entries {
+            by_one.insert(*date, entry);
+        }
+        prop_assert_eq!(all.text(), by_one.text());
+    }
+}
+
+#[test]
+fn a_huge_index_and_a_huge_page_are_merged_in_one_pass() {
+    // As many lines as fit into the largest file that is read; one pass for each of them would take hours.
+    let lines = |word: &str| -> String {
+        (0..20_000).map(|n| format!("### t{n}\n- `s{n}.md` - {word}\n\n")).collect()
+    };
+    let base = format!("# Memory Index\n\n## Topics\n\n{}", lines("old"));
+    let theirs = format!("# Memory Index\n\n## Topics\n\n{}", lines("new"));
+    let merged = merge_index(base.as_bytes(), base.as_bytes(), theirs.as_bytes());
+    assert_eq!(index::lines(std::str::from_utf8(&merged).unwrap()).len(), 20_000);
+    assert!(!String::from_utf8(merged).unwrap().contains("old"));
+    let merged = merge_index(b"", b"# Memory Index\n", theirs.as_bytes());
+    assert_eq!(index::lines(std::str::from_utf8(&merged).unwrap()).len(), 20_000);
+    let merged = merge_index(base.as_bytes(), base.as_bytes(), b"# Memory Index\n");
+    assert!(index::lines(std::str::from_utf8(&merged).unwrap()).is_empty());
+    let page = |word: &str| -> Vec<u8> {
+        let entries = (0..20_000).map(|n| format!("## 2026-01-10: T{n}\n**Solution:** {word}\n---\n\n"));
+        format!("# t: s\n\n{}", entries.collect::<String>()).into_bytes()
+    };
+    let merged = merge_topic(&page("a"), &[page("a"), b"own\n".to_vec()].concat(), &page("b"));
+    assert_eq!(String::from_utf8(merged).unwrap().matches("**Solution:** b").count(), 20_000);
+    let merged = merge_topic(b"# t: s\n", b"# t: s\n\nown\n", &page("b"));
+    assert_eq!(String::from_utf8(merged).unwrap().matches("**Solution:** b").count(), 20_000);
 }

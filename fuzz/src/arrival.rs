@@ -1,0 +1,84 @@
+//! What arrives from outside: events of agents, transcripts, settings, questions.
+
+use heirloom_agents::install::{self, Reach};
+use heirloom_agents::table::AGENTS;
+use heirloom_agents::{Event, Moment, Target, wire};
+use heirloom_core::settings::{self, Layer, Origin, Profile};
+use heirloom_core::{Settings, json};
+use heirloom_engine::capture::transcript::{Limits, Turns};
+use heirloom_engine::capture::triage::{Conversation, Marks, context_text, tail};
+use heirloom_engine::hook::guard::{self, Attempt, Memory};
+use heirloom_engine::recall::query as words;
+use std::io::Write as _;
+use std::path::Path;
+
+/// Turns are found; so is what is worth keeping in them.
+pub(crate) fn transcripts(bytes: &[u8]) {
+    let turns = Turns::new(bytes, Limits::default()).count();
+    let lines = bytes.split(|b| *b == b'\n').count();
+    assert!(turns <= lines, "a line makes at most one turn");
+    let Ok(mut file) = tempfile::NamedTempFile::new() else { return };
+    if file.write_all(bytes).is_err() {
+        return;
+    }
+    let Ok(read) = tail::read(file.path(), 50) else { return };
+    let conversation = Conversation::new(read.turns);
+    for finding in conversation.findings(&Settings::standard(), &Marks::default()) {
+        context_text(&conversation, &finding);
+    }
+}
+
+/// Every agent's every event is understood or passed over; what a command writes is looked at without running it.
+pub(crate) fn hook_input(bytes: &[u8]) {
+    let memory = Memory::new(Path::new("/nowhere/project/.claude/memory"), Some(Path::new("/nowhere")));
+    let cwd = Path::new("/nowhere/project");
+    for agent in AGENTS {
+        for moment in Moment::ALL {
+            let Ok(call) = wire::read(agent, moment, bytes) else { continue };
+            let (Event::PreWrite { targets } | Event::PostWrite { targets }) = &call.event else { continue };
+            for target in targets.iter().take(64) {
+                let attempt = match target {
+                    Target::File(path) => Attempt::File(path),
+                    Target::Command(command) => Attempt::Command(command),
+                };
+                guard::refusal(&memory, attempt, cwd);
+            }
+        }
+    }
+    // The command by itself, so that mutations need not stay inside a JSON text.
+    if let Ok(command) = std::str::from_utf8(bytes) {
+        guard::refusal(&memory, Attempt::Command(command), cwd);
+    }
+}
+
+/// A project's file is read, and loosens nothing that is the user's; hooks go into a settings file and come out again.
+pub(crate) fn settings(bytes: &[u8]) {
+    if let Ok(document) = json::parse(bytes) {
+        let plain = settings::load(&[]).settings;
+        let loaded = settings::load(&[Layer { origin: Origin::Project, document }]).settings;
+        for shelf in heirloom_core::ShelfName::ALL {
+            assert_eq!(loaded.gate.profile(shelf), Profile::Standard, "a project loosens the gate");
+        }
+        assert_eq!(loaded.gate.allow, plain.gate.allow, "a project makes an exception");
+    }
+    for agent in AGENTS {
+        for reach in [Reach::User, Reach::Project] {
+            let Ok(edit) = install::install(agent, reach, Some(bytes), "heirloom") else { continue };
+            let after = edit.after.unwrap_or_default();
+            let twice = install::install(agent, reach, Some(&after), "heirloom");
+            assert_eq!(
+                twice.ok().and_then(|e| e.after),
+                Some(after.clone()),
+                "installing twice changes something"
+            );
+            let _ = install::uninstall(agent, reach, Some(&after), None);
+        }
+    }
+}
+
+/// Any line of search words has a meaning.
+pub(crate) fn query(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (_, conditions) = words::read(&text, 1_800_000_000);
+    conditions.is_empty();
+}
