@@ -210,6 +210,16 @@ impl<'a> Reader<'a> {
         Ok(card.optional()?)
     }
 
+    /// The numbers of all documents, by when they happened, newest first.
+    pub(crate) fn newest(&self) -> Result<Vec<u32>, IndexError> {
+        let mut statement = self
+            .tx
+            .prepare_cached("select key from card where key >= ?1 and key < ?2 order by at desc, key desc")?;
+        let keys =
+            statement.query_map(params![key_of(self.part, 0), key_of(self.part + 1, 0)], |r| r.get(0))?;
+        keys.map(|key| Ok(number_of(key?))).collect()
+    }
+
     /// The documents of these kinds, where there is an index of them and no more than `limit`: a user's few facts among many turns.
     pub(crate) fn all_of(&self, kinds: &[String], limit: usize) -> Result<Option<Vec<u32>>, IndexError> {
         let [kind] = kinds else { return Ok(None) };
