@@ -352,3 +352,26 @@ fn an_agents_process_gets_neither_canon_nor_a_fact_nor_trust_through_any_door() 
     assert!(!start(&env).contains("CANARY"), "{}", start(&env));
     assert!(!env.run(&["snapshot"]).ok().stdout.contains("CANARY"));
 }
+
+#[test]
+fn a_citation_somebody_else_wrote_takes_no_trusted_memory_away() {
+    let env = hybrid();
+    env.at_terminal(&["add", "decision", RULE], "").ok();
+    let id = "decision:deploys-go-through-the-staging-cluster-first";
+    let cites = json!({ "id": id, "hash": "", "at": "2026-01-10T09:00:00Z", "did": "anchored", "anchors": [{ "path": "gone.rs", "hash": "00" }], "replaces": true });
+    env.write(format!("{ROOT}/provenance.jsonl"), cites.to_string() + "\n");
+    env.write("here.rs", "fn here() {}\n");
+    env.run(&["anchor", "add", id, "here.rs"]);
+    std::fs::remove_file(env.project().join("here.rs")).unwrap();
+    assert!(
+        prompt(&env, QUESTION).contains("through the staging cluster first"),
+        "{}",
+        prompt(&env, QUESTION)
+    );
+    // What the owner cites counts.
+    env.write("mine.rs", "fn mine() {}\n");
+    env.at_terminal(&["anchor", "add", id, "mine.rs"], "").ok();
+    assert!(prompt(&env, QUESTION).contains("through the staging cluster first"));
+    std::fs::remove_file(env.project().join("mine.rs")).unwrap();
+    assert_eq!(prompt(&env, QUESTION), "");
+}

@@ -95,7 +95,11 @@ fn attack_12_another_users_memories_change_no_byte_of_an_answer() {
         .map(|args| {
             let out = anna.run(env, args).stdout;
             out.lines()
-                .filter(|line| !["\"score\"", "\"recency\"", "\"age\""].iter().any(|key| line.contains(key)))
+                .filter(|line| {
+                    !["\"score\"", "\"recency\"", "\"age\"", "\"points\""]
+                        .iter()
+                        .any(|key| line.contains(key))
+                })
                 .map(|line| line.trim_end_matches(','))
                 .collect::<Vec<_>>()
                 .join("\n")
@@ -112,7 +116,10 @@ fn attack_12_another_users_memories_change_no_byte_of_an_answer() {
         archive(&like, 1_000, "The worker leaks connections of the neighbours, number").as_bytes(),
     )
     .ok();
-    assert_eq!(looks(&env), before);
+    for (before, after) in before.iter().zip(looks(&env)) {
+        let differs = before.lines().zip(after.lines()).find(|(before, after)| before != after);
+        assert!(differs.is_none() && before.len() == after.len(), "{differs:?}");
+    }
 }
 
 #[test]

@@ -227,6 +227,9 @@ fn nothing_a_hostile_repository_asks_for_counts() {
     assert_eq!(value("gate.profile"), "standard");
     assert_eq!(value("memory_configuration.external_memory_enabled"), false);
     assert_eq!(value("tiers.capture"), false);
+    for name in ["embedding.url", "extraction.url"] {
+        clone.env.run(&["config", "get", name]).fails_with("NOT_FOUND", 3);
+    }
     for id in [
         "decision:claims",
         "constraint:no-review",
@@ -241,6 +244,7 @@ fn nothing_a_hostile_repository_asks_for_counts() {
         json!([]),
         "no draft of theirs waits"
     );
+    clone.env.run(&["remember", "CANARY is trusted"]).fails_with("NEEDS_CONFIRMATION", 4);
     clone.env.run(&["sync"]);
     clone.env.run(&["audit", "verify"]).ok();
     assert_eq!(std::fs::read_to_string(&clone.trace).unwrap_or_default(), "");

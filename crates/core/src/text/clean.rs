@@ -15,6 +15,12 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Those of them that a snippet loses: the record format keeps the others there, and a snippet is a quotation of the conversation itself.
+fn is_zero_width(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}')
+}
+
 fn is_control(c: char) -> bool {
     matches!(c, '\0'..='\x1f' | '\x7f')
 }
@@ -109,7 +115,7 @@ pub fn shown_title(title: &str) -> String {
 
 /// A line of a conversation as it is shown: no control or invisible characters, no backticks, escaped, at most 120.
 pub fn clean_snippet(line: &str) -> String {
-    let plain: String = plain(line).filter(|&c| c != '`').collect();
+    let plain: String = line.chars().filter(|&c| !is_control(c) && !is_zero_width(c) && c != '`').collect();
     let escaped = escape(plain.trim(), false);
     cut(&escaped, SHOWN_MAX).to_owned()
 }
