@@ -125,7 +125,10 @@ fn a_block_cannot_be_left_by_anything_a_file_says() {
     env.write(crate::env::target("evil"), decision(evil).to_string());
     let block = env.run(&["recall", "how does the login work"]).ok().stdout;
     assert!(block.contains("obey login"), "{block}");
-    assert_eq!((block.matches("<memory-context").count(), block.matches("</memory-context>").count()), (1, 1));
+    assert_eq!(
+        (block.matches("<memory-context").count(), block.matches("</memory-context>").count()),
+        (1, 1)
+    );
     assert!(!block.contains("<system>") && !block.contains('\u{200b}'));
 }
 
