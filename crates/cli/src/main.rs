@@ -10,6 +10,7 @@ mod hook_input;
 mod machine;
 mod output;
 mod person;
+mod picker;
 mod wiring;
 
 use clap::Parser as _;

@@ -26,6 +26,7 @@ mod conformance;
 mod crash;
 mod deviations;
 mod disk;
+mod echo;
 mod endpoint;
 mod env;
 mod forget;
@@ -40,6 +41,7 @@ mod hybrid;
 mod index_laws;
 mod lifecycle;
 mod person;
+mod pick;
 mod record;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]

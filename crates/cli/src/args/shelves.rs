@@ -6,12 +6,17 @@ use clap::Subcommand;
 ///
 /// Each shelf scores as its format says: records by tag (3), title (2) and content (1), lessons by words, topic, context, recency and use,
 /// notes by keyword, newest first, the vault by shared words and likeness, turns and facts by words and meaning. Results are grouped by
-/// kind.
+/// kind. Under `hybrid` all of them stand in one ranking, and a line may hold "a phrase", a prefix*, -what must not be there, and filters:
+/// kind:decision, tag:queue, scope:file:src/main.rs, status:retired, trust:high, since:7d. Filters alone list what meets them, newest first.
+/// At a terminal, without any words, you narrow the list as you type.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Search {
     /// The words; for lessons also "a phrase", context:TASK-12, tag:git
-    #[arg(required = true)]
     pub(crate) words: Vec<String>,
+
+    /// Choose at the terminal: type to narrow, arrows, Enter shows, Esc leaves
+    #[arg(long = "pick", short = 'i', conflicts_with_all = ["explain", "tier", "context"])]
+    pub(crate) pick: bool,
 
     /// Only this kind
     #[arg(long, short)]

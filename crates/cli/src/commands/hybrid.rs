@@ -13,9 +13,10 @@ use heirloom_core::fault::Result;
 use heirloom_core::settings::MatchStrategy;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault};
+use heirloom_engine::index::Status;
 use heirloom_engine::index::shelves::{Look, ShelfIndex};
-use heirloom_engine::inject::answer_block;
-use heirloom_engine::recall::answer::{Asked, Recalled, answer, for_agent};
+use heirloom_engine::inject::{Budget, answer_block};
+use heirloom_engine::recall::answer::{Asked, Recalled, answer, for_agent, listed};
 use heirloom_engine::recall::query::{self, Conditions};
 use heirloom_engine::recall::{ledger, snippet};
 use heirloom_engine::shelf::Audience;
@@ -26,8 +27,6 @@ use serde_json::json;
 const PROMPT_MIN: usize = 10;
 /// Hits ranked for each one that may be given, since some were given before or are not near enough.
 const RANKED: usize = 4;
-/// Characters a token stands for, on the safe side for English.
-const PER_TOKEN: usize = 4;
 /// How much of a body is shown below its title, in characters.
 const EXCERPT: usize = 160;
 
@@ -78,7 +77,8 @@ pub(crate) fn for_prompt(
         given.repeated = before - hits.len();
     }
     let hits = for_agent(hits, room);
-    let (block, shown) = answer_block(&hits, settings, most.min(settings.retrieval.max_tokens * PER_TOKEN));
+    let budget = Budget { chars: most, tokens: settings.retrieval.max_tokens };
+    let (block, shown) = answer_block(&wired.engine, &hits, budget);
     given.hits = shown.into_iter().cloned().collect();
     given.block = block;
     Ok(given)
@@ -106,7 +106,11 @@ fn files_in(prompt: &str) -> Vec<String> {
 
 /// Why a hit is there, in a line.
 pub(crate) fn reasons(why: &[(String, f64)]) -> String {
-    why.iter().map(|(name, points)| format!("{name} {points:+.2}")).collect::<Vec<_>>().join(", ")
+    let part = |(name, points): &(String, f64)| match *points == 0.0 {
+        true => name.clone(),
+        false => format!("{name} {points:+.2}"),
+    };
+    why.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn recall(wired: &Wired, call: &Recall, out: &Out) -> Result<u8> {
@@ -132,6 +136,32 @@ pub(crate) fn recall(wired: &Wired, call: &Recall, out: &Out) -> Result<u8> {
     Ok(exit::OK)
 }
 
+/// What a line of search words finds, best first; with filters alone, what meets them, newest first.
+pub(super) fn found(wired: &Wired, line: &str, call: &Search, look: Look) -> Result<(bool, Vec<Recalled>)> {
+    let (text, mut conditions) = query::read(line, wired.engine.project().world().now.as_second());
+    if let Some(kind) = &call.kind {
+        conditions.kinds = vec![known_kind(wired, kind)?.name().to_owned()];
+    }
+    let filters_only = text.trim().is_empty() && conditions.prefixes.is_empty();
+    let asked = Asked {
+        text,
+        include_retired: call.include_retired || conditions.status == Some(Status::Retired),
+        conditions,
+        files: Vec::new(),
+        limit: call.limit,
+        audience: person::audience(&wired.engine, call.agent.as_deref()),
+        look,
+    };
+    match filters_only {
+        true => Ok((true, listed(&wired.engine, &asked)?)),
+        false => {
+            let mut hits = answer(&wired.engine, &asked)?;
+            hits.retain(|hit| hit.near);
+            Ok((false, hits))
+        }
+    }
+}
+
 pub(crate) fn search(wired: &Wired, call: &Search, out: &Out) -> Result<u8> {
     // The shell took the quotes off a phrase: words that came together belong together.
     let quoted = |word: &String| match word.contains(char::is_whitespace) && !word.contains('"') {
@@ -139,27 +169,10 @@ pub(crate) fn search(wired: &Wired, call: &Search, out: &Out) -> Result<u8> {
         _ => word.clone(),
     };
     let line = call.words.iter().map(quoted).collect::<Vec<_>>().join(" ");
-    let (text, mut conditions) = query::read(&line, wired.engine.project().world().now.as_second());
-    if text.trim().is_empty() && conditions.prefixes.is_empty() {
-        return Err(Fault::new(Code::Usage, "there is nothing to search for")
-            .hint("give some words beside the filters: `heirloom search \"queue worker\" kind:decision`"));
+    if line.trim().is_empty() && call.kind.is_none() {
+        return Err(super::search::nothing_asked());
     }
-    if let Some(kind) = &call.kind {
-        conditions.kinds = vec![known_kind(wired, kind)?.name().to_owned()];
-    }
-    let mut hits = answer(
-        &wired.engine,
-        &Asked {
-            text,
-            conditions,
-            include_retired: call.include_retired,
-            files: Vec::new(),
-            limit: call.limit,
-            audience: person::audience(&wired.engine, call.agent.as_deref()),
-            look: Look::Thorough,
-        },
-    )?;
-    hits.retain(|hit| hit.near);
+    let (is_list, hits) = found(wired, &line, call, Look::Thorough)?;
     let shown: Vec<_> =
         hits.iter().map(|hit| (hit, snippet::snippet(&hit.body, &hit.terms, EXCERPT))).collect();
     let value: Vec<_> = shown
@@ -174,13 +187,13 @@ pub(crate) fn search(wired: &Wired, call: &Search, out: &Out) -> Result<u8> {
             out.say("nothing fits; --include-retired also looks among what is out of use");
         }
         for (hit, cut) in &shown {
-            print(out, hit, cut, call.explain);
+            print(out, hit, cut, call.explain, is_list);
         }
     });
     Ok(exit::OK)
 }
 
-fn print(out: &Out, hit: &Recalled, cut: &snippet::Snippet, explain: bool) {
+fn print(out: &Out, hit: &Recalled, cut: &snippet::Snippet, explain: bool, is_list: bool) {
     let title = if hit.title.is_empty() { hit.body.chars().take(80).collect() } else { hit.title.clone() };
     let retired = if hit.retired { format!(" {}", out.style.yellow("retired")) } else { String::new() };
     let stale = hit.cited.as_ref().and_then(Anchored::label);
@@ -188,7 +201,7 @@ fn print(out: &Out, hit: &Recalled, cut: &snippet::Snippet, explain: bool) {
         stale.map(|label| format!(" {}", out.style.yellow(&visible(&one_line(&label))))).unwrap_or_default();
     out.line(format!(
         "{} {} {}{retired}{stale}",
-        out.style.dim(&format!("{:5.2}", hit.score)),
+        out.style.dim(&if is_list { "    -".to_owned() } else { format!("{:5.2}", hit.score) }),
         out.style.dim(&hit.kind),
         visible(&one_line(&title))
     ));
@@ -205,7 +218,7 @@ fn print(out: &Out, hit: &Recalled, cut: &snippet::Snippet, explain: bool) {
         let (before, after) = (if cut.cut_before { "…" } else { "" }, if cut.cut_after { "…" } else { "" });
         out.line(format!("      {before}{text}{after}"));
     }
-    if explain {
+    if explain && !is_list {
         let behind =
             hit.behind.as_ref().map(|id| format!("; behind {id}, which says the same")).unwrap_or_default();
         out.line(format!("      {}", out.style.dim(&format!("{}{behind}", reasons(&hit.why)))));

@@ -26,6 +26,7 @@ mod model;
 mod names;
 mod note;
 mod pages;
+mod pick;
 mod propose;
 mod recall;
 mod record;
@@ -48,6 +49,7 @@ mod vault;
 mod verify;
 
 pub(crate) use reference::PAGES;
+pub(crate) use show::visible;
 
 use crate::args::{Args, Command, MemoryVerb, RecordAction};
 use crate::output::Out;

@@ -1,12 +1,13 @@
 //! `search`: words over every shelf.
 
+use super::pick;
 use super::show::{known_kind, visible};
 use crate::args::{Args, Search};
 use crate::output::Out;
-use crate::{person, wiring};
+use crate::{person, picker, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Status, fault::Result};
+use heirloom_core::{Code, Fault, Status, fault::Result};
 use heirloom_engine::recall::search::{Found, Group, Wanted, search};
 
 /// How much of a body is shown below its title, in characters.
@@ -16,9 +17,19 @@ pub(crate) fn run(args: &Args, call: &Search, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
     if call.tier.is_some() || call.context {
+        if call.words.is_empty() {
+            return Err(nothing_asked());
+        }
         return super::tiers::search(&wired, call, out);
     }
+    let plain = call.words.is_empty() && call.kind.is_none() && !out.is_json();
+    if call.pick || (plain && picker::can_ask()) {
+        return pick::run(args, &wired, call, out);
+    }
     if super::hybrid::is_on(&wired) {
+        return super::hybrid::search(&wired, call, out);
+    }
+    if call.words.is_empty() && call.kind.is_some() {
         return super::hybrid::search(&wired, call, out);
     }
     let wanted = Wanted {
@@ -30,6 +41,12 @@ pub(crate) fn run(args: &Args, call: &Search, out: &Out) -> Result<u8> {
     let groups = search(&wired.engine, &call.words.join(" "), &wanted)?;
     out.answer(&groups, || print(out, &groups, call));
     Ok(exit::OK)
+}
+
+/// The fault for a search that says neither what nor where.
+pub(super) fn nothing_asked() -> Fault {
+    Fault::new(Code::Usage, "there is nothing to search for")
+        .hint("give words or filters: `heirloom search \"queue worker\" kind:decision`; at a terminal, `heirloom search` alone lets you choose")
 }
 
 fn print(out: &Out, groups: &[Group], call: &Search) {

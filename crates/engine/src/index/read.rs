@@ -12,7 +12,7 @@ use super::error::IndexError;
 use super::late::LateProbe;
 use super::matches::{Lists, Matches};
 use super::postings::{Bag, CHUNK_BITS};
-use super::vectors::{Extent, Nearest, Probe, Vectors};
+use super::vectors::{Access, Extent, Nearest, Probe, Vectors};
 use super::{key_of, number_of, typo};
 
 /// A snapshot of one owner's documents.
@@ -50,6 +50,7 @@ impl<'a> Reader<'a> {
         folder: &std::path::Path,
         owner: &str,
         space: Option<&Space>,
+        access: Access,
     ) -> Result<Self, IndexError> {
         let tx = Transaction::new_unchecked(db, TransactionBehavior::Deferred)?;
         let found = tx
@@ -64,7 +65,13 @@ impl<'a> Reader<'a> {
                 .query_row(params![space.model, space.dims], |r| Ok((r.get(0)?, r.get(1)?)))
                 .optional()?;
             if let Some((id, file)) = stored {
-                vectors = Some(Vectors::open(&folder.join(file), extents(&tx, id, part)?, space.dims, next));
+                vectors = Some(Vectors::open(
+                    &folder.join(file),
+                    extents(&tx, id, part)?,
+                    space.dims,
+                    next,
+                    access,
+                ));
             }
         }
         Ok(Self { tx, part, next, docs: u32::try_from(docs).unwrap_or(0), words, vectors })
@@ -152,7 +159,7 @@ impl<'a> Reader<'a> {
         let mut rows = waiting.query(params![key_of(self.part, 0), key_of(self.part + 1, 0)])?;
         while let Some(row) = rows.next()? {
             let number = number_of(row.get(0)?);
-            Bag::each_in(row.get_ref(1)?.as_blob().unwrap_or_default(), |term, count, length| {
+            Bag::each_bytes_in(row.get_ref(1)?.as_blob().unwrap_or_default(), |term, count, length| {
                 lists.waits(term, number, || super::postings::impact(count, length, average));
             });
         }
@@ -208,6 +215,16 @@ impl<'a> Reader<'a> {
             })
         });
         Ok(card.optional()?)
+    }
+
+    /// The numbers of all documents, by when they happened, newest first.
+    pub(crate) fn newest(&self) -> Result<Vec<u32>, IndexError> {
+        let mut statement = self
+            .tx
+            .prepare_cached("select key from card where key >= ?1 and key < ?2 order by at desc, key desc")?;
+        let keys =
+            statement.query_map(params![key_of(self.part, 0), key_of(self.part + 1, 0)], |r| r.get(0))?;
+        keys.map(|key| Ok(number_of(key?))).collect()
     }
 
     /// The documents of these kinds, where there is an index of them and no more than `limit`: a user's few facts among many turns.

@@ -12,7 +12,7 @@ use crate::index::embed::Embedder;
 use crate::index::shelves::{Look, ShelfIndex, fault};
 use crate::index::{Card, Document, IndexError, Status as Kept, Trust as Level};
 use crate::shelf::anchors::{self, Anchored, Freshness};
-use crate::shelf::tiers::Found;
+use crate::shelf::tiers::{Found, LifeStatus};
 use crate::shelf::{Audience, Shelf as _};
 use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
 use serde::Serialize;
@@ -139,6 +139,72 @@ fn behind(found: Vec<Recalled>) -> Vec<Recalled> {
     ordered.collect()
 }
 
+/// The memories that meet the conditions, whatever they are about, newest first.
+pub fn listed(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
+    let mut found = Vec::new();
+    if engine.project().root().folder().is_dir() {
+        let mut index = ShelfIndex::open(engine, asked.look)?;
+        let (reader, _) = index.reader()?;
+        let ask = ask(engine, asked);
+        for number in reader.newest().map_err(|e| fault(&e))? {
+            let Some(card) = reader.card(number).map_err(|e| fault(&e))?.filter(|card| ask.admits(card))
+            else {
+                continue;
+            };
+            let document = reader.document(number).map_err(|e| fault(&e))?;
+            let fits = |document: &Document| {
+                (!asked.conditions.need_text() || asked.conditions.admit_text(document))
+                    && asked.audience.sees_in(&Kind::named(&document.kind), &scope_of(&document.scope))
+            };
+            let Some(document) = document.filter(fits) else { continue };
+            found.push((card.occurred_at, recalled(document, 0.0, &Explain::default())));
+            if found.len() == asked.limit {
+                break;
+            }
+        }
+    }
+    let wanted =
+        |kind: &str| asked.conditions.kinds.is_empty() || asked.conditions.kinds.iter().any(|k| k == kind);
+    if let Some(tiers) =
+        engine.tiers().ok().filter(|tiers| tiers.are_there() && (wanted("episode") || wanted("fact")))
+    {
+        // Tiers that cannot be reached are silent here; `list --tier` says why.
+        let newest = tiers.newest(None, None, None, asked.limit.saturating_mul(4)).unwrap_or_default();
+        for memory in
+            newest.into_iter().filter(|memory| asked.include_retired || memory.status == LifeStatus::Active)
+        {
+            let at = memory.occurred_at.as_second();
+            let found_one = Found { memory, score: 0.0, why: Vec::new(), explain: Explain::default() };
+            found.extend(of_tiers(found_one, asked).map(|hit| (at, hit)));
+        }
+    }
+    found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.id.cmp(&other.id)));
+    found.truncate(asked.limit);
+    let mut found: Vec<Recalled> = found.into_iter().map(|(_, hit)| hit).collect();
+    mark_stale(engine, &mut found);
+    found.iter_mut().for_each(|hit| (hit.score, hit.near) = (0.0, true));
+    Ok(found)
+}
+
+fn ask(engine: &Engine, asked: &Asked) -> Ask {
+    Ask {
+        text: asked.text.clone(),
+        now: engine.project().world().now.as_second(),
+        files: asked.files.clone(),
+        scopes: Vec::new(),
+        limit: asked.limit.saturating_add(SPARE),
+        conditions: asked.conditions.clone(),
+        include_retired: asked.include_retired,
+    }
+}
+
+fn scope_of(text: &str) -> Scope {
+    match text.strip_prefix("agent:") {
+        Some(name) => Scope::Agent(name.to_owned()),
+        None => Scope::Global,
+    }
+}
+
 /// Those of an answer that an agent is given at a prompt: what is near enough and cites nothing that is gone, and low trust at most by half while
 /// high trust waits.
 pub fn for_agent(answer: Vec<Recalled>, room: usize) -> Vec<Recalled> {
@@ -155,15 +221,7 @@ fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> 
     let mut index = ShelfIndex::open(engine, look)?;
     let found = {
         let (reader, model) = index.reader()?;
-        let ask = Ask {
-            text: asked.text.clone(),
-            now: engine.project().world().now.as_second(),
-            files: asked.files.clone(),
-            scopes: Vec::new(),
-            limit: asked.limit.saturating_add(SPARE),
-            conditions: asked.conditions.clone(),
-            include_retired: asked.include_retired,
-        };
+        let ask = ask(engine, asked);
         let model = model.map(|model| model as &dyn Embedder);
         let hits = match rank(&reader, model, &ask, &Weights::default()) {
             // An endpoint that does not answer costs the vectors, not the memories.
@@ -182,13 +240,9 @@ fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> 
     if look == Look::Quick && !index.are_current(engine, found.iter().take(asked.limit))? {
         return project(engine, asked, Look::Thorough);
     }
-    let scopes = |hit: &Recalled| match hit.scope.strip_prefix("agent:") {
-        Some(name) => Scope::Agent(name.to_owned()),
-        None => Scope::Global,
-    };
     let mut found: Vec<Recalled> = found
         .into_iter()
-        .filter(|hit| asked.audience.sees_in(&Kind::named(&hit.kind), &scopes(hit)))
+        .filter(|hit| asked.audience.sees_in(&Kind::named(&hit.kind), &scope_of(&hit.scope)))
         .collect();
     mark_stale(engine, &mut found);
     Ok(found)

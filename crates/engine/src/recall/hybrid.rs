@@ -173,8 +173,10 @@ fn gather(
     })?;
     let mut numbers: Vec<u32> = by_keyword.iter().chain(&near).map(|c| c.0).collect();
     let mut groups: HashMap<i64, Vec<crate::index::Member>> = HashMap::new();
+    let mut crowded = false;
     for (i, (number, _)) in by_keyword.iter().enumerate() {
         let Some(card) = admission.card(*number)? else { continue };
+        crowded |= card.trust != Trust::High;
         if card.group != 0 && groups.len() < GROUPS && !groups.contains_key(&card.group) {
             groups.insert(card.group, reader.members(card.group, card.position, MEMBERS)?);
         }
@@ -186,7 +188,9 @@ fn gather(
                 .extend(members.iter().filter(|m| m.position.abs_diff(card.position) == 1).map(|m| m.number));
         }
     }
-    numbers.extend(seats::beyond(reader, matches, &by_keyword, most)?);
+    if crowded {
+        numbers.extend(seats::beyond(reader, matches, &by_keyword, most)?);
+    }
     numbers.sort_unstable();
     numbers.dedup();
 

@@ -63,22 +63,30 @@ fn append(project: &Project, line: &Line) -> Result<()> {
     files::append_line(&file, &serde_json::to_string(line).unwrap_or_default(), Mode::Private)
 }
 
-/// Notes what a session is given.
-pub fn note(project: &Project, session: &str, agent: &str, hits: &[Recalled]) -> Result<()> {
+/// Notes what a session is given; a host that names no session has one without a name.
+pub fn note(project: &Project, session: Option<&str>, agent: &str, hits: &[Recalled]) -> Result<()> {
     let given = hits.iter().map(|hit| Given {
         id: hit.id.clone(),
         version: hit.told_as(),
         score: (hit.score * 1e4).round() / 1e4,
         why: hit.why.iter().map(|(name, points)| (name.clone(), (points * 1e4).round() / 1e4)).collect(),
     });
+    note_given(project, session, agent, given.collect())
+}
+
+/// The same for what was not chosen by the hybrid ranking: each with the reason it was given for.
+pub fn note_given(project: &Project, session: Option<&str>, agent: &str, given: Vec<Given>) -> Result<()> {
+    if given.is_empty() {
+        return Ok(());
+    }
     append(
         project,
         &Line {
             at: time::format(project.world().now),
-            session: fingerprint(session),
+            session: fingerprint(session.unwrap_or_default()),
             agent: agent.to_owned(),
             cleared: false,
-            given: given.collect(),
+            given,
         },
     )
 }
@@ -102,6 +110,11 @@ pub fn clear(project: &Project, session: &str, agent: &str) -> Result<()> {
 
 /// All lines, oldest first.
 pub fn lines(project: &Project) -> Result<Vec<Line>> {
+    lines_with(project, "")
+}
+
+/// The lines that hold a text somewhere, oldest first: only those are parsed.
+fn lines_with(project: &Project, part: &str) -> Result<Vec<Line>> {
     if !project.has_local() {
         return Ok(Vec::new());
     }
@@ -109,7 +122,8 @@ pub fn lines(project: &Project) -> Result<Vec<Line>> {
     for name in [OLD_FILE, FILE] {
         let bytes = files::read_tail(&project.local()?.path(name), 2 * FILE_MAX)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        lines.extend(text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()));
+        let wanted = text.lines().filter(|line| line.contains(part));
+        lines.extend(wanted.filter_map(|line| serde_json::from_str::<Line>(line).ok()));
     }
     Ok(lines)
 }
@@ -118,7 +132,7 @@ pub fn lines(project: &Project) -> Result<Vec<Line>> {
 pub fn in_session(project: &Project, session: &str) -> Result<HashMap<String, String>> {
     let session = fingerprint(session);
     let mut has = HashMap::new();
-    for line in lines(project)?.into_iter().filter(|line| line.session == session) {
+    for line in lines_with(project, &session)?.into_iter().filter(|line| line.session == session) {
         if line.cleared {
             has.clear();
         }

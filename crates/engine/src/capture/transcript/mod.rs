@@ -1,8 +1,8 @@
 //! Transcripts: what coding agents write down of a conversation.
 //!
 //! Comes in: the lines of a transcript, however long, read one at a time. Goes out: [`Turn`] values in order. A line that is
-//! broken, unknown, too long or half-written costs only itself. Never here: reasoning blocks, tool output, injected context, and
-//! the parts of a conversation a sub-agent had with itself.
+//! broken, unknown, too long or half-written costs only itself. Never here: reasoning blocks, tool output, injected context (the host's and our
+//! own), and the parts of a conversation a sub-agent had with itself.
 //!
 //! Each line says by its shape whose it is, so a reader need not be told which agent wrote the file.
 
@@ -12,10 +12,12 @@ mod lines;
 
 pub use lines::Limits;
 
+use super::own;
 use heirloom_core::{Code, Fault, fault::Result, time};
 use jiff::Timestamp;
 use lines::Lines;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek as _, SeekFrom};
 use std::path::Path;
@@ -85,7 +87,13 @@ impl<R: BufRead> Turns<R> {
         if let Some(session) = claude::session(line).or_else(|| codex::session(line)) {
             self.session = Some(session);
         }
-        let part = if codex::is_line(line) { codex::part(line) } else { claude::part(line) }?;
+        let mut part = if codex::is_line(line) { codex::part(line) } else { claude::part(line) }?;
+        if let Cow::Owned(rest) = own::without(&part.text) {
+            part.text = rest;
+        }
+        if part.text.is_empty() && part.files.is_empty() {
+            return None;
+        }
         if let Some((message, turn)) = &mut self.pending
             && part.message.is_some()
             && *message == part.message

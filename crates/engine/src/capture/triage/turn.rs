@@ -3,7 +3,9 @@
 //! Comes in: a JSON object in any of the shapes hosts write. Goes out: who spoke, which texts, which tools. Never here:
 //! an error; what cannot be understood is a turn that says nothing, because it still counts for the window.
 
+use super::super::own;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Who speaks in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +32,12 @@ pub struct Turn {
 impl Turn {
     /// A turn the host told us about directly.
     pub fn said(start: u64, speaker: Speaker, text: &str) -> Turn {
-        Turn { start, speaker: Some(speaker), texts: vec![text.to_owned()], tools: Vec::new() }
+        Turn {
+            start,
+            speaker: Some(speaker),
+            texts: vec![own::without(text).into_owned()],
+            tools: Vec::new(),
+        }
     }
 
     /// The turn that an object of a transcript describes.
@@ -92,7 +99,20 @@ fn from_response_item(turn: Turn, payload: &Map<String, Value>) -> Turn {
     Turn { speaker, texts, ..turn }
 }
 
+/// The texts of a turn. Our own blocks are no part of what was said; a text that held nothing else is none.
 fn texts(content: &Value, kinds: &[&str]) -> Vec<String> {
+    let mut texts = all_texts(content, kinds);
+    texts.retain_mut(|text| match own::without(text) {
+        Cow::Borrowed(_) => true,
+        Cow::Owned(rest) => {
+            *text = rest;
+            !text.is_empty()
+        }
+    });
+    texts
+}
+
+fn all_texts(content: &Value, kinds: &[&str]) -> Vec<String> {
     match content {
         Value::String(text) => vec![text.clone()],
         Value::Array(blocks) => blocks
