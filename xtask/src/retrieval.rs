@@ -7,7 +7,9 @@
 use crate::Outcome;
 use heirloom_core::{Channel, Code, Settings, time};
 use heirloom_engine::gate::Entry;
-use heirloom_engine::index::embed::chosen::Chosen;
+use heirloom_engine::index::embed::chosen;
+use heirloom_engine::index::embed::minilm::MiniLm;
+use heirloom_engine::index::embed::{Detail, EmbedError, Embedder, Embedding, Space, Worth};
 use heirloom_engine::index::shelves::{Look, ShelfIndex};
 use heirloom_engine::recall::answer::{Asked, answer};
 use heirloom_engine::recall::query::Conditions;
@@ -18,9 +20,10 @@ use heirloom_engine::{Engine, Project, World};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 const USAGE: &str = "retrieval SET.jsonl.gz --out RUN.jsonl [--haystack] [--depth 100] [--model minilm.bin]";
@@ -97,6 +100,48 @@ struct Memory {
     folder: tempfile::TempDir,
     /// Unit by stored id.
     units: HashMap<String, usize>,
+    model: Option<chosen::Given>,
+}
+
+/// An installed model that embeds a text once, however many haystacks it lies in. What it answers is what the model answers.
+struct Remembering {
+    model: MiniLm,
+    known: Mutex<HashMap<String, Embedding>>,
+}
+
+impl Embedder for Remembering {
+    fn space(&self) -> &Space {
+        self.model.space()
+    }
+
+    fn embed(&self, texts: &[&str], detail: Detail) -> Result<Vec<Embedding>, EmbedError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new: Vec<&str> = texts.iter().copied().filter(|text| !known.contains_key(*text)).collect();
+        new.sort_unstable();
+        new.dedup();
+        for part in new.chunks(256) {
+            let embedded = self.model.embed(part, detail)?;
+            known.extend(part.iter().map(|text| (*text).to_owned()).zip(embedded));
+        }
+        Ok(texts.iter().filter_map(|text| known.get(*text).cloned()).collect())
+    }
+
+    fn worth(&self) -> Worth {
+        self.model.worth()
+    }
+
+    fn has_pieces(&self) -> bool {
+        self.model.has_pieces()
+    }
+}
+
+/// The model of a file, or none for the one in the binary.
+fn model(file: Option<&Path>) -> Result<Option<chosen::Given>, String> {
+    let Some(file) = file else { return Ok(None) };
+    let threads = NonZeroUsize::new(2).unwrap_or(NonZeroUsize::MIN);
+    let model = MiniLm::open(file, threads).map_err(|e| format!("{}: {e}", file.display()))?;
+    let remembering: Arc<dyn Embedder> = Arc::new(Remembering { model, known: Mutex::default() });
+    Ok(Some(chosen::Given::from(remembering)))
 }
 
 /// What became of the units.
@@ -115,8 +160,10 @@ impl Memory {
             World { now, data: base.join("data"), nonce: nonce.to_owned(), user: "somebody".to_owned() };
         let who = UserContext::by_account(&world).map_err(|fault| fault.message)?;
         let tiers = base.join("data/tiers");
-        let access = Access::new(Arc::new(SqliteStore::at(&tiers)), who, &tiers);
-        Ok(Engine::new(Project::new(&project, &root, world), Settings::standard()).with_tiers(access))
+        let store = SqliteStore::at(&tiers).with_model(self.model.clone());
+        let access = Access::new(Arc::new(store), who, &tiers);
+        let engine = Engine::new(Project::new(&project, &root, world), Settings::standard());
+        Ok(engine.with_tiers(access).with_model(self.model.clone()))
     }
 
     /// Stores units with the times they happened.
@@ -125,15 +172,10 @@ impl Memory {
         which: &[(usize, Option<Timestamp>)],
         now: Timestamp,
         counts: &mut Counts,
-        model: Option<&Path>,
+        model: Option<chosen::Given>,
     ) -> Result<Memory, String> {
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-        if let Some(model) = model {
-            let place = Chosen::file(&folder.path().join("data"));
-            std::fs::create_dir_all(place.parent().unwrap_or(&place)).map_err(|e| e.to_string())?;
-            std::os::unix::fs::symlink(model, place).map_err(|e| format!("{}: {e}", model.display()))?;
-        }
-        let mut memory = Memory { folder, units: HashMap::new() };
+        let mut memory = Memory { folder, units: HashMap::new(), model };
         let engine = memory.engine(now, "00000000000000000000000000000001")?;
         let (mut turns, mut notes) = (Vec::new(), Vec::new());
         let (mut sessions, mut places): (HashMap<&str, usize>, HashMap<&str, u32>) = Default::default();
@@ -256,6 +298,7 @@ pub(crate) fn run(words: &[String]) -> Outcome {
     let set = read(&wanted.set)?;
     let now = Timestamp::now();
     let mut counts = Counts::default();
+    let model = model(wanted.model.as_deref())?;
     let mut runs: HashMap<&str, Vec<String>> = HashMap::new();
     let mut scopes: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for query in &set.queries {
@@ -271,7 +314,7 @@ pub(crate) fn run(words: &[String]) -> Outcome {
             .filter_map(|(at, unit)| Some((at, times.get(text(unit, "session"))?)))
             .map(|(at, when)| (at, instant(when.as_str().unwrap_or_default())))
             .collect();
-        let memory = Memory::store(&set, &which, now, &mut counts, wanted.model.as_deref())?;
+        let memory = Memory::store(&set, &which, now, &mut counts, model.clone())?;
         runs.insert(text(query, "id"), memory.ask(&set, query, now, wanted.depth)?);
     }
     for (scope, queries) in scopes {
@@ -282,7 +325,7 @@ pub(crate) fn run(words: &[String]) -> Outcome {
             .filter(|(_, unit)| text(unit, "scope") == scope)
             .map(|(at, unit)| (at, instant(text(unit, "ts"))))
             .collect();
-        let memory = Memory::store(&set, &which, now, &mut counts, wanted.model.as_deref())?;
+        let memory = Memory::store(&set, &which, now, &mut counts, model.clone())?;
         for query in queries {
             runs.insert(text(query, "id"), memory.ask(&set, query, now, wanted.depth)?);
         }

@@ -9,6 +9,8 @@ use heirloom_core::settings::{Embedding, Endpoint as Named, Gate};
 use heirloom_core::{hash, time};
 use heirloom_engine::files::{self, Mode};
 use heirloom_engine::gate::Screen;
+use heirloom_engine::index::embed::Embedder;
+use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::index::embed::endpoint::{Endpoint, Reply};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -207,7 +209,7 @@ pub(crate) fn cleaner(gate: &Gate) -> Box<dyn Fn(&str) -> String + Send + Sync> 
 }
 
 /// The embedder the user named.
-pub(crate) fn embedder(named: &Embedding, gate: &Gate, patience: Patience, data: &Path) -> Arc<Endpoint> {
+pub(crate) fn embedder(named: &Embedding, gate: &Gate, patience: Patience, data: &Path) -> Given {
     let timeout = match patience {
         Patience::Prompt => named.prompt_timeout_ms,
         Patience::Nobody | Patience::Person => named.endpoint.timeout_ms,
@@ -215,5 +217,6 @@ pub(crate) fn embedder(named: &Embedding, gate: &Gate, patience: Patience, data:
     let server = Server::new(&named.endpoint, "embeddings", timeout, patience, data);
     let post = Box::new(move |body: &[u8]| server.post(body));
     let Named { url, model, .. } = &named.endpoint;
-    Arc::new(Endpoint::new(url, model, named.dimensions, named.cut, cleaner(gate), post))
+    let endpoint = Endpoint::new(url, model, named.dimensions, named.cut, cleaner(gate), post);
+    Given::from(Arc::new(endpoint) as Arc<dyn Embedder>)
 }

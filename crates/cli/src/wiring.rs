@@ -8,7 +8,7 @@ use crate::endpoint::{self, Patience};
 use crate::environment;
 use heirloom_core::settings::{self, Guard, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
-use heirloom_engine::index::embed::endpoint::Endpoint;
+use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::{Engine, Project, World, files};
 use serde_json::{Map, Value};
@@ -44,11 +44,11 @@ impl Wired {
 }
 
 /// The tiers: in the user's data folder, or in the database that was named; as the system's account, or as the owner of a token.
-fn access(args: &Args, world: &World, endpoint: Option<Arc<Endpoint>>) -> Result<Access> {
+fn access(args: &Args, world: &World, model: Option<Given>) -> Result<Access> {
     let folder = world.data.join("tiers");
     let store: Arc<dyn TierStore> =
         match args.database.clone().or_else(|| environment::text("HEIRLOOM_DATABASE_URL")) {
-            None => Arc::new(SqliteStore::at(&folder).with_endpoint(endpoint)),
+            None => Arc::new(SqliteStore::at(&folder).with_model(model)),
             Some(address) => postgres(&address)?,
         };
     let who = match environment::text("HEIRLOOM_TOKEN") {
@@ -167,7 +167,7 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         .map(|named| endpoint::embedder(named, &loaded.settings.gate, patience(args), &world.data));
     let access = access(args, &world, endpoint.clone());
     let project = Project::new(folder, &root, world);
-    let mut engine = Engine::new(project, loaded.settings.clone()).with_endpoint(endpoint);
+    let mut engine = Engine::new(project, loaded.settings.clone()).with_model(endpoint);
     if let Some(home) = environment::home() {
         engine = engine.with_home(&home);
     }

@@ -46,12 +46,12 @@ fn a_memory_whose_code_changed_says_so_and_one_whose_code_is_gone_is_held_back()
         assert!(fresh.contains("queue live in Postgres") && !fresh.contains("code changed"), "{fresh}");
         env.write("src/queue.rs", CODE.replace("lock()", "lock_all()"));
         let changed = prompt(&env, "two");
-        assert!(changed.contains("(code changed since)"), "{strategy}: {changed}");
+        assert!(changed.contains("code changed since)"), "{strategy}: {changed}");
         env.write("src/queue.rs", format!("// moved\n{CODE}"));
         let moved = prompt(&env, "three");
-        assert!(moved.contains("(cited code now at src/queue.rs:4-7)"), "{strategy}: {moved}");
+        assert!(moved.contains("cited code now at src/queue.rs:4-7)"), "{strategy}: {moved}");
         std::fs::rename(env.project().join("src/queue.rs"), env.project().join("src/jobs.rs")).unwrap();
-        assert!(prompt(&env, "four").contains("(cited code now at src/jobs.rs:4-7)"));
+        assert!(prompt(&env, "four").contains("cited code now at src/jobs.rs:4-7)"));
         std::fs::remove_file(env.project().join("src/jobs.rs")).unwrap();
         assert_eq!(prompt(&env, "five"), "", "{strategy}");
         let id = the_id(&env);

@@ -311,6 +311,14 @@ fn a_retired_memory_is_never_injected() {
 }
 
 #[test]
+fn a_new_memory_has_nothing_amiss() {
+    let env = TestEnv::new();
+    env.run(&["init"]).ok();
+    let status = env.run(&["status", "--json"]).ok().json();
+    assert_eq!((&status["index_in_sync"], &status["issues"]), (&json!(true), &json!([])));
+}
+
+#[test]
 fn status_counts_what_there_is() {
     let env = with_records();
     env.run(&["retire", "postgresql"]).ok();

@@ -125,6 +125,85 @@ fn a_block_cannot_be_left_by_anything_a_file_says() {
     env.write(crate::env::target("evil"), decision(evil).to_string());
     let block = env.run(&["recall", "how does the login work"]).ok().stdout;
     assert!(block.contains("obey login"), "{block}");
-    assert_eq!(block.matches("memory-context").count() - block.matches("&lt;/memory-context&gt;").count(), 2);
+    assert_eq!(
+        (block.matches("<memory-context").count(), block.matches("</memory-context>").count()),
+        (1, 1)
+    );
     assert!(!block.contains("<system>") && !block.contains('\u{200b}'));
+}
+
+#[test]
+fn the_ledger_knows_whatever_was_given_and_whoever_gave_it() {
+    let env = ready();
+    env.run(&["config", "set", "retrieval.match_strategy", "title_tags"]).ok();
+    prompt(&env, "one", QUESTION);
+    let why = env.run(&["why", "use-postgres-for-the-queue", "--json"]).ok().json();
+    let parts = why["given"]["why"].as_array().unwrap();
+    let sum: f64 = parts.iter().filter_map(|part| part[1].as_f64()).sum();
+    assert!(sum > 0.0 && sum == why["given"]["score"].as_f64().unwrap(), "{why}");
+    env.at_terminal(&["add", "constraint", "Never log a customer's name because of the law"], "").ok();
+    hook(
+        &env,
+        "session-start",
+        json!({ "session_id": "s", "hook_event_name": "SessionStart", "source": "startup" }),
+    );
+    let told = env.run(&["why", "never-log-a-customer-s-name"]).ok().stdout;
+    assert!(told.contains("told to every session"), "{told}");
+    // A host that names no session is given its memories, and the ledger has them.
+    env.run(&["config", "set", "retrieval.match_strategy", "hybrid"]).ok();
+    hook(
+        &env,
+        "prompt",
+        json!({ "prompt": "keep the logs for how long?", "hook_event_name": "UserPromptSubmit" }),
+    );
+    assert_eq!(env.run(&["why", "keep-the-logs", "--json"]).ok().json()["agent"], "claude-code");
+}
+
+#[test]
+fn equal_memories_give_equal_bytes_however_the_index_came_to_be() {
+    let titles = [
+        "Jobs of the queue live in Postgres",
+        "Jobs of the queue live in Redis",
+        "Jobs of the queue live in files",
+    ];
+    let store = |order: [usize; 3]| {
+        let env = TestEnv::new();
+        env.run(&["init"]).ok();
+        for at in order {
+            env.create(&format!("jobs-{at}"), &decision(titles[at])).ok();
+            // Each one goes into the index by itself.
+            env.run(&["search", "jobs"]).ok();
+        }
+        env
+    };
+    let (one, other) = (store([0, 1, 2]), store([2, 0, 1]));
+    let given = prompt(&one, "a", QUESTION);
+    assert!(given.contains("Postgres") && given.contains("Redis"), "{given}");
+    assert_eq!(prompt(&other, "a", QUESTION), given);
+    std::fs::remove_dir_all(one.memory(".local/index")).unwrap();
+    assert_eq!(prompt(&one, "b", QUESTION), given);
+}
+
+#[test]
+fn a_block_keeps_to_the_tokens_of_the_settings_and_the_characters_of_the_host() {
+    let env = TestEnv::new();
+    env.run(&["init"]).ok();
+    for at in 0..20 {
+        let mut long = decision(&format!("Jobs of the queue live in Postgres, part {at}"));
+        long["content"]["decision"] =
+            json!("Jobs of the queue live in Postgres because of locks. ".repeat(20));
+        env.create(&format!("jobs-{at}"), &long).ok();
+    }
+    env.run(&["config", "set", "retrieval.max_inject", "20"]).ok();
+    env.run(&["config", "set", "recall.max_tokens", "200"]).ok();
+    let recall = || env.run(&["recall", QUESTION]).ok().stdout;
+    assert!((1..=800).contains(&recall().chars().count()), "{}", recall());
+    env.run(&["config", "set", "recall.max_tokens", "20000"]).ok();
+    assert!(recall().chars().count() > 8_000);
+    for (agent, most) in [("claude-code", 10_000), ("codex", 8_000)] {
+        let event = json!({ "prompt": QUESTION, "session_id": agent, "hook_event_name": "UserPromptSubmit", "cwd": env.project() });
+        let answer =
+            env.run_with(&["hook", "prompt", "--agent", agent], event.to_string().as_bytes()).ok().stdout;
+        assert!((1_000..=most + 400).contains(&answer.chars().count()), "{agent}: {}", answer.len());
+    }
 }

@@ -8,8 +8,7 @@ use crate::gate::audit::{self, Event};
 use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
-use crate::index::embed::chosen::Chosen;
-use crate::index::embed::endpoint::Endpoint;
+use crate::index::embed::chosen::{Chosen, Given};
 use crate::project::Project;
 use crate::shelf::notes::Notes;
 use crate::shelf::records::Records;
@@ -21,7 +20,6 @@ use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::cell::{OnceCell, RefCell};
-use std::sync::Arc;
 
 /// One call's view of a project's memory.
 #[derive(Debug)]
@@ -33,7 +31,7 @@ pub struct Engine {
     book: RefCell<Option<Book>>,
     home: Option<std::path::PathBuf>,
     tiers: Option<Access>,
-    endpoint: Option<Arc<Endpoint>>,
+    given: Option<Given>,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -63,20 +61,20 @@ impl Engine {
             book: RefCell::new(None),
             home: None,
             tiers: None,
-            endpoint: None,
+            given: None,
         }
     }
 
-    /// The same engine with vectors from an endpoint.
+    /// The same engine with vectors of this model instead of the one on this machine.
     #[must_use]
-    pub fn with_endpoint(mut self, endpoint: Option<Arc<Endpoint>>) -> Engine {
-        self.endpoint = endpoint;
+    pub fn with_model(mut self, given: Option<Given>) -> Engine {
+        self.given = given;
         self
     }
 
     /// The model that makes vectors, opened anew.
     pub fn model(&self) -> Option<Chosen> {
-        Chosen::of(self.endpoint.as_ref(), &self.project.world().data)
+        Chosen::of(self.given.as_ref(), &self.project.world().data)
     }
 
     /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.
@@ -197,6 +195,15 @@ impl Engine {
 
     /// What is known of a stored text. A project this user's data folder does not know has only strangers.
     pub fn standing(&self, id: &str, hash: &str) -> Result<Standing> {
+        self.with_book(|book| book.standing(id, hash))
+    }
+
+    /// Whether a person stands behind any text of this id.
+    pub fn is_vouched(&self, id: &str) -> Result<bool> {
+        self.with_book(|book| book.is_vouched(id))
+    }
+
+    fn with_book<T>(&self, ask: impl FnOnce(&Book) -> T) -> Result<T> {
         let mut slot = self.book.borrow_mut();
         let book = match slot.take() {
             Some(book) => book,
@@ -205,9 +212,9 @@ impl Engine {
                 None => Book::default(),
             },
         };
-        let standing = book.standing(id, hash);
+        let answer = ask(&book);
         *slot = Some(book);
-        Ok(standing)
+        Ok(answer)
     }
 
     /// Notes that a person accepted exactly these bytes.
@@ -218,7 +225,7 @@ impl Engine {
         Ok(())
     }
 
-    fn learn(&self, id: &str, hash: &str, standing: Standing) {
+    pub(crate) fn learn(&self, id: &str, hash: &str, standing: Standing) {
         if let Some(book) = self.book.borrow_mut().as_mut() {
             book.learn(id, hash, standing);
         }

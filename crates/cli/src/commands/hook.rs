@@ -152,7 +152,7 @@ impl Running<'_> {
         }
         match &call.event {
             Event::Prompt { text } if hybrid::is_on(wired) => self.hybrid_prompt(wired, call, text),
-            Event::Prompt { text } => self.prompt(wired, text),
+            Event::Prompt { text } => self.prompt(wired, call, text),
             Event::PreWrite { targets } => Ok(self.pre_write(wired, targets, cwd)),
             Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
             Event::Stop { active, prompt, last_message } => {
@@ -172,11 +172,11 @@ impl Running<'_> {
             Event::PreCompact | Event::SessionEnd => {
                 Ok(self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call))
             }
-            Event::SessionStart { .. } => self.session_start(wired),
+            Event::SessionStart { .. } => self.session_start(wired, call),
         }
     }
 
-    fn prompt(&self, wired: &wiring::Wired, text: &str) -> Result<Did> {
+    fn prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
         self.out.warnings(&wired.loaded.warnings);
         let saw = format!("a prompt of {} characters", text.chars().count());
         let called = for_prompt(&wired.engine, text, Some(self.agent.name), VAULT_MAX)?;
@@ -184,6 +184,7 @@ impl Running<'_> {
         if block.is_empty() {
             return Ok(Did::nothing(saw, "nothing fits: no title, tag, note, lesson or register"));
         }
+        self.note_given(wired, call, called.given());
         let records = called.records.iter().map(|hit| format!("{} (score {})", hit.path, hit.score));
         let beside = called.notes.iter().chain(&called.lessons);
         let beside = beside.map(|beside| format!("{} ({})", beside.memory.id, beside.why));
@@ -208,9 +209,7 @@ impl Running<'_> {
             };
             return Ok(Did::nothing(saw, why));
         }
-        if let Some(session) = &call.session {
-            let _ = ledger::note(wired.engine.project(), session, self.agent.name, &given.hits);
-        }
+        let _ = ledger::note(wired.engine.project(), call.session.as_deref(), self.agent.name, &given.hits);
         Ok(Did {
             answer: Answer::Context(given.block),
             ended: Ended::Injected,
@@ -219,24 +218,39 @@ impl Running<'_> {
         })
     }
 
-    fn session_start(&self, wired: &wiring::Wired) -> Result<Did> {
+    /// Notes what is given where `why` finds it. A ledger that cannot be written costs nobody a memory.
+    fn note_given(&self, wired: &wiring::Wired, call: &Call, given: Vec<ledger::Given>) {
+        let _ = ledger::note_given(wired.engine.project(), call.session.as_deref(), self.agent.name, given);
+    }
+
+    fn session_start(&self, wired: &wiring::Wired, call: &Call) -> Result<Did> {
         let facts = gather(&wired.engine, self.agent.name)?;
         let source = format!("{}/", wired.engine.settings().memory_root.trim_end_matches('/'));
         let saw = "a session's start";
         Ok(match start::block(&facts, &source, START_MAX) {
             None => Did::nothing(saw, "nothing every session should know"),
-            Some(block) => Did {
-                answer: Answer::Context(block),
-                ended: Ended::Injected,
-                saw: saw.to_owned(),
-                because: vec![format!(
-                    "{} of the vault, {} that hold, {} left to do, {} new in review",
-                    facts.snapshot.iter().filter(|line| line.starts_with("- ")).count(),
-                    facts.standing.len(),
-                    facts.next_actions.len(),
-                    facts.new_in_review
-                )],
-            },
+            Some(block) => {
+                let told = facts.standing.iter().chain(&facts.next_actions);
+                let told = told.map(|one| ledger::Given {
+                    id: one.id.clone(),
+                    version: String::new(),
+                    score: 0.0,
+                    why: vec![("told to every session".to_owned(), 0.0)],
+                });
+                self.note_given(wired, call, told.collect());
+                Did {
+                    answer: Answer::Context(block),
+                    ended: Ended::Injected,
+                    saw: saw.to_owned(),
+                    because: vec![format!(
+                        "{} of the vault, {} that hold, {} left to do, {} new in review",
+                        facts.snapshot.iter().filter(|line| line.starts_with("- ")).count(),
+                        facts.standing.len(),
+                        facts.next_actions.len(),
+                        facts.new_in_review
+                    )],
+                }
+            }
         })
     }
 

@@ -15,7 +15,7 @@ use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault};
 use heirloom_engine::index::Status;
 use heirloom_engine::index::shelves::{Look, ShelfIndex};
-use heirloom_engine::inject::answer_block;
+use heirloom_engine::inject::{Budget, answer_block};
 use heirloom_engine::recall::answer::{Asked, Recalled, answer, for_agent, listed};
 use heirloom_engine::recall::query::{self, Conditions};
 use heirloom_engine::recall::{ledger, snippet};
@@ -29,8 +29,6 @@ const WARMED_AT_ONCE: u64 = 16 << 20;
 const PROMPT_MIN: usize = 10;
 /// Hits ranked for each one that may be given, since some were given before or are not near enough.
 const RANKED: usize = 4;
-/// Characters a token stands for, on the safe side for English.
-const PER_TOKEN: usize = 4;
 /// How much of a body is shown below its title, in characters.
 const EXCERPT: usize = 160;
 
@@ -81,7 +79,8 @@ pub(crate) fn for_prompt(
         given.repeated = before - hits.len();
     }
     let hits = for_agent(hits, room);
-    let (block, shown) = answer_block(&hits, settings, most.min(settings.retrieval.max_tokens * PER_TOKEN));
+    let budget = Budget { chars: most, tokens: settings.retrieval.max_tokens };
+    let (block, shown) = answer_block(&wired.engine, &hits, budget);
     given.hits = shown.into_iter().cloned().collect();
     given.block = block;
     Ok(given)
@@ -109,7 +108,11 @@ fn files_in(prompt: &str) -> Vec<String> {
 
 /// Why a hit is there, in a line.
 pub(crate) fn reasons(why: &[(String, f64)]) -> String {
-    why.iter().map(|(name, points)| format!("{name} {points:+.2}")).collect::<Vec<_>>().join(", ")
+    let part = |(name, points): &(String, f64)| match *points == 0.0 {
+        true => name.clone(),
+        false => format!("{name} {points:+.2}"),
+    };
+    why.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn recall(wired: &Wired, call: &Recall, out: &Out) -> Result<u8> {

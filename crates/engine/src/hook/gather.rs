@@ -57,7 +57,8 @@ pub fn gather(engine: &Engine, agent: &str) -> Result<Facts> {
         let text =
             said.first().map_or_else(|| memory.title.clone(), |said| format!("{}: {said}", memory.title));
         let stale = cited.and_then(Anchored::label);
-        facts.standing.push(Standing { label: memory.kind.label(), text, origin: None, stale });
+        let id = memory.id.as_str().to_owned();
+        facts.standing.push(Standing { id, label: memory.kind.label(), text, origin: None, stale });
     }
     let last = active
         .iter()
@@ -67,7 +68,8 @@ pub fn gather(engine: &Engine, agent: &str) -> Result<Facts> {
         let origin = (last.trust < Trust::High).then(|| "an agent's summary".to_owned());
         for text in content(engine, last, "next_actions")? {
             let origin = origin.clone();
-            facts.next_actions.push(Standing { label: last.kind.label(), text, origin, stale: None });
+            let (id, label) = (last.id.as_str().to_owned(), last.kind.label());
+            facts.next_actions.push(Standing { id, label, text, origin, stale: None });
         }
     }
     // What is about to be shown is checked like a file.

@@ -406,7 +406,13 @@ fn failures_count_from_the_latest_run_back() {
 }
 
 fn standing(text: &str) -> Standing {
-    Standing { label: "CONSTRAINT".into(), text: text.into(), origin: None, stale: None }
+    Standing {
+        id: "constraint:x".into(),
+        label: "CONSTRAINT".into(),
+        text: text.into(),
+        origin: None,
+        stale: None,
+    }
 }
 
 #[test]

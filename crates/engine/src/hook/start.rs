@@ -12,6 +12,8 @@ const LINE_MAX: usize = 240;
 /// A memory in a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
+    /// The memory.
+    pub id: String,
     /// The kind's label.
     pub label: String,
     /// What it says.

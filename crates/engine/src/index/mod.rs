@@ -27,6 +27,7 @@ mod stem;
 mod store;
 mod terms;
 mod top;
+mod trusted;
 mod typo;
 mod vectors;
 mod write;

@@ -18,8 +18,8 @@ use super::{key_of, number_of, typo};
 /// A snapshot of one owner's documents.
 #[derive(Debug)]
 pub struct Reader<'a> {
-    tx: Transaction<'a>,
-    part: i64,
+    pub(super) tx: Transaction<'a>,
+    pub(super) part: i64,
     /// One more than the highest number ever given.
     next: u32,
     docs: u32,

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::error::IndexError;
 
 /// Version of tables and files. Another one means: start over.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
 fn wait(tries: i32) -> bool {
@@ -43,6 +43,7 @@ create table extent (space integer not null, part integer not null, first intege
     primary key (space, part, first)) without rowid;
 create table late (key integer primary key, pieces blob not null);
 create table kept (n integer primary key, text text not null, space integer not null, slot blob not null, late blob, unique (text, space));
+create index card_trusted on card (trust) where trust = 2;
 ";
 
 /// An open database and what tells whether its file is still the one on disk.

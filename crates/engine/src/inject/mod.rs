@@ -3,12 +3,13 @@
 //! Comes in: hits. Goes out: a fenced block that no stored text can leave. Never here: choosing hits.
 
 mod answer;
+mod calm;
 mod fence;
 mod prompt;
 mod tiers;
 pub mod vault;
 
-pub use answer::answer_block;
+pub use answer::{Budget, answer_block};
 pub use fence::records_block;
 pub use prompt::prompt_block;
 pub use tiers::tiers_block;

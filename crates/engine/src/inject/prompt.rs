@@ -4,9 +4,9 @@
 //! other shelf, whole lines only, within the budget. With nothing but records it is exactly their block. Never here: choosing; a line that
 //! could close the fence, or that speaks to a model in a way the gate knows.
 
+use super::calm::calm;
 use super::fence::{TAIL, head, records_block};
 use crate::engine::Engine;
-use crate::gate::scan::{self, Class};
 use crate::recall::prompt::{Beside, Called};
 use crate::shelf::anchors::Anchored;
 use heirloom_core::text::{cut, escape, one_line, strip_invisible};
@@ -86,10 +86,7 @@ fn line(engine: &Engine, beside: &Beside) -> String {
 
 /// A text on one line that closes no fence and gives no orders.
 fn tame(engine: &Engine, raw: &str) -> String {
-    let findings = engine.screen().scan(raw);
-    let markers: Vec<_> = findings.iter().filter(|finding| finding.class == Class::Injection).collect();
-    let tame = if markers.is_empty() { raw.to_owned() } else { scan::neutralise(raw, &markers) };
-    escape(&one_line(&strip_invisible(&tame)), true)
+    escape(&one_line(&strip_invisible(&calm(engine, raw))), true)
 }
 
 #[cfg(test)]

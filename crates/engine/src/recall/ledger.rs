@@ -63,22 +63,30 @@ fn append(project: &Project, line: &Line) -> Result<()> {
     files::append_line(&file, &serde_json::to_string(line).unwrap_or_default(), Mode::Private)
 }
 
-/// Notes what a session is given.
-pub fn note(project: &Project, session: &str, agent: &str, hits: &[Recalled]) -> Result<()> {
+/// Notes what a session is given; a host that names no session has one without a name.
+pub fn note(project: &Project, session: Option<&str>, agent: &str, hits: &[Recalled]) -> Result<()> {
     let given = hits.iter().map(|hit| Given {
         id: hit.id.clone(),
         version: hit.told_as(),
         score: (hit.score * 1e4).round() / 1e4,
         why: hit.why.iter().map(|(name, points)| (name.clone(), (points * 1e4).round() / 1e4)).collect(),
     });
+    note_given(project, session, agent, given.collect())
+}
+
+/// The same for what was not chosen by the hybrid ranking: each with the reason it was given for.
+pub fn note_given(project: &Project, session: Option<&str>, agent: &str, given: Vec<Given>) -> Result<()> {
+    if given.is_empty() {
+        return Ok(());
+    }
     append(
         project,
         &Line {
             at: time::format(project.world().now),
-            session: fingerprint(session),
+            session: fingerprint(session.unwrap_or_default()),
             agent: agent.to_owned(),
             cleared: false,
-            given: given.collect(),
+            given,
         },
     )
 }

@@ -4,6 +4,7 @@
 //! prompt speaks of, the lessons that share its words, and the vault's answer. A shelf that is not there costs one look at the disk. Never
 //! here: how any of it is shown; a text the gate would refuse; more words of a prompt than a question needs.
 
+use super::ledger::Given;
 use super::title_tags::{self, Hit};
 use crate::capture::{files_named, scope_of};
 use crate::engine::Engine;
@@ -50,6 +51,23 @@ impl Called {
     /// Whether nothing fits.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty() && !self.has_more()
+    }
+
+    /// What is given, for the ledger: each with why. The vault's answer is one text and stays out.
+    pub fn given(&self) -> Vec<Given> {
+        let records = self.records.iter().map(|hit| Given {
+            id: hit.id(),
+            version: String::new(),
+            score: f64::from(hit.score),
+            why: hit.why.parts(),
+        });
+        let beside = self.notes.iter().chain(&self.lessons).map(|beside| Given {
+            id: beside.memory.id.as_str().to_owned(),
+            version: beside.memory.content_hash.get(..16).unwrap_or_default().to_owned(),
+            score: 0.0,
+            why: vec![(beside.why.clone(), 0.0)],
+        });
+        records.chain(beside).collect()
     }
 
     /// Whether a shelf beside the records has something.

@@ -70,6 +70,19 @@ pub struct Why {
 }
 
 impl Why {
+    /// Each source of points with what it gave.
+    pub fn parts(&self) -> Vec<(String, f64)> {
+        let points = |words: &[String], each: u32| words.len() as f64 * f64::from(each);
+        let parts = [
+            ("title", points(&self.title, TITLE)),
+            ("tags", points(&self.tags, TAG)),
+            ("prefix", points(&self.prefix, PREFIX)),
+            ("description", f64::from(self.description)),
+            ("recent", if self.recent { f64::from(RECENT) } else { 0.0 }),
+        ];
+        parts.into_iter().filter(|(_, n)| *n > 0.0).map(|(name, n)| (name.to_owned(), n)).collect()
+    }
+
     fn points(&self) -> u32 {
         let count = |words: &[String]| words.len() as u32;
         count(&self.title) * TITLE
@@ -234,6 +247,11 @@ impl Category {
 }
 
 impl Hit {
+    /// The id of the record it points to.
+    pub fn id(&self) -> String {
+        id_of(self)
+    }
+
     fn of(entry: &EntryLine<'_>, why: Why) -> Hit {
         let tags: BTreeSet<String> = entry.tags().map(str::to_lowercase).collect();
         Hit {

@@ -4,7 +4,6 @@
 //! choice made by a project.
 
 use super::builtin::Builtin;
-use super::endpoint::Endpoint;
 use super::minilm::MiniLm;
 use super::{Detail, EmbedError, Embedder, Embedding, Space, Worth};
 use std::num::NonZeroUsize;
@@ -22,8 +21,24 @@ pub enum Chosen {
     Builtin(Builtin),
     /// The transformer in the data folder.
     MiniLm(MiniLm),
-    /// An endpoint that the user named.
-    Endpoint(Arc<Endpoint>),
+    /// One that was handed in: an endpoint that the user named.
+    Given(Given),
+}
+
+/// A model that was handed in.
+#[derive(Clone)]
+pub struct Given(Arc<dyn Embedder>);
+
+impl std::fmt::Debug for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Given").field(self.0.space()).finish()
+    }
+}
+
+impl From<Arc<dyn Embedder>> for Given {
+    fn from(model: Arc<dyn Embedder>) -> Given {
+        Given(model)
+    }
 }
 
 impl Chosen {
@@ -32,10 +47,10 @@ impl Chosen {
         data.join("models").join("minilm.bin")
     }
 
-    /// The endpoint, if there is one, else the model on this machine.
-    pub fn of(endpoint: Option<&Arc<Endpoint>>, data: &Path) -> Option<Chosen> {
-        match endpoint {
-            Some(endpoint) => Some(Chosen::Endpoint(Arc::clone(endpoint))),
+    /// The model that was handed in, if there is one, else the one on this machine.
+    pub fn of(given: Option<&Given>, data: &Path) -> Option<Chosen> {
+        match given {
+            Some(given) => Some(Chosen::Given(given.clone())),
             None => Self::open(data),
         }
     }
@@ -61,7 +76,7 @@ impl Chosen {
         match self {
             Chosen::Builtin(model) => model,
             Chosen::MiniLm(model) => model,
-            Chosen::Endpoint(model) => model.as_ref(),
+            Chosen::Given(model) => model.0.as_ref(),
         }
     }
 }

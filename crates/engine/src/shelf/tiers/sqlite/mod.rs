@@ -22,8 +22,7 @@ use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, Tier
 use super::{Account, Stored, TierDraft, UserContext};
 use crate::gate::Passed;
 use crate::index::embed::Embedder;
-use crate::index::embed::chosen::Chosen;
-use crate::index::embed::endpoint::Endpoint;
+use crate::index::embed::chosen::{Chosen, Given};
 use database::Database;
 use heirloom_core::{Code, Fault, fault::Result, hash};
 use std::collections::HashMap;
@@ -39,7 +38,7 @@ pub struct SqliteStore {
     folder: PathBuf,
     open: Mutex<Open>,
     embedder: OnceLock<Option<Chosen>>,
-    endpoint: Option<Arc<Endpoint>>,
+    given: Option<Given>,
 }
 
 #[derive(Debug, Default)]
@@ -55,14 +54,14 @@ impl SqliteStore {
             folder: folder.to_owned(),
             open: Mutex::default(),
             embedder: OnceLock::new(),
-            endpoint: None,
+            given: None,
         }
     }
 
-    /// The same store with vectors from an endpoint.
+    /// The same store with vectors of this model instead of the one on this machine.
     #[must_use]
-    pub fn with_endpoint(mut self, endpoint: Option<Arc<Endpoint>>) -> SqliteStore {
-        self.endpoint = endpoint;
+    pub fn with_model(mut self, given: Option<Given>) -> SqliteStore {
+        self.given = given;
         self
     }
 
@@ -74,7 +73,7 @@ impl SqliteStore {
     fn embedder(&self) -> Option<&dyn Embedder> {
         // Without the built-in table, which a test holds to be whole, keywords still work.
         let data = self.folder.parent().unwrap_or(&self.folder);
-        let model = self.embedder.get_or_init(|| Chosen::of(self.endpoint.as_ref(), data));
+        let model = self.embedder.get_or_init(|| Chosen::of(self.given.as_ref(), data));
         model.as_ref().map(|model| model as &dyn Embedder)
     }
 
