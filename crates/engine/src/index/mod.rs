@@ -21,6 +21,7 @@ mod postings;
 mod read;
 mod scan;
 pub mod shelves;
+mod slots;
 mod stamp;
 mod stem;
 mod store;

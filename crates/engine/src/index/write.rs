@@ -17,8 +17,9 @@ use super::embed::{Detail, Embedder, Embedding, Space};
 use super::error::IndexError;
 use super::fold::{cut_posting, fold, fold_batch};
 use super::postings::{Bag, CHUNK_BITS};
+use super::slots::{put_slots, put_vectors};
 use super::vectors::{self, Extent, Slot};
-use super::{Index, key_of, late, number_of};
+use super::{Index, key_of, number_of};
 
 /// Waiting documents at which they are folded in.
 const FOLD_AT: i64 = 512;
@@ -455,72 +456,4 @@ impl<'a> Inserts<'a> {
         part.words += i64::from(length);
         Ok(true)
     }
-}
-
-/// Writes vectors of a space and, where there are any, those of word pieces.
-fn put_vectors(
-    tx: &Transaction<'_>,
-    folder: &std::path::Path,
-    part: i64,
-    space: &Space,
-    numbers: &[u32],
-    embeddings: &[Embedding],
-) -> Result<(), IndexError> {
-    let slots: Vec<(u32, Slot)> =
-        numbers.iter().zip(embeddings).map(|(n, e)| (*n, Slot::of(&e.vector))).collect();
-    put_slots(tx, folder, part, space, &slots)?;
-    for (number, embedding) in numbers.iter().zip(embeddings) {
-        if let Some(pieces) = &embedding.pieces {
-            tx.prepare_cached("insert or replace into late values (?1, ?2)")?
-                .execute(params![key_of(part, *number), late::pack(pieces)])?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes slots, making space and extents as needed.
-fn put_slots(
-    tx: &Transaction<'_>,
-    folder: &std::path::Path,
-    part: i64,
-    space: &Space,
-    slots: &[(u32, Slot)],
-) -> Result<(), IndexError> {
-    let Some(top) = slots.iter().map(|(number, _)| number).max() else { return Ok(()) };
-    let name = format!("vectors-{:016x}.bin", fingerprint(&[&space.model, &space.dims.to_string()]));
-    tx.prepare_cached(
-        "insert into space (model, dims, file, size) values (?1, ?2, ?3, 0) on conflict do nothing",
-    )?
-    .execute(params![space.model, space.dims, name])?;
-    let (id, mut size): (i64, u64) = tx
-        .prepare_cached("select space, size from space where model = ?1 and dims = ?2")?
-        .query_row(params![space.model, space.dims], |r| Ok((r.get(0)?, r.get(1)?)))?;
-    let file = File::options().create(true).truncate(false).read(true).write(true).open(folder.join(name))?;
-    let mut extents = super::read::extents(tx, id, part)?;
-    while extents.last().is_none_or(|e| u64::from(e.first) + u64::from(e.room) <= u64::from(*top)) {
-        let (first, before) = extents.last().map_or((0, 0), |e| (e.first + e.room, e.room));
-        let extent = Extent { first, room: vectors::next_room(before), at: size };
-        size = (size + vectors::extent_bytes(extent.room, space.dims)).next_multiple_of(4096);
-        tx.prepare_cached("insert into extent values (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-            id,
-            part,
-            extent.first,
-            extent.room,
-            extent.at
-        ])?;
-        extents.push(extent);
-    }
-    if file.metadata()?.len() < size {
-        file.set_len(size)?;
-    }
-    tx.prepare_cached("update space set size = ?2 where space = ?1")?.execute(params![id, size])?;
-    let extent_of = |number: u32| extents.partition_point(|e| e.first <= number).checked_sub(1);
-    for run in slots.chunk_by(|a, b| a.0 + 1 == b.0 && extent_of(a.0) == extent_of(b.0)) {
-        if let Some((number, _)) = run.first()
-            && let Some(extent) = extent_of(*number).and_then(|i| extents.get(i))
-        {
-            vectors::put(&file, extent, *number, run.iter().map(|r| &r.1))?;
-        }
-    }
-    Ok(())
 }
