@@ -9,6 +9,7 @@
     reason = "a developer's program: it prints, reads the environment and asks where it was started"
 )]
 
+mod attacks;
 mod bench;
 mod check;
 mod ci;

@@ -89,7 +89,8 @@ fn below_home(variable: &str, inside: &str) -> PathBuf {
     let given = var(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     given
         .or_else(|| home().map(|home| home.join(inside)))
-        .unwrap_or_else(|| PathBuf::from("/nonexistent"))
+        // Nobody's home: a place that reads as empty and in which not even root can make a folder.
+        .unwrap_or_else(|| PathBuf::from("/dev/null"))
         .join("heirloom")
 }
 

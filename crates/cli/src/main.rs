@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     wiring::install_test_steps();
+    heirloom_engine::git::found_by(|| environment::find_program("git"));
     let args = match args::Args::plain_hook(std::env::args_os()).map_or_else(args::Args::try_parse, Ok) {
         Ok(args) => args,
         Err(wrong) if wrong.use_stderr() && std::env::args_os().any(|arg| arg == "--json") => {

@@ -311,6 +311,14 @@ fn a_retired_memory_is_never_injected() {
 }
 
 #[test]
+fn a_new_memory_has_nothing_amiss() {
+    let env = TestEnv::new();
+    env.run(&["init"]).ok();
+    let status = env.run(&["status", "--json"]).ok().json();
+    assert_eq!((&status["index_in_sync"], &status["issues"]), (&json!(true), &json!([])));
+}
+
+#[test]
 fn status_counts_what_there_is() {
     let env = with_records();
     env.run(&["retire", "postgresql"]).ok();
@@ -460,6 +468,22 @@ fn the_version_is_the_same_however_it_is_asked_for() {
     assert_eq!(short, concat!("heirloom ", env!("CARGO_PKG_VERSION"), "\n"));
     assert_eq!(env.run(&["-V"]).ok().stdout, short);
     assert_eq!(env.run(&["--json", "--version"]).ok().stdout, short, "the command tree says the same");
+}
+
+#[test]
+fn without_a_home_nothing_is_made_at_the_root_of_the_machine() {
+    let env = TestEnv::new();
+    let homeless = |arguments: &[&str]| {
+        let mut command = env.command(crate::env::HEIRLOOM);
+        command.args(arguments).current_dir(env.project());
+        for variable in ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+            command.env_remove(variable);
+        }
+        crate::env::finish(&mut command)
+    };
+    homeless(&["list"]).ok();
+    homeless(&["add", "decision", "Tabs", "Tabs it is"]).fails_with("IO_ERROR", 6);
+    assert!(!std::path::Path::new("/nonexistent").exists() && !std::path::Path::new("/heirloom").exists());
 }
 
 #[test]

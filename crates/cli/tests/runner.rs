@@ -13,6 +13,10 @@
 
 mod agents;
 mod anchors;
+mod attacks_paths;
+mod attacks_text;
+mod attacks_trust;
+mod attacks_users;
 mod bad_input;
 mod case;
 mod commands;
@@ -32,6 +36,7 @@ mod hook_deviations;
 mod hook_sessions;
 mod hooks;
 mod hostile;
+mod hostile_clone;
 mod hybrid;
 mod index_laws;
 mod lifecycle;

@@ -293,3 +293,39 @@ fn a_stop_keeps_turns_only_if_the_user_wants_it() {
     env.run_with(&["hook", "session-end"], event.as_bytes());
     assert_eq!(ids(&env, "episodic"), [""; 0], "what was forgotten does not come back with the transcript");
 }
+
+#[test]
+fn a_fact_is_found_by_what_it_is_about() {
+    let env = TestEnv::new();
+    env.run(&["init"]).ok();
+    let about = |subject: &str, text: &str| env.at_terminal(&["remember", "--subject", subject, text], "n\n");
+    about("build.server", "Port 8081, behind the proxy").ok();
+    about("mail.server", "Port 2525, for tests").ok();
+    let found = env.run(&["recall", "--json", "build.server"]).ok().json();
+    assert_eq!(found["hits"][0]["body"], "Port 8081, behind the proxy", "the text is stored as it was said");
+    assert_eq!(found["hits"][0]["title"], "build.server");
+    let block = env.run(&["search", "--context", "build.server"]).ok().stdout;
+    assert!(block.contains("• build.server: Port 8081, behind the proxy"), "{block}");
+    // The same words about something else are another fact, and the words said anew stay about the same thing.
+    assert_eq!(about("mail.server", "Port 8081, behind the proxy").code, Some(1), "it is asked about");
+    let id = env
+        .run(&["list", "--tier", "semantic", "--json"])
+        .ok()
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|m| m["body"].as_str().unwrap().contains("2525"))
+        .unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    env.at_terminal(&["edit", &id, "--text", "Port 2526, for tests"], "y\n").ok();
+    assert_eq!(env.run(&["recall", "--json", "mail.server"]).ok().json()["hits"][0]["title"], "mail.server");
+    let long = env.raw_input("x".repeat(3_000).as_bytes());
+    env.at_terminal(&["remember", "--subject", "long", "--from", &long], "")
+        .fails_with("VALIDATION_ERROR", 1);
+    env.run(&["remember", "--subject", "a\nb", "x"]).fails_with("VALIDATION_ERROR", 1);
+    let token = ["ghp", "_x7Kq2mZ9vB4nT6wR1yL8sD3fG5hJ0cAeQiUo"].concat();
+    env.run(&["remember", "--subject", &token, "x"]).fails_with("GATE_REFUSED", 1);
+}

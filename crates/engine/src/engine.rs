@@ -195,6 +195,15 @@ impl Engine {
 
     /// What is known of a stored text. A project this user's data folder does not know has only strangers.
     pub fn standing(&self, id: &str, hash: &str) -> Result<Standing> {
+        self.with_book(|book| book.standing(id, hash))
+    }
+
+    /// Whether a person stands behind any text of this id.
+    pub fn is_vouched(&self, id: &str) -> Result<bool> {
+        self.with_book(|book| book.is_vouched(id))
+    }
+
+    fn with_book<T>(&self, ask: impl FnOnce(&Book) -> T) -> Result<T> {
         let mut slot = self.book.borrow_mut();
         let book = match slot.take() {
             Some(book) => book,
@@ -203,9 +212,9 @@ impl Engine {
                 None => Book::default(),
             },
         };
-        let standing = book.standing(id, hash);
+        let answer = ask(&book);
         *slot = Some(book);
-        Ok(standing)
+        Ok(answer)
     }
 
     /// Notes that a person accepted exactly these bytes.
@@ -216,7 +225,7 @@ impl Engine {
         Ok(())
     }
 
-    fn learn(&self, id: &str, hash: &str, standing: Standing) {
+    pub(crate) fn learn(&self, id: &str, hash: &str, standing: Standing) {
         if let Some(book) = self.book.borrow_mut().as_mut() {
             book.learn(id, hash, standing);
         }

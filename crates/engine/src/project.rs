@@ -8,7 +8,6 @@ use crate::files::{self, Local, Mode, Root};
 use heirloom_core::{Fault, fault::Result, hash};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What the outside world gives: read once by the command line, used everywhere below.
 #[derive(Debug, Clone)]
@@ -246,14 +245,8 @@ impl Project {
     }
 
     fn first_commit(&self) -> Option<String> {
-        let output = Command::new("git")
-            .arg("-C")
-            .arg(&self.folder)
-            .args(["rev-list", "--max-parents=0", "HEAD"])
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .stderr(std::process::Stdio::null())
-            .output()
-            .ok()?;
+        let asked = ["rev-list", "--max-parents=0", "HEAD"];
+        let output = crate::git::command(&self.folder).args(asked).output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
         text.lines().last().filter(|line| !line.is_empty()).map(str::to_owned)
     }

@@ -28,6 +28,8 @@ fn ended(command: &mut Command) -> Outcome {
 /// The file from which a hook of this session reads its prompt.
 fn input(place: &Place, session: &str) -> Result<std::fs::File, String> {
     let path = place.0.join("prompt.json");
+    // Sessions of an earlier run over the same folder were given their memories then.
+    let session = format!("{session}-{}", std::process::id());
     let event = serde_json::json!({
         "hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": place.project(), "prompt": PROMPT,
     });

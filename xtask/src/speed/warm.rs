@@ -18,6 +18,8 @@ pub(super) fn run(place: &Place, words: &[String], model: &dyn Embedder) -> Outc
     let mut index = Index::open(&place.index()).map_err(said)?;
     let fts = Connection::open(place.fts()).map_err(said)?;
     fts.execute_batch("pragma mmap_size = 2147418112; pragma cache_size = -65536;").map_err(said)?;
+    // From its second question on a process has the files mapped.
+    drop(index.reader(OWNER, Some(model.space())).map_err(said)?);
     let reader = index.reader(OWNER, Some(model.space())).map_err(said)?;
     for (sort, from) in [("telling words", TELLING), ("words as frequent as in the texts", 0.0)] {
         let (mut ours, mut theirs, mut hybrid) = (Vec::new(), Vec::new(), Vec::new());

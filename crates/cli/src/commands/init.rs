@@ -7,9 +7,9 @@ use heirloom_core::code::exit;
 use heirloom_core::settings::empty_document;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, Mode};
+use heirloom_engine::git;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// How the files of the memory folder merge.
 const ATTRIBUTES: &[&str] = &[
@@ -135,14 +135,12 @@ fn write_hook(path: &Path) -> Result<()> {
 }
 
 fn git_folder(folder: &Path) -> Option<PathBuf> {
-    let output =
-        Command::new("git").arg("-C").arg(folder).args(["rev-parse", "--absolute-git-dir"]).output().ok()?;
+    let output = git::command(folder).args(["rev-parse", "--absolute-git-dir"]).output().ok()?;
     output.status.success().then(|| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
 }
 
 fn git_config(folder: &Path, args: &[&str]) -> Option<String> {
-    let output =
-        Command::new("git").arg("-C").arg(folder).args(["config", "--local"]).args(args).output().ok()?;
+    let output = git::command(folder).args(["config", "--local"]).args(args).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 

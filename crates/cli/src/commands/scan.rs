@@ -10,10 +10,11 @@ use heirloom_engine::files;
 use heirloom_engine::gate::policy::{Act, Row};
 use heirloom_engine::gate::scan::{Class, Finding};
 use heirloom_engine::gate::{Screen, Verdict};
+use heirloom_engine::git;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// The largest file that is looked at.
 const MAX_FILE: u64 = 64 << 20;
@@ -95,9 +96,7 @@ fn path_or_stdin(path: &str, cwd: &Path, look: &mut Look<'_>, out: &Out) -> Resu
 
 /// The files of a folder: what git tracks or would track, else everything that is not hidden.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let listed = Command::new("git")
-        .arg("-C")
-        .arg(folder)
+    let listed = git::command(folder)
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .stderr(Stdio::null())
         .output();
@@ -132,9 +131,7 @@ fn history(folder: &Path, look: &mut Look<'_>) -> Result<()> {
     let failed = |why: String| {
         Fault::new(Code::Io, format!("git's history cannot be read: {why}")).hint("run it in a git work tree")
     };
-    let mut child = Command::new("git")
-        .arg("-C")
-        .arg(folder)
+    let mut child = git::command(folder)
         .args([
             "log",
             "--all",

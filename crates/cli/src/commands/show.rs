@@ -8,6 +8,7 @@ use heirloom_core::code::exit;
 use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, ShelfName, Status, fault::Result};
+use heirloom_engine::Engine;
 use heirloom_engine::shelf::anchors::{self, Cited};
 use heirloom_engine::shelf::links::{self, Link, Links};
 use heirloom_engine::shelf::tiers::Tier;
@@ -21,6 +22,12 @@ pub(crate) fn show(args: &Args, call: &Show, out: &Out) -> Result<u8> {
     let audience = person::audience(&wired.engine, call.agent.as_deref());
     let memory = wired.engine.shelf_of(&id)?.get(&id)?.filter(|memory| audience.sees(memory));
     let memory = memory.ok_or_else(|| unknown(id.as_str()))?;
+    let (memory, cut) = fit(&wired.engine, memory);
+    if call.raw && cut {
+        return Err(Fault::new(Code::GateRefused, "this holds what the gate would refuse; it is held back")
+            .fact("id", id.as_str())
+            .hint("a person sees all of it in a terminal; `heirloom review` names the rule"));
+    }
     if call.raw && id.kind().shelf() == ShelfName::Vault {
         let bytes = wired.engine.vault().bytes()?;
         for version in Image::of(&bytes).versions(id.name()) {
@@ -49,6 +56,22 @@ pub(crate) fn show(args: &Args, call: &Show, out: &Out) -> Result<u8> {
         }
     });
     Ok(exit::OK)
+}
+
+/// A memory as whoever looks may have it: without a person, what reached a file past the gate and would be refused is cut out, because what
+/// is printed goes into a model's context. Says whether something was.
+fn fit(engine: &Engine, mut memory: Memory) -> (Memory, bool) {
+    if person::is_present() {
+        return (memory, false);
+    }
+    let mut cut = false;
+    let texts = [&mut memory.title, &mut memory.body].into_iter().chain(&mut memory.tags);
+    for text in texts.chain(&mut memory.applies_to) {
+        let shown = engine.screen().redacted(text);
+        cut |= shown != *text;
+        *text = shown;
+    }
+    (memory, cut)
 }
 
 /// A memory with what it came from and what it became.
@@ -152,6 +175,7 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     }
     let audience = person::audience(&wired.engine, call.agent.as_deref());
     memories.retain(|memory| audience.sees(memory));
+    let mut memories: Vec<Memory> = memories.into_iter().map(|memory| fit(&wired.engine, memory).0).collect();
     if let Some(scope) = &call.scope {
         let of_agent = |memory: &Memory| matches!(&memory.scope, Scope::Agent(name) if name == scope);
         memories.retain(|memory| memory.scope.to_string() == *scope || of_agent(memory));
@@ -212,7 +236,21 @@ pub(crate) fn history(args: &Args, call: &One, out: &Out) -> Result<u8> {
     if shelf.get(&id)?.is_some_and(|memory| !audience.sees(&memory)) {
         return Err(unknown(id.as_str()));
     }
-    let changes = links::history(&wired.engine, shelf.as_ref(), &id)?;
+    let mut changes = links::history(&wired.engine, shelf.as_ref(), &id)?;
+    if !person::is_present() {
+        let screen = wired.engine.screen();
+        for change in &mut changes {
+            change.summary = screen.redacted(&change.summary);
+            for value in [&mut change.old, &mut change.new].into_iter().flatten() {
+                // What is cut out of a value leaves a text that tells so.
+                let whole = value.to_string();
+                let shown = screen.redacted(&whole);
+                if shown != whole {
+                    *value = serde_json::Value::String(shown);
+                }
+            }
+        }
+    }
     out.answer(&changes, || {
         let mut table = Table::new(&["WHEN", "FIELD", "WHAT"]);
         for change in &changes {

@@ -82,6 +82,9 @@ fn state(engine: &Engine) -> Result<State<'_>> {
         shelves.push(Shelved { shelf: shelf.name().name(), count });
     }
     let health = records.health()?;
+    // The index is made with the first record: before that nothing is amiss.
+    let none_yet = health.sync.is_none()
+        && health.active + health.retired + health.archived + health.unreadable.len() == 0;
     let root = engine.project().root().folder();
     Ok(State {
         project: engine.project().folder(),
@@ -91,8 +94,8 @@ fn state(engine: &Engine) -> Result<State<'_>> {
         vault: engine.vault().stats()?,
         external_memory: engine.topics().external_state(),
         bytes: folder_size(root),
-        index_in_sync: health.sync.as_ref().is_some_and(|sync| sync.is_none()),
-        issues: health.issues().into_iter().map(|issue| issue.to_string()).collect(),
+        index_in_sync: none_yet || health.sync.as_ref().is_some_and(|sync| sync.is_none()),
+        issues: if none_yet { Vec::new() } else { health.issues() },
         waiting_for_review: heirloom_engine::review::pending(engine)?.len(),
     })
 }

@@ -6,8 +6,17 @@
 /// The longest title or snippet that is shown.
 pub(crate) const SHOWN_MAX: usize = 120;
 
-/// Characters that show nothing: zero-width, direction marks, separators, joiners, tags, byte-order mark.
+/// Characters that show nothing: zero-width, direction marks, separators, joiners, fillers, tags, byte-order mark, variation selectors but for
+/// the one that emoji are written with.
 pub fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Those of them that a snippet loses: the record format keeps the others there, and a snippet is a quotation of the conversation itself.
+fn is_zero_width(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
         | '\u{e0000}'..='\u{e007f}')
 }
@@ -106,7 +115,7 @@ pub fn shown_title(title: &str) -> String {
 
 /// A line of a conversation as it is shown: no control or invisible characters, no backticks, escaped, at most 120.
 pub fn clean_snippet(line: &str) -> String {
-    let plain: String = plain(line).filter(|&c| c != '`').collect();
+    let plain: String = line.chars().filter(|&c| !is_control(c) && !is_zero_width(c) && c != '`').collect();
     let escaped = escape(plain.trim(), false);
     cut(&escaped, SHOWN_MAX).to_owned()
 }

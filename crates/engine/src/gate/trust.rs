@@ -124,6 +124,14 @@ impl Book {
     }
 }
 
+impl Book {
+    /// Whether a person stands behind any text of this id.
+    pub fn is_vouched(&self, id: &str) -> bool {
+        let texts = self.entries.get(id).map(Vec::as_slice).unwrap_or_default();
+        texts.iter().any(|(_, standing)| standing.trust() == Trust::High)
+    }
+}
+
 /// Drops every line about an id, for `forget`. The book is rewritten whole.
 pub fn forget(book: &Path, id: &str) -> Result<()> {
     let Some(bytes) = files::read_if_there(book, LIMIT)? else { return Ok(()) };

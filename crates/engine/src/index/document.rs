@@ -15,6 +15,16 @@ pub enum Trust {
     High,
 }
 
+impl From<heirloom_core::Trust> for Trust {
+    fn from(trust: heirloom_core::Trust) -> Self {
+        match trust {
+            heirloom_core::Trust::High => Self::High,
+            heirloom_core::Trust::Medium => Self::Medium,
+            heirloom_core::Trust::Low => Self::Low,
+        }
+    }
+}
+
 impl Trust {
     pub(crate) fn code(self) -> i64 {
         match self {

@@ -57,6 +57,8 @@ pub(super) struct Follow<'a> {
     index: &'a mut Index,
     forgotten: HashSet<String>,
     doubt: Doubt,
+    /// The marks of the last look, but for those of files and whole shelves.
+    seen: BTreeMap<String, String>,
     /// Whether the index may have documents that no mark knows of.
     stray: bool,
     changes: Vec<Change>,
@@ -67,12 +69,14 @@ pub(super) struct Follow<'a> {
 
 impl<'a> Follow<'a> {
     pub(super) fn new(engine: &'a Engine, index: &'a mut Index) -> Result<Follow<'a>> {
+        let seen = index.few_marks().map_err(|e| fault(&e))?;
         let marks = BTreeMap::new();
         Ok(Follow {
             engine,
             index,
             forgotten: HashSet::new(),
             doubt: Doubt::Nobody,
+            seen,
             stray: false,
             changes: Vec::new(),
             marks,
@@ -83,18 +87,18 @@ impl<'a> Follow<'a> {
     /// Brings the index up to date.
     pub(super) fn run(mut self, model: Option<&Chosen>, look: Look) -> Result<()> {
         let rules = self.rules();
-        if self.mark("rules")?.as_deref() != Some(rules.as_str()) {
+        if self.mark("rules") != Some(rules.as_str()) {
             // Nothing is thrown away: another process may be answering from it at this moment.
             self.doubt = Doubt::All;
             self.note("rules", rules);
             self.drop_strangers()?;
         }
         self.trust()?;
-        if self.mark(UNFINISHED)?.is_some() {
+        if self.mark(UNFINISHED).is_some() {
             self.stray = true;
             self.note(UNFINISHED, "");
         }
-        let known = self.files_known()?;
+        let known = self.files_known();
         let every = look != Look::Quick || known <= FEW || matches!(self.doubt, Doubt::All);
         for folder in self.folders() {
             self.folder(&folder, every)?;
@@ -104,8 +108,8 @@ impl<'a> Follow<'a> {
         self.apply(model, look)
     }
 
-    fn mark(&mut self, name: &str) -> Result<Option<String>> {
-        self.index.mark(name).map_err(|e| fault(&e))
+    fn mark(&self, name: &str) -> Option<&str> {
+        self.seen.get(name).map(String::as_str)
     }
 
     fn note(&mut self, name: &str, value: impl Into<String>) {
@@ -147,14 +151,14 @@ impl<'a> Follow<'a> {
         }
         let ids: BTreeSet<&String> = self.forgotten.iter().collect();
         let forgotten = hash::sha256(format!("{ids:?}").as_bytes())[..32].to_owned();
-        if self.mark("provenance")?.as_ref() != Some(&forgotten) {
+        if self.mark("provenance") != Some(forgotten.as_str()) {
             self.doubt = Doubt::All;
             self.note("provenance", forgotten);
         }
         let book = self.engine.project().known_data()?.map(|data| trust::path(&data));
         let Some(book) = book else { return Ok(()) };
         let stamp = stamp::of(&book);
-        let before = self.mark("book")?;
+        let before = self.mark("book").map(str::to_owned);
         if before.as_ref() == Some(&stamp) {
             return Ok(());
         }
@@ -234,15 +238,15 @@ impl<'a> Follow<'a> {
         Ok(())
     }
 
-    fn files_known(&mut self) -> Result<usize> {
-        Ok(self.mark("files")?.and_then(|text| text.parse().ok()).unwrap_or(0))
+    fn files_known(&self) -> usize {
+        self.mark("files").and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
     /// Looks at a folder: at its list of files if its stamp differs, at the files if every one is wanted.
     fn folder(&mut self, folder: &Folder, every: bool) -> Result<()> {
         let mark = format!("d:{}", folder.key);
         let stamp = stamp::of(&folder.path);
-        let same = self.mark(&mark)?.as_ref() == Some(&stamp);
+        let same = self.mark(&mark) == Some(stamp.as_str());
         if same && !every && matches!(self.doubt, Doubt::Nobody) {
             return Ok(());
         }
@@ -299,7 +303,8 @@ impl<'a> Follow<'a> {
     /// Lessons: several to a file, read as a whole when any of their files changed.
     fn lessons(&mut self, every: bool) -> Result<()> {
         let base = self.engine.topics().base();
-        let known = self.index.marks("t:").map_err(|e| fault(&e))?;
+        let known = self.seen.range("t:".to_owned().."t;".to_owned());
+        let known: Vec<(String, String)> = known.map(|(name, value)| (name.clone(), value.clone())).collect();
         let changed = |(name, value): &(String, String)| {
             let path = base.join(&name[2..]);
             (every || !name.ends_with(".md")) && stamp::of(&path) != *value
@@ -324,7 +329,7 @@ impl<'a> Follow<'a> {
 
     fn vault(&mut self) -> Result<()> {
         let stamp = stamp::of(&self.engine.project().root().folder().join("vault.jsonl"));
-        let same = self.mark("v:vault.jsonl")?.as_ref() == Some(&stamp);
+        let same = self.mark("v:vault.jsonl") == Some(stamp.as_str());
         if same && matches!(self.doubt, Doubt::Nobody) {
             return Ok(());
         }
@@ -339,7 +344,7 @@ impl<'a> Follow<'a> {
 
     /// Replaces all documents of a shelf by those that are there now; what is unchanged is left alone.
     fn whole(&mut self, mark: &str, memories: Vec<Memory>) -> Result<()> {
-        let before = self.mark(mark)?.unwrap_or_default();
+        let before = self.index.mark(mark).map_err(|e| fault(&e))?.unwrap_or_default();
         let mut known: BTreeMap<&str, &str> =
             before.lines().filter_map(|line| line.rsplit_once('\t')).collect();
         let mut now = String::new();
@@ -367,7 +372,8 @@ impl<'a> Follow<'a> {
         let puts = self.changes.iter().any(|change| matches!(change, Change::Put(_)));
         let model = chosen.map(|model| model.space().model.as_str());
         // Whatever is put now has no vector of any other model: should that one come back, it looks anew.
-        if puts && (later || self.mark(COMPLETE)?.as_deref() != model) {
+        let complete = self.index.mark(COMPLETE).map_err(|e| fault(&e))?;
+        if puts && (later || complete.as_deref() != model) {
             self.note(COMPLETE, "");
         }
         let model = chosen.filter(|_| !later).map(|model| model as &dyn Embedder);

@@ -36,8 +36,8 @@ pub(crate) struct Lists {
 }
 
 /// One of 64 shapes a term may have: by its length and its first letter.
-fn shape(term: &str) -> u64 {
-    let first = term.as_bytes().first().copied().unwrap_or_default();
+fn shape(term: &[u8]) -> u64 {
+    let first = term.first().copied().unwrap_or_default();
     1 << ((term.len() * 29 + usize::from(first)) % 64)
 }
 
@@ -49,7 +49,7 @@ impl Lists {
             chunks: Vec::new(),
             waiting: Vec::new(),
         };
-        let shapes = terms.iter().fold(0, |shapes, (term, _)| shapes | shape(term));
+        let shapes = terms.iter().fold(0, |shapes, (term, _)| shapes | shape(term.as_bytes()));
         Self { lists: terms.iter().map(list).collect(), bytes: Vec::new(), dead: Dead::default(), shapes }
     }
 
@@ -63,9 +63,9 @@ impl Lists {
     }
 
     /// Takes a posting of a document that is not folded in; documents come in order.
-    pub(crate) fn waits(&mut self, term: &str, number: u32, impact: impl FnOnce() -> u8) {
+    pub(crate) fn waits(&mut self, term: &[u8], number: u32, impact: impl FnOnce() -> u8) {
         if self.shapes & shape(term) != 0
-            && let Some(list) = self.lists.iter_mut().find(|list| list.term == term)
+            && let Some(list) = self.lists.iter_mut().find(|list| list.term.as_bytes() == term)
         {
             list.waiting.push((number, impact()));
         }

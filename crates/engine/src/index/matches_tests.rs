@@ -19,7 +19,7 @@ fn matches(given: &[(Given, f32)], dead: &[u32], next: u32, waiting: u32) -> Mat
             lists.chunk(at, chunk[0].0 & !0xFFFF, &write(cells.iter().copied()));
         }
         for (number, impact) in after {
-            lists.waits(&format!("t{at}"), number, || impact);
+            lists.waits(format!("t{at}").as_bytes(), number, || impact);
         }
     }
     dead.iter().for_each(|number| lists.dead(*number));

@@ -18,19 +18,21 @@ mod late;
 mod mapped;
 mod matches;
 mod postings;
+mod put;
 mod read;
 mod scan;
 pub mod shelves;
-mod slots;
 mod stamp;
 mod stem;
 mod store;
 mod terms;
 mod top;
+mod trusted;
 mod typo;
 mod vectors;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::OptionalExtension;
@@ -51,11 +53,14 @@ pub(crate) use write::fingerprint;
 
 use embed::Space;
 use store::Store;
+use vectors::Access;
 
 /// An open index.
 #[derive(Debug)]
 pub struct Index {
     store: Store,
+    /// Whether a question was asked before.
+    asked: bool,
 }
 
 /// Key of a document: the part in the upper half, the number in the lower, so that a part lies together.
@@ -70,7 +75,7 @@ fn number_of(key: i64) -> u32 {
 impl Index {
     /// Opens the index in `folder`, making it if needed.
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
-        Ok(Self { store: Store::open(folder)? })
+        Ok(Self { store: Store::open(folder)?, asked: false })
     }
 
     /// Throws everything away and starts empty.
@@ -98,10 +103,26 @@ impl Index {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// All marks but those of files and whole shelves, of which there may be very many.
+    pub(crate) fn few_marks(&mut self) -> Result<BTreeMap<String, String>, IndexError> {
+        self.store.follow()?;
+        let mut statement = self.store.db.prepare_cached(
+            "select name, value from mark where name < 'f:' or (name >= 'f;' and name < 'l:') or name >= 'l;'",
+        )?;
+        let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// A snapshot of one owner's documents, with the vectors of `space` if there are any.
     pub fn reader(&mut self, owner: &str, space: Option<&Space>) -> Result<Reader<'_>, IndexError> {
         self.store.follow()?;
-        Reader::open(&self.store.db, &self.store.folder, owner, space)
+        let access = if std::mem::replace(&mut self.asked, true) {
+            self.store.map()?;
+            Access::Often
+        } else {
+            Access::Once
+        };
+        Reader::open(&self.store.db, &self.store.folder, owner, space, access)
     }
 
     /// Asks the system to have the files in memory when the next question comes; nobody waits for it.

@@ -177,13 +177,20 @@ impl Bag {
 
     /// Reads what [`Bag::to_bytes`] wrote: the length, then every term with its count.
     pub(crate) fn each_in(bytes: &[u8], mut found: impl FnMut(&str, f32, u32)) {
+        Self::each_bytes_in(bytes, |term, count, length| {
+            if let Ok(term) = std::str::from_utf8(term) {
+                found(term, count, length);
+            }
+        });
+    }
+
+    /// [`Bag::each_in`] without looking whether the terms are text, for whoever compares them with text.
+    pub(crate) fn each_bytes_in(bytes: &[u8], mut found: impl FnMut(&[u8], f32, u32)) {
         let Some((length, mut rest)) = bytes.split_first_chunk() else { return };
         let length = u32::from_le_bytes(*length);
         while let [size, count, after @ ..] = rest {
             let Some((term, next)) = after.split_at_checked(usize::from(*size)) else { return };
-            if let Ok(term) = std::str::from_utf8(term) {
-                found(term, f32::from(*count) / 4.0, length);
-            }
+            found(term, f32::from(*count) / 4.0, length);
             rest = next;
         }
     }

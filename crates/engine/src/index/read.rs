@@ -12,14 +12,14 @@ use super::error::IndexError;
 use super::late::LateProbe;
 use super::matches::{Lists, Matches};
 use super::postings::{Bag, CHUNK_BITS};
-use super::vectors::{Extent, Nearest, Probe, Vectors};
+use super::vectors::{Access, Extent, Nearest, Probe, Vectors};
 use super::{key_of, number_of, typo};
 
 /// A snapshot of one owner's documents.
 #[derive(Debug)]
 pub struct Reader<'a> {
-    tx: Transaction<'a>,
-    part: i64,
+    pub(super) tx: Transaction<'a>,
+    pub(super) part: i64,
     /// One more than the highest number ever given.
     next: u32,
     docs: u32,
@@ -50,6 +50,7 @@ impl<'a> Reader<'a> {
         folder: &std::path::Path,
         owner: &str,
         space: Option<&Space>,
+        access: Access,
     ) -> Result<Self, IndexError> {
         let tx = Transaction::new_unchecked(db, TransactionBehavior::Deferred)?;
         let found = tx
@@ -64,7 +65,13 @@ impl<'a> Reader<'a> {
                 .query_row(params![space.model, space.dims], |r| Ok((r.get(0)?, r.get(1)?)))
                 .optional()?;
             if let Some((id, file)) = stored {
-                vectors = Some(Vectors::open(&folder.join(file), extents(&tx, id, part)?, space.dims, next));
+                vectors = Some(Vectors::open(
+                    &folder.join(file),
+                    extents(&tx, id, part)?,
+                    space.dims,
+                    next,
+                    access,
+                ));
             }
         }
         Ok(Self { tx, part, next, docs: u32::try_from(docs).unwrap_or(0), words, vectors })
@@ -152,7 +159,7 @@ impl<'a> Reader<'a> {
         let mut rows = waiting.query(params![key_of(self.part, 0), key_of(self.part + 1, 0)])?;
         while let Some(row) = rows.next()? {
             let number = number_of(row.get(0)?);
-            Bag::each_in(row.get_ref(1)?.as_blob().unwrap_or_default(), |term, count, length| {
+            Bag::each_bytes_in(row.get_ref(1)?.as_blob().unwrap_or_default(), |term, count, length| {
                 lists.waits(term, number, || super::postings::impact(count, length, average));
             });
         }

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::error::IndexError;
 
 /// Version of tables and files. Another one means: start over.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
 fn wait(tries: i32) -> bool {
@@ -43,6 +43,7 @@ create table extent (space integer not null, part integer not null, first intege
     primary key (space, part, first)) without rowid;
 create table late (key integer primary key, pieces blob not null);
 create table kept (n integer primary key, text text not null, space integer not null, slot blob not null, late blob, unique (text, space));
+create index card_trusted on card (trust) where trust = 2;
 ";
 
 /// An open database and what tells whether its file is still the one on disk.
@@ -51,6 +52,7 @@ pub(crate) struct Store {
     pub(crate) db: Connection,
     pub(crate) folder: PathBuf,
     identity: Option<(u64, u64)>,
+    mapped: bool,
 }
 
 pub(crate) fn file_of(folder: &Path) -> PathBuf {
@@ -94,11 +96,11 @@ impl Store {
             return Ok(None);
         }
         db.execute_batch(
-            "pragma synchronous = normal; pragma mmap_size = 2147418112; pragma cache_size = -8192; pragma temp_store = memory;
+            "pragma synchronous = normal; pragma cache_size = -8192; pragma temp_store = memory;
              pragma secure_delete = on; pragma wal_autocheckpoint = 2000;",
         )?;
         db.set_prepared_statement_cache_capacity(64);
-        Ok(Some(Self { db, folder: folder.to_owned(), identity: before }))
+        Ok(Some(Self { db, folder: folder.to_owned(), identity: before, mapped: false }))
     }
 
     /// Makes a fresh database under the lock; `always` also replaces one that looks whole.
@@ -133,6 +135,15 @@ impl Store {
         fs::rename(&beside, file_of(folder))?;
         let made = Self::connect(folder)?;
         made.ok_or_else(|| IndexError::storage("a database just made is not there"))
+    }
+
+    /// Maps the file, from now on. Whoever reads much or often saves the copies; for one question they cost less than the mapping.
+    pub(crate) fn map(&mut self) -> Result<(), IndexError> {
+        if !self.mapped {
+            self.db.execute_batch("pragma mmap_size = 2147418112")?;
+            self.mapped = true;
+        }
+        Ok(())
     }
 
     /// Throws the database away and makes a fresh one.

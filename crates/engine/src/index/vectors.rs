@@ -21,6 +21,8 @@ const EXHAUSTIVE: usize = 20_000;
 const SHORTLIST: usize = 1_500;
 /// How many vectors the mean and spread are taken from.
 const SAMPLE: usize = 512;
+/// The longest row that is read by itself.
+const WIDEST: usize = 4_096;
 /// Vectors of the sample that lie together: a fresh process pays for every page it touches.
 const RUN: usize = 16;
 
@@ -145,6 +147,20 @@ fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
     }
 }
 
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+    }
+    #[cfg(not(unix))]
+    {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut file = file;
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(bytes)
+    }
+}
+
 /// A question's vector, ready to be compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
@@ -172,10 +188,21 @@ pub(crate) struct Nearest {
     pub(crate) spread: f32,
 }
 
+/// How the process is going to look at vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// For one question: single rows are read, since a page that is mapped for one row costs more than reading it.
+    Once,
+    /// Again and again: pages once mapped stay.
+    Often,
+}
+
 /// An owner's vectors of one space, mapped.
 #[derive(Debug)]
 pub(crate) struct Vectors {
     map: Option<Mmap>,
+    /// The file, where single rows are read from it.
+    rows: Option<File>,
     extents: Vec<Extent>,
     dims: usize,
     path: Path,
@@ -185,10 +212,19 @@ pub(crate) struct Vectors {
 
 impl Vectors {
     /// Maps what `extents` cover; a file that is missing or too short holds no vectors there.
-    pub(crate) fn open(file: &FilePath, extents: Vec<Extent>, dims: usize, count: u32) -> Self {
+    pub(crate) fn open(
+        file: &FilePath,
+        extents: Vec<Extent>,
+        dims: usize,
+        count: u32,
+        access: Access,
+    ) -> Self {
         let end = extents.iter().map(|e| e.at + extent_bytes(e.room, dims)).max().unwrap_or(0);
-        let map = File::open(file).ok().filter(|_| end > 0).and_then(|f| mapped::map(&f, end).ok());
-        Self { map, extents, dims, path: Path::detect(), count }
+        let file = File::open(file).ok().filter(|_| end > 0);
+        let map = file.as_ref().and_then(|f| mapped::map(f, end).ok());
+        let rows =
+            file.filter(|_| access == Access::Once && count as usize > EXHAUSTIVE && padded(dims) <= WIDEST);
+        Self { map, rows, extents, dims, path: Path::detect(), count }
     }
 
     fn section(&self, at: u64, len: usize) -> &[u8] {
@@ -209,9 +245,13 @@ impl Vectors {
     }
 
     fn cells(&self, extent: &Extent, from: usize, count: usize) -> &[u8] {
-        let width = padded(self.dims);
-        let start = extent.at + u64::from(extent.room) * (4 + width as u64 / 8);
-        self.section(start + (from * width) as u64, count * width)
+        self.section(self.cells_at(extent, from), count * padded(self.dims))
+    }
+
+    /// Where a row of cells begins.
+    fn cells_at(&self, extent: &Extent, row: usize) -> u64 {
+        let width = padded(self.dims) as u64;
+        extent.at + u64::from(extent.room) * (4 + width / 8) + row as u64 * width
     }
 
     fn scale(scales: &[u8], i: usize) -> f32 {
@@ -245,7 +285,15 @@ impl Vectors {
         let (extent, i) = self.place(number)?;
         let scale = Self::scale(self.scales(extent), i);
         let mut dot = Vec::with_capacity(1);
-        scan::dots(self.path, self.cells(extent, i, 1), &probe.cells, &mut dot);
+        match &self.rows {
+            None => scan::dots(self.path, self.cells(extent, i, 1), &probe.cells, &mut dot),
+            Some(file) => {
+                let mut row = [0; WIDEST];
+                let row = row.get_mut(..padded(self.dims))?;
+                read_at(file, row, self.cells_at(extent, i)).ok()?;
+                scan::dots(self.path, row, &probe.cells, &mut dot);
+            }
+        }
         (scale > 0.0).then(|| dot.first().map(|d| *d as f32 * scale * probe.scale)).flatten()
     }
 
@@ -338,4 +386,37 @@ fn spread_of(values: impl Iterator<Item = f32>) -> (f32, f32) {
     let mean = sum / f64::from(n.max(1));
     let variance = (squares / f64::from(n.max(1)) - mean * mean).max(0.0);
     (mean as f32, variance.sqrt() as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn rows_that_are_read_are_those_that_are_mapped(
+            vectors in proptest::collection::vec(proptest::collection::vec(-1f32..1.0, 64), 1..300),
+            question in proptest::collection::vec(-1f32..1.0, 64),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("vectors");
+            let file = File::options().create_new(true).read(true).write(true).open(&path).unwrap();
+            let extent = Extent { first: 0, room: 1 << 16, at: 0 };
+            file.set_len(extent_bytes(extent.room, 64)).unwrap();
+            let slots: Vec<Slot> = vectors.iter().map(|v| Slot::of(v)).collect();
+            put(&file, &extent, 17, slots.iter()).unwrap();
+            let open = |access| Vectors::open(&path, vec![extent], 64, EXHAUSTIVE as u32 + 1, access);
+            let (once, often) = (open(Access::Once), open(Access::Often));
+            prop_assert!(once.rows.is_some() && often.rows.is_none());
+            let probe = Probe::of(&question);
+            prop_assert_eq!(once.nearest(&probe, 10), often.nearest(&probe, 10));
+            for number in 0..400 {
+                prop_assert_eq!(once.cosine(&probe, number), often.cosine(&probe, number));
+            }
+        }
+    }
 }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 
-use rusqlite::{CachedStatement, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::batch::Batch;
 use super::carry::{self, Carry};
@@ -17,7 +17,7 @@ use super::embed::{Detail, Embedder, Embedding, Space};
 use super::error::IndexError;
 use super::fold::{cut_posting, fold, fold_batch};
 use super::postings::{Bag, CHUNK_BITS};
-use super::slots::{put_slots, put_vectors};
+use super::put::{Inserts, put_slots, put_vectors};
 use super::vectors::{self, Extent, Slot};
 use super::{Index, key_of, number_of};
 
@@ -56,15 +56,6 @@ pub(crate) fn fingerprint(parts: &[&str]) -> i64 {
     i64::try_from(h >> 1).unwrap_or(1).max(1)
 }
 
-/// The first term of a name: what a question would call its bearer by.
-fn name_of(speaker: &str) -> Option<String> {
-    let mut first = None;
-    super::each_term(speaker, |term, _| {
-        first.get_or_insert_with(|| term.to_owned());
-    });
-    first
-}
-
 /// What a model is told of a document: nothing of one that is held back, since models may be elsewhere.
 fn told(document: &Document) -> String {
     match document.status {
@@ -76,7 +67,7 @@ fn told(document: &Document) -> String {
 /// An owner's part of the index, as the write transaction sees it.
 pub(super) struct Part {
     pub(super) part: i64,
-    next: u32,
+    pub(super) next: u32,
     pub(super) docs: i64,
     pub(super) words: i64,
 }
@@ -122,6 +113,9 @@ impl Index {
 
         let folder = self.store.folder.clone();
         // A large batch changes many pages many times: with room for them each is written once.
+        if bulk {
+            self.store.map()?;
+        }
         self.store.db.pragma_update(None, "cache_size", if bulk { -131_072 } else { -8_192 })?;
         let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
         let mut part = open_part(&tx, owner)?;
@@ -391,69 +385,5 @@ impl Terms {
             Self::Bags(bags) => bags.iter().map(|b| b.length).collect(),
             Self::Batch(batch) => batch.lengths.clone(),
         }
-    }
-}
-
-/// The statements that put a document's rows.
-struct Inserts<'a> {
-    owner: &'a str,
-    doc: CachedStatement<'a>,
-    card: CachedStatement<'a>,
-}
-
-impl<'a> Inserts<'a> {
-    fn new(tx: &'a Transaction<'_>, owner: &'a str) -> Result<Self, IndexError> {
-        Ok(Self {
-            owner,
-            doc: tx.prepare_cached(
-                "insert into doc values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) on conflict do nothing",
-            )?,
-            card: tx.prepare_cached(
-                "insert into card values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-            )?,
-        })
-    }
-
-    /// Puts a document under the next number; `false`, and nothing done, if its id is taken.
-    fn add(&mut self, part: &mut Part, d: &Document, length: u32) -> Result<bool, IndexError> {
-        let key = key_of(part.part, part.next);
-        let next = part.next.checked_add(1);
-        let next = next.ok_or_else(|| IndexError::storage("an owner has too many documents"))?;
-        let added = self.doc.execute(params![
-            key,
-            part.part,
-            d.id,
-            d.title,
-            d.tags.join("\n"),
-            d.body,
-            d.speaker,
-            d.applies_to.join("\n"),
-            d.file,
-            d.source,
-            d.version
-        ])?;
-        if added == 0 {
-            return Ok(false);
-        }
-        let group = if d.group.is_empty() { 0 } else { fingerprint(&[self.owner, &d.group]) };
-        let speaker = name_of(&d.speaker).map_or(0, |name| fingerprint(&[&name]));
-        self.card.execute(params![
-            key,
-            group,
-            d.position,
-            d.occurred_at,
-            d.kind,
-            d.trust.code(),
-            d.status.code(),
-            length,
-            d.confidence,
-            d.scope,
-            d.role.code(),
-            speaker
-        ])?;
-        part.next = next;
-        part.docs += 1;
-        part.words += i64::from(length);
-        Ok(true)
     }
 }

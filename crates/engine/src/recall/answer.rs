@@ -5,6 +5,7 @@
 
 use super::order;
 use super::query::Conditions;
+use super::seats;
 use super::{Ask, Explain, Weights, rank};
 use crate::engine::Engine;
 use crate::index::embed::Embedder;
@@ -114,8 +115,28 @@ pub fn answer(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
     let mut found = project(engine, asked, asked.look)?;
     found.extend(tiers(engine, asked)?);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
-    found.truncate(asked.limit);
-    Ok(found)
+    let found = seats::seated(found, asked.limit, |hit| Level::from(hit.trust), |hit| hit.telling);
+    Ok(behind(found))
+}
+
+/// Puts what says the same as a trusted memory right behind it, whatever shelf either is on.
+fn behind(found: Vec<Recalled>) -> Vec<Recalled> {
+    if !order::is_mixed(found.iter().map(|hit| Level::from(hit.trust))) {
+        return found;
+    }
+    let texts: Vec<order::Compared> = found
+        .iter()
+        .map(|hit| order::Compared::of(Level::from(hit.trust), &hit.title, &hit.body, &hit.terms))
+        .collect();
+    let ids: Vec<String> = found.iter().map(|hit| hit.id.clone()).collect();
+    let places = order::places(&texts, found.len());
+    let mut found: Vec<Option<Recalled>> = found.into_iter().map(Some).collect();
+    let ordered = places.into_iter().filter_map(|(at, behind)| {
+        let mut hit = found[at].take()?;
+        hit.behind = behind.map(|high| ids[high].clone()).or(hit.behind);
+        Some(hit)
+    });
+    ordered.collect()
 }
 
 /// The memories that meet the conditions, whatever they are about, newest first.
@@ -189,7 +210,7 @@ fn scope_of(text: &str) -> Scope {
 pub fn for_agent(answer: Vec<Recalled>, room: usize) -> Vec<Recalled> {
     let gone = |hit: &Recalled| hit.cited.as_ref().is_some_and(|cited| cited.state == Freshness::Gone);
     let telling: Vec<Recalled> = answer.into_iter().filter(|hit| hit.telling && !gone(hit)).collect();
-    order::block(&telling, room, |hit| level(hit.trust)).into_iter().cloned().collect()
+    order::block(&telling, room, |hit| Level::from(hit.trust)).into_iter().cloned().collect()
 }
 
 fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> {
@@ -269,14 +290,6 @@ fn recalled(document: Document, score: f64, why: &Explain) -> Recalled {
         source: document.source,
         file: document.file,
         version: document.version,
-    }
-}
-
-fn level(trust: Trust) -> Level {
-    match trust {
-        Trust::High => Level::High,
-        Trust::Medium => Level::Medium,
-        Trust::Low => Level::Low,
     }
 }
 

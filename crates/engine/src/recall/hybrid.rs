@@ -17,6 +17,7 @@ use super::ask::{Ask, asks_agent};
 use super::candidates::{Admission, Found, LOOKED_AT};
 use super::explain::{Explain, Factors};
 use super::order;
+use super::seats;
 use super::weights::{Manner, Weights, is_dialogue, priority};
 use super::when::{self, Window};
 
@@ -95,7 +96,13 @@ pub fn rank(
     if let Some(question) = &question {
         rerank(reader, &mut candidates, &matches, question, ask, weights)?;
     }
-    candidates.truncate(ask.limit.max(1));
+    let best = candidates.iter().fold(0f32, |most, c| most.max(c.keyword.0));
+    let candidates = seats::seated(
+        candidates,
+        ask.limit.max(1),
+        |c| c.card.trust,
+        |c| best > 0.0 && c.keyword.0 >= seats::SHARE * best,
+    );
     // A word nobody wrote tells nothing apart; it counts like one that a single memory holds.
     let only = crate::index::rarity(reader.len() as f32, 1.0);
     let worth =
@@ -157,7 +164,8 @@ fn gather(
 ) -> Result<Vec<Candidate>, IndexError> {
     let Found { reader, matches, probe, .. } = *lists;
     let mut admission = Admission::new(reader, ask);
-    let by_keyword = admission.best(BY_KEYWORD.max(ask.limit), |limit| lists.by_keyword(limit))?;
+    let most = BY_KEYWORD.max(ask.limit);
+    let by_keyword = admission.best(most, |limit| lists.by_keyword(limit))?;
     let mut nearest = Nearest::default();
     let near = admission.best(BY_VECTOR.max(ask.limit), |limit| {
         nearest = lists.by_vector(limit);
@@ -165,8 +173,10 @@ fn gather(
     })?;
     let mut numbers: Vec<u32> = by_keyword.iter().chain(&near).map(|c| c.0).collect();
     let mut groups: HashMap<i64, Vec<crate::index::Member>> = HashMap::new();
+    let mut crowded = false;
     for (i, (number, _)) in by_keyword.iter().enumerate() {
         let Some(card) = admission.card(*number)? else { continue };
+        crowded |= card.trust != Trust::High;
         if card.group != 0 && groups.len() < GROUPS && !groups.contains_key(&card.group) {
             groups.insert(card.group, reader.members(card.group, card.position, MEMBERS)?);
         }
@@ -177,6 +187,9 @@ fn gather(
             numbers
                 .extend(members.iter().filter(|m| m.position.abs_diff(card.position) == 1).map(|m| m.number));
         }
+    }
+    if crowded {
+        numbers.extend(seats::beyond(reader, matches, &by_keyword, most)?);
     }
     numbers.sort_unstable();
     numbers.dedup();

@@ -110,6 +110,11 @@ pub fn clear(project: &Project, session: &str, agent: &str) -> Result<()> {
 
 /// All lines, oldest first.
 pub fn lines(project: &Project) -> Result<Vec<Line>> {
+    lines_with(project, "")
+}
+
+/// The lines that hold a text somewhere, oldest first: only those are parsed.
+fn lines_with(project: &Project, part: &str) -> Result<Vec<Line>> {
     if !project.has_local() {
         return Ok(Vec::new());
     }
@@ -117,7 +122,8 @@ pub fn lines(project: &Project) -> Result<Vec<Line>> {
     for name in [OLD_FILE, FILE] {
         let bytes = files::read_tail(&project.local()?.path(name), 2 * FILE_MAX)?.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        lines.extend(text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok()));
+        let wanted = text.lines().filter(|line| line.contains(part));
+        lines.extend(wanted.filter_map(|line| serde_json::from_str::<Line>(line).ok()));
     }
     Ok(lines)
 }
@@ -126,7 +132,7 @@ pub fn lines(project: &Project) -> Result<Vec<Line>> {
 pub fn in_session(project: &Project, session: &str) -> Result<HashMap<String, String>> {
     let session = fingerprint(session);
     let mut has = HashMap::new();
-    for line in lines(project)?.into_iter().filter(|line| line.session == session) {
+    for line in lines_with(project, &session)?.into_iter().filter(|line| line.session == session) {
         if line.cleared {
             has.clear();
         }

@@ -14,6 +14,7 @@ mod order;
 pub mod prompt;
 pub mod query;
 pub mod search;
+mod seats;
 mod sift;
 pub mod snippet;
 pub mod title_tags;

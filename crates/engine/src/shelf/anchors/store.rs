@@ -9,10 +9,11 @@ use super::check::{Cited, Freshness, Place};
 use super::tree::Tree;
 use crate::engine::{Engine, Written};
 use crate::gate::policy::Row;
+use crate::gate::trust::{self, Standing};
 use crate::gate::{Check, Draft, Entry};
 use crate::shelf::provenance::{self, Line};
 use crate::shelf::unknown;
-use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, fault::Result};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Trust, fault::Result, hash};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -189,12 +190,34 @@ fn write(
         did: ANCHORED.to_owned(),
         more,
     };
+    // Who cited it is kept where nothing of the repository can write.
+    let book = trust::path(engine.project().data()?);
+    let standing = Standing { channel: entry.channel, accepted: entry.confirmed };
+    let (name, content) = mark(&line);
+    trust::note(&book, engine.project().world().now, &name, &content, standing)?;
+    engine.learn(&name, &content, standing);
     provenance::append(engine.project().root(), &lock, &[line])?;
     // What the memory says is what it was: its trust is carried over.
     let what = Written { action: "memory_anchor", shelf, id, hash, before: Some(hash), size: 0 };
     engine.written(&lock, &passed, what)?;
     let mut tree = Tree::new(engine.project().folder());
     Ok(passed.draft().anchors.iter().map(|anchor| super::check::check(&mut tree, anchor)).collect())
+}
+
+/// What the trust book knows a line by: without the id, which may hold words of a title.
+fn mark(line: &Line) -> (String, String) {
+    let content = Value::Object(line.more.clone()).to_string();
+    (format!("anchor:{}", &hash::sha256(line.id.as_bytes())[..24]), hash::sha256(content.as_bytes()))
+}
+
+/// Whether a line counts: what a person stands behind, nobody else takes away by citing something that is gone.
+fn counts(engine: &Engine, line: &Line) -> bool {
+    // A book that cannot be read vouches for nothing.
+    if !engine.is_vouched(&line.id).unwrap_or(false) {
+        return true;
+    }
+    let (name, content) = mark(line);
+    engine.standing(&name, &content).is_ok_and(|standing| standing.trust() == Trust::High)
 }
 
 /// The anchors of one memory.
@@ -225,7 +248,8 @@ fn read(engine: &Engine, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec
     });
     let named: Option<Vec<&str>> = named.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
     let mut found: BTreeMap<String, Vec<Anchor>> = BTreeMap::new();
-    for line in provenance::saying(root, ANCHORED, named.as_deref())? {
+    let lines = provenance::saying(root, ANCHORED, named.as_deref())?;
+    for line in lines.into_iter().filter(|line| counts(engine, line)) {
         let id = match wanted.is_some_and(|wanted| wanted.contains(&line.id.as_str())) {
             true => line.id.clone(),
             false => name_now(&line.id),

@@ -6,6 +6,7 @@
 use super::document::Document;
 use super::schema::is_id;
 use heirloom_core::text::{clean_tag, clean_title, slug};
+use heirloom_core::time;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -34,6 +35,15 @@ pub(super) fn auto_fix(document: &mut Document, doing: Doing<'_>, now: &str, sai
     if matches!(doing, Doing::Create) && blank(document, "created_at") {
         document.set("created_at", now);
         said.push("created_at: set to the current time".to_owned());
+    }
+    // A time that has not come yet would be the newest for as long as it says.
+    for field in ["created_at", "updated_at"] {
+        let ahead = |text: &str| time::parse(text) > time::parse(now);
+        // An update is given the current time anyway.
+        if matches!(doing, Doing::Create) && document.text(field).is_some_and(ahead) {
+            document.set(field, now);
+            said.push(format!("{field}: lay in the future, set to the current time"));
+        }
     }
     if let Some(tag) = document.text("tags").map(str::to_owned) {
         document.set("tags", vec![tag]);

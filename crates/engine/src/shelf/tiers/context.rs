@@ -57,10 +57,14 @@ impl Context {
         [facts, episodes].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Takes what fits, in order.
+    /// Takes what fits, in order; what has less than high trust fills at most half while high trust waits.
     fn take(&mut self, found: Vec<Found>, most: usize, limits: &Limits) -> Vec<Found> {
+        let chosen = crate::recall::block(&found, found.len().min(most), |one| one.memory.trust.into());
+        let first: Vec<String> = chosen.into_iter().map(|one| one.memory.id.clone()).collect();
+        let (found, rest): (Vec<Found>, Vec<Found>) =
+            found.into_iter().partition(|one| first.contains(&one.memory.id));
         let mut taken = Vec::new();
-        for one in found {
+        for one in found.into_iter().chain(rest) {
             let line = match one.memory.tier {
                 Tier::Semantic => format_memories([(&one.memory).into()]),
                 _ => format_episodes([(one.memory.content.as_str(), one.memory.from_external_content)]),

@@ -8,7 +8,7 @@
 use super::url;
 use heirloom_core::{Code, Fault, fault::Result};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Settings that cannot be left to a repository. They stand on every command line, and the last word counts.
 const TAMED: [&str; 16] = [
@@ -60,32 +60,6 @@ const HARMLESS: [&str; 22] = [
 /// Settings inside the groups above that do run programs or lead elsewhere and that nothing overrides.
 const HARMFUL: [&str; 4] =
     ["core.gitproxy", "core.worktree", "core.alternaterefscommand", "push.recursesubmodules"];
-
-/// Variables that would aim git at another repository or another program.
-const UNSET: [&str; 22] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_NAMESPACE",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_CONFIG",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_EXEC_PATH",
-    "GIT_TEMPLATE_DIR",
-    "GIT_PROXY_COMMAND",
-    "GIT_SSH",
-    "GIT_ASKPASS",
-    "SSH_ASKPASS",
-    "GIT_EDITOR",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_PAGER",
-    "GIT_TRACE",
-    "GIT_REPLACE_REF_BASE",
-];
 
 /// The tree without files, by object format: attributes are read from it, so none of the repository's count.
 const EMPTY_TREE: [&str; 2] = [
@@ -269,7 +243,7 @@ fn short(text: &str) -> String {
 }
 
 fn prepared(folder: Option<&Path>, args: &[&str]) -> Command {
-    let mut command = Command::new("git");
+    let mut command = crate::git::bare();
     if let Some(folder) = folder {
         command.arg("-C").arg(folder);
         if let Some(above) = folder.parent() {
@@ -280,18 +254,12 @@ fn prepared(folder: Option<&Path>, args: &[&str]) -> Command {
     for setting in TAMED {
         command.args(["-c", setting]);
     }
-    for name in UNSET {
-        command.env_remove(name);
-    }
     command
         .args(args)
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_REPLACE_OBJECTS", "1")
         .env("GIT_ALLOW_PROTOCOL", "file:https:ssh")
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null());
+        .env("LC_ALL", "C");
     command
 }
 

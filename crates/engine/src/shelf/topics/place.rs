@@ -32,17 +32,14 @@ pub(super) struct Place {
     pub(super) external: bool,
     /// Why the configured place is not used.
     pub(super) fault: Option<Fault>,
+    /// Why nothing may be written here: the project's own folder is a link that leads out of its memory.
+    pub(super) blocked: Option<Fault>,
 }
 
 impl Place {
     /// Finds the place. A configured place that cannot be used is reported and the project's own counts.
     pub(super) fn find(engine: &Engine, need: Need) -> Place {
-        let own = |fault| Place {
-            base: engine.project().root().join(&["topics"]),
-            git: None,
-            external: false,
-            fault,
-        };
+        let own = |fault| own(engine, fault);
         let settings = &engine.settings().memory_configuration;
         if !settings.enabled {
             return own(None);
@@ -71,10 +68,24 @@ impl Place {
     }
 }
 
+/// The project's own folder. One that leads elsewhere is not read either: what lies there is nobody's word here.
+pub(super) fn own(engine: &Engine, fault: Option<Fault>) -> Place {
+    let root = engine.project().root();
+    let base = root.join(&["topics"]);
+    match root.resolve(&base) {
+        Ok(_) => Place { base, git: None, external: false, fault, blocked: None },
+        Err(leads_out) => {
+            let nowhere = root.join(&[".local", "no-topics"]);
+            Place { base: nowhere, git: None, external: false, fault, blocked: Some(leads_out) }
+        }
+    }
+}
+
 fn external(engine: &Engine, settings: &External, need: Need) -> Result<Option<Place>> {
     let configured = settings.path.as_deref().ok_or_else(|| path_rules::no_access(""))?;
     let (home, project) = (engine.home(), engine.project().folder());
-    let there = |base: PathBuf, git| Ok(Some(Place { base, git, external: true, fault: None }));
+    let there =
+        |base: PathBuf, git| Ok(Some(Place { base, git, external: true, fault: None, blocked: None }));
     match settings.memory_type {
         MemoryType::LocalDir if need == Need::Read => {
             there(path_rules::reachable(configured, home, project)?, None)

@@ -43,6 +43,9 @@ impl Topics<'_> {
         let lock = self.engine.project().lock()?;
         let place = Place::find(self.engine, Need::Write);
         self.found.replace(Some(place.clone()));
+        if let Some(leads_out) = &place.blocked {
+            return Err(leads_out.clone());
+        }
         files::make_folder(&place.base, Mode::Shared)?;
         let shared = place.lock()?;
         let stock = Stock::new(&place.base);

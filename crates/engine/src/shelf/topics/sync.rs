@@ -116,7 +116,7 @@ impl Topics<'_> {
     }
 
     fn own_stock(&self) -> Stock {
-        Stock::new(&self.engine.project().root().join(&["topics"]))
+        Stock::new(&super::place::own(self.engine, None).base)
     }
 
     /// Moves the project's own lessons over: each file is merged into the external one first and removed here afterwards, so that a

@@ -1,23 +1,96 @@
-//! Putting vectors into the file of their space.
+//! How documents get their rows and vectors their slots.
 //!
-//! In: vectors by document number, in a transaction that also holds the documents. Out: filled slots, and rows that say where they are. Spaces and
-//! extents are made as they are needed. Never here: making a vector.
+//! In: documents and vectors, inside the caller's transaction. Out: rows under new numbers, slots in the vector file. The transaction is never ended
+//! here.
 
 use std::fs::File;
-use std::path::Path;
 
-use rusqlite::{Transaction, params};
+use rusqlite::{CachedStatement, Transaction, params};
 
+use super::document::Document;
 use super::embed::{Embedding, Space};
 use super::error::IndexError;
 use super::vectors::{self, Extent, Slot};
-use super::write::fingerprint;
-use super::{key_of, late, read};
+use super::write::{Part, fingerprint};
+use super::{key_of, late};
+
+/// The first term of a name: what a question would call its bearer by.
+fn name_of(speaker: &str) -> Option<String> {
+    let mut first = None;
+    super::each_term(speaker, |term, _| {
+        first.get_or_insert_with(|| term.to_owned());
+    });
+    first
+}
+
+/// The statements that put a document's rows.
+pub(super) struct Inserts<'a> {
+    owner: &'a str,
+    doc: CachedStatement<'a>,
+    card: CachedStatement<'a>,
+}
+
+impl<'a> Inserts<'a> {
+    pub(super) fn new(tx: &'a Transaction<'_>, owner: &'a str) -> Result<Self, IndexError> {
+        Ok(Self {
+            owner,
+            doc: tx.prepare_cached(
+                "insert into doc values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) on conflict do nothing",
+            )?,
+            card: tx.prepare_cached(
+                "insert into card values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            )?,
+        })
+    }
+
+    /// Puts a document under the next number; `false`, and nothing done, if its id is taken.
+    pub(super) fn add(&mut self, part: &mut Part, d: &Document, length: u32) -> Result<bool, IndexError> {
+        let key = key_of(part.part, part.next);
+        let next = part.next.checked_add(1);
+        let next = next.ok_or_else(|| IndexError::storage("an owner has too many documents"))?;
+        let added = self.doc.execute(params![
+            key,
+            part.part,
+            d.id,
+            d.title,
+            d.tags.join("\n"),
+            d.body,
+            d.speaker,
+            d.applies_to.join("\n"),
+            d.file,
+            d.source,
+            d.version
+        ])?;
+        if added == 0 {
+            return Ok(false);
+        }
+        let group = if d.group.is_empty() { 0 } else { fingerprint(&[self.owner, &d.group]) };
+        let speaker = name_of(&d.speaker).map_or(0, |name| fingerprint(&[&name]));
+        self.card.execute(params![
+            key,
+            group,
+            d.position,
+            d.occurred_at,
+            d.kind,
+            d.trust.code(),
+            d.status.code(),
+            length,
+            d.confidence,
+            d.scope,
+            d.role.code(),
+            speaker
+        ])?;
+        part.next = next;
+        part.docs += 1;
+        part.words += i64::from(length);
+        Ok(true)
+    }
+}
 
 /// Writes vectors of a space and, where there are any, those of word pieces.
 pub(super) fn put_vectors(
     tx: &Transaction<'_>,
-    folder: &Path,
+    folder: &std::path::Path,
     part: i64,
     space: &Space,
     numbers: &[u32],
@@ -38,7 +111,7 @@ pub(super) fn put_vectors(
 /// Writes slots, making space and extents as needed.
 pub(super) fn put_slots(
     tx: &Transaction<'_>,
-    folder: &Path,
+    folder: &std::path::Path,
     part: i64,
     space: &Space,
     slots: &[(u32, Slot)],
@@ -53,7 +126,7 @@ pub(super) fn put_slots(
         .prepare_cached("select space, size from space where model = ?1 and dims = ?2")?
         .query_row(params![space.model, space.dims], |r| Ok((r.get(0)?, r.get(1)?)))?;
     let file = File::options().create(true).truncate(false).read(true).write(true).open(folder.join(name))?;
-    let mut extents = read::extents(tx, id, part)?;
+    let mut extents = super::read::extents(tx, id, part)?;
     while extents.last().is_none_or(|e| u64::from(e.first) + u64::from(e.room) <= u64::from(*top)) {
         let (first, before) = extents.last().map_or((0, 0), |e| (e.first + e.room, e.room));
         let extent = Extent { first, room: vectors::next_room(before), at: size };
