@@ -1,6 +1,6 @@
 //! Indexing beside FTS5: processor time and room on disk.
 
-use super::texts::{Draw, memory};
+use super::texts::{Draw, FIRST, memory};
 use super::{OWNER, Place, said, worked};
 use crate::Outcome;
 use heirloom_engine::index::embed::Embedder;
@@ -29,7 +29,7 @@ pub(super) fn run(count: usize, place: &Place, words: &[String], model: &dyn Emb
     )
     .map_err(said)?;
     let (mut ours, mut vectors, mut theirs) = (0.0, 0.0, 0.0);
-    let mut draw = Draw(20_261_115);
+    let mut draw = Draw(FIRST);
     for first in (0..count).step_by(BATCH) {
         let part: Vec<Document> =
             (first..count.min(first + BATCH)).map(|i| memory(i, words, &mut draw)).collect();

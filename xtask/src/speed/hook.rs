@@ -11,9 +11,6 @@ use std::process::{Command, Stdio};
 /// Fresh processes started of each sort.
 const SPAWNS: usize = 200;
 
-/// What is asked.
-pub(super) const PROMPT: &str = "why did the migration of the payment service to the new database cluster fail on the staging host yesterday";
-
 fn command(heirloom: &Path, place: &Place) -> Command {
     let mut command = Command::new(heirloom);
     command.current_dir(place.project()).env_clear().env("HOME", &place.0).env("PATH", "/usr/bin:/bin");
@@ -26,41 +23,41 @@ fn ended(command: &mut Command) -> Outcome {
 }
 
 /// The file from which a hook of this session reads its prompt.
-fn input(place: &Place, session: &str) -> Result<std::fs::File, String> {
+fn input(place: &Place, prompt: &str, session: &str) -> Result<std::fs::File, String> {
     let path = place.0.join("prompt.json");
     // Sessions of an earlier run over the same folder were given their memories then.
     let session = format!("{session}-{}", std::process::id());
     let event = serde_json::json!({
-        "hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": place.project(), "prompt": PROMPT,
+        "hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": place.project(), "prompt": prompt,
     });
     std::fs::write(&path, event.to_string()).map_err(said)?;
     std::fs::File::open(&path).map_err(said)
 }
 
-fn hook(heirloom: &Path, place: &Place, session: &str) -> Result<Command, String> {
+fn hook(heirloom: &Path, place: &Place, prompt: &str, session: &str) -> Result<Command, String> {
     let mut command = command(heirloom, place);
-    command.args(["hook", "prompt", "--agent", "claude-code"]).stdin(input(place, session)?);
+    command.args(["hook", "prompt", "--agent", "claude-code"]).stdin(input(place, prompt, session)?);
     Ok(command)
 }
 
 /// Makes the project, and by a first prompt its index.
-pub(super) fn prepare(heirloom: &Path, place: &Place) -> Outcome {
+pub(super) fn prepare(heirloom: &Path, place: &Place, prompt: &str) -> Outcome {
     std::fs::create_dir_all(place.project()).map_err(said)?;
     ended(command(heirloom, place).arg("init").stdin(Stdio::null()))?;
-    ended(&mut hook(heirloom, place, "first")?)
+    ended(&mut hook(heirloom, place, prompt, "first")?)
 }
 
-pub(super) fn run(heirloom: &Path, place: &Place) -> Outcome {
-    let told = hook(heirloom, place, "told")?.stderr(Stdio::null()).output().map_err(said)?;
+pub(super) fn run(heirloom: &Path, place: &Place, prompt: &str) -> Outcome {
+    let told = hook(heirloom, place, prompt, "told")?.stderr(Stdio::null()).output().map_err(said)?;
     if told.stdout.is_empty() {
         return Err("the prompt hook gave nothing".to_owned());
     }
     let (mut system, mut version, mut full) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..SPAWNS + 10 {
-        let mut prompt = hook(heirloom, place, &format!("s{round}"))?;
+        let mut asking = hook(heirloom, place, prompt, &format!("s{round}"))?;
         let a = timed(|| ended(&mut Command::new("/bin/true")))?;
         let b = timed(|| ended(command(heirloom, place).arg("--version")))?;
-        let c = timed(|| ended(&mut prompt))?;
+        let c = timed(|| ended(&mut asking))?;
         if round >= 10 {
             system.push(a);
             version.push(b);
@@ -74,19 +71,19 @@ pub(super) fn run(heirloom: &Path, place: &Place) -> Outcome {
         full / version,
         full / system
     );
-    println!("private memory of the hook: at most {} MB", memory(heirloom, place)?);
+    println!("private memory of the hook: at most {} MB", memory(heirloom, place, prompt)?);
     Ok(())
 }
 
 /// The least limit on private memory, in megabytes, under which the hook still gives what it gives.
-fn memory(heirloom: &Path, place: &Place) -> Result<usize, String> {
+fn memory(heirloom: &Path, place: &Place, prompt: &str) -> Result<usize, String> {
     let (mut low, mut high) = (0, 128);
     while high - low > 1 {
         let limit = usize::midpoint(low, high);
         let mut command = Command::new("bash");
         command.current_dir(place.project()).env_clear().env("HOME", &place.0).env("PATH", "/usr/bin:/bin");
         let script = format!("ulimit -d {}; exec \"$0\" hook prompt --agent claude-code", limit * 1024);
-        command.args(["-c", &script]).arg(heirloom).stdin(input(place, &format!("m{limit}"))?);
+        command.args(["-c", &script]).arg(heirloom).stdin(input(place, prompt, &format!("m{limit}"))?);
         let told = command.stderr(Stdio::null()).output().map_err(said)?;
         if told.status.success() && !told.stdout.is_empty() { high = limit } else { low = limit }
     }

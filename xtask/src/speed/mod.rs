@@ -73,6 +73,7 @@ pub(crate) fn run(words: &[String]) -> Outcome {
 fn measure(count: usize, place: &Place, model: Option<&Path>) -> Outcome {
     let heirloom = installed::build()?;
     let words = texts::words()?;
+    let prompt = texts::prompt(&words);
     let minilm = match model {
         Some(file) => {
             std::fs::create_dir_all(place.model().parent().unwrap_or(Path::new("/"))).map_err(said)?;
@@ -84,16 +85,16 @@ fn measure(count: usize, place: &Place, model: Option<&Path>) -> Outcome {
     let builtin = Builtin::open().map_err(said)?;
     let asking: &dyn Embedder = minilm.as_ref().map_or(&builtin, |model| model as &dyn Embedder);
     if !place.fts().exists() {
-        hook::prepare(&heirloom, place)?;
+        hook::prepare(&heirloom, place, &prompt)?;
         match &minilm {
             None => build::run(count, place, &words, &builtin)?,
             Some(model) => {
-                build::run(count, place, &words, &stand_in::StandIn::of(model.space(), hook::PROMPT))?;
+                build::run(count, place, &words, &stand_in::StandIn::of(model.space(), &prompt))?;
             }
         }
     }
     warm::run(place, &words, asking)?;
-    hook::run(&heirloom, place)?;
+    hook::run(&heirloom, place, &prompt)?;
     if minilm.is_none() {
         save::run(place)?;
     }

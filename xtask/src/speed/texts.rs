@@ -53,6 +53,16 @@ fn word<'w>(words: &'w [String], draw: &mut Draw, from: f64) -> &'w str {
     &words[rank.saturating_sub(1).min(words.len() - 1)]
 }
 
+/// Where the memories begin.
+pub(super) const FIRST: u64 = 20_261_115;
+
+/// A prompt that has to do with the first memory, and by its words with many others.
+pub(super) fn prompt(words: &[String]) -> String {
+    let first = memory(0, words, &mut Draw(FIRST));
+    let part: Vec<&str> = first.body.split(' ').take(5).collect();
+    format!("why did we settle on {} and what has it to do with {} ?", first.title, part.join(" "))
+}
+
 /// Questions of so many words.
 pub(super) fn questions(words: &[String], from: f64, count: usize, long: usize) -> Vec<Vec<&str>> {
     let mut draw = Draw(99);
