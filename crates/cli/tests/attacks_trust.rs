@@ -181,7 +181,7 @@ fn attack_26_a_thousand_variants_neither_outrank_nor_evict_one_trusted_memory() 
         assert_eq!(ids[0], high, "outranked: {ids:?}");
         let block = prompt(&env, QUESTION);
         let line = block.lines().find(|line| line.contains("staging-cluster-first.json"));
-        assert!(line.is_some_and(|line| !line.contains("(trust ")), "{block}");
+        assert!(line.is_some_and(|line| line.contains("(trust high, explicit_save)")), "{block}");
         assert!(block.lines().nth(1) == line, "outranked: {block}");
     }
     // Nothing was retired or removed for them either.

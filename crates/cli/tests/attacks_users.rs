@@ -100,6 +100,8 @@ fn attack_12_another_users_memories_change_no_byte_of_an_answer() {
                         .iter()
                         .any(|key| line.contains(key))
                 })
+                // Within the first second age adds nothing and is not there at all; its brackets go with it.
+                .filter(|line| !matches!(line.trim(), "{" | "}" | "},"))
                 .map(|line| line.trim_end_matches(','))
                 .collect::<Vec<_>>()
                 .join("\n")
