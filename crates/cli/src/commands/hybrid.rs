@@ -23,6 +23,8 @@ use heirloom_engine::shelf::Audience;
 use heirloom_engine::shelf::anchors::Anchored;
 use serde_json::json;
 
+/// Bytes of an index that are brought into memory while a session waits to begin; more are left to another process.
+const WARMED_AT_ONCE: u64 = 16 << 20;
 /// Shorter prompts say too little.
 const PROMPT_MIN: usize = 10;
 /// Hits ranked for each one that may be given, since some were given before or are not near enough.
@@ -87,12 +89,12 @@ pub(crate) fn for_prompt(
 /// Brings the index up to date when a session begins, and has it ready for the first prompt. What goes wrong here goes wrong again at the
 /// prompt, where it is told.
 pub(crate) fn prepare(wired: &Wired) {
-    if wired.engine.project().root().folder().is_dir()
-        && let Ok(index) = ShelfIndex::open(&wired.engine, Look::Start)
-    {
-        index.warm();
+    let here = wired.engine.project().root().folder().is_dir();
+    let index = here.then(|| ShelfIndex::open(&wired.engine, Look::Start).ok()).flatten();
+    match index.is_some_and(|index| !index.warm(WARMED_AT_ONCE)) {
+        true => super::model::warm_in_background(wired),
+        false => super::model::start_in_background(wired),
     }
-    super::model::start_in_background(wired);
 }
 
 /// Words of a prompt that name files.

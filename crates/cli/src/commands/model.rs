@@ -126,6 +126,9 @@ fn in_background(wired: &Wired, out: &Out) -> u8 {
     }
     let turn = project.local().and_then(|local| Lock::acquire(&local.path(TURN), Duration::ZERO));
     if turn.is_ok() {
+        if let Ok(index) = ShelfIndex::open(&wired.engine, Look::Start) {
+            index.warm(u64::MAX);
+        }
         let _ = embed(wired, out);
     }
     exit::OK
@@ -146,6 +149,11 @@ pub(super) fn start_in_background(wired: &Wired) {
     if lacks().unwrap_or(false) {
         in_another_process(wired, &["model", "embed", "--background"]);
     }
+}
+
+/// Lets another process bring a large index into memory, and then make what is missing.
+pub(super) fn warm_in_background(wired: &Wired) {
+    in_another_process(wired, &["model", "embed", "--background"]);
 }
 
 /// Starts this program once more for what takes long, in a group of its own: what ends the agent's hook does not end it. Whoever cannot start it does

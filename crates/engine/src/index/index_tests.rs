@@ -158,6 +158,15 @@ fn a_lost_vector_file_costs_only_the_vectors_and_they_can_be_made_again() {
 }
 
 #[test]
+fn warming_says_whether_it_came_to_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut index = Index::open(dir.path()).unwrap();
+    index.apply("me", &[put("a", "some text")], None, &[]).unwrap();
+    assert!(index.warm(u64::MAX));
+    assert!(!index.warm(10));
+}
+
+#[test]
 fn what_was_forgotten_is_in_no_file() {
     let model = Builtin::open().unwrap();
     let dir = tempfile::tempdir().unwrap();

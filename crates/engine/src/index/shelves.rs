@@ -77,9 +77,9 @@ impl ShelfIndex {
         self.model.as_ref()
     }
 
-    /// Asks the system to have ready what the next prompt will need; nobody waits for it.
-    pub fn warm(&self) {
-        self.index.warm();
+    /// Asks the system to have ready what the next prompt will need, at most so many bytes; says whether that was all.
+    pub fn warm(&self, most: u64) -> bool {
+        self.index.warm(most)
     }
 
     /// Whether the files of these hits still are what was indexed.
