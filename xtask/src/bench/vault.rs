@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-const RUNS: usize = 7;
+const RUNS: usize = 25;
 const NEW: &str = "Quarterly figures leave the warehouse export before the auditors ask for them";
 
 /// A vault of so many lines over so many memories, of which so many are in use.
@@ -154,7 +154,7 @@ fn python(path: &Path) -> Result<Value, String> {
     let output = Command::new("python3")
         .args(["-c", include_str!("vault_baseline.py")])
         .arg(path)
-        .args([NEW, "3"])
+        .args([NEW, "5"])
         .output()
         .map_err(|e| format!("python3 cannot be started: {e}"))?;
     if !output.status.success() {

@@ -33,7 +33,7 @@ pub(super) fn read(line: &[u8]) -> Option<Record<'_>> {
 /// Whether the memory of a line laid out like ours is in use, without the cost of its record.
 pub(super) fn in_use(line: &[u8]) -> Option<bool> {
     let places = places(line)?;
-    (line.is_ascii() || std::str::from_utf8(line).is_ok()).then_some(places.deleted_at.is_none())
+    (places.ascii || std::str::from_utf8(line).is_ok()).then_some(places.deleted_at.is_none())
 }
 
 /// Where a text begins and ends. The quotation marks are outside, so this never splits a character.
@@ -41,6 +41,7 @@ type Place = (usize, usize);
 
 /// Where the values of a line are.
 struct Places {
+    ascii: bool,
     id: Place,
     version: i64,
     created_at: Place,
@@ -59,7 +60,12 @@ struct Places {
 #[inline(always)]
 fn places(line: &[u8]) -> Option<Places> {
     // One look at the whole line instead of one at each text. A bare control character is no JSON: the parser says so.
-    if line.iter().fold(false, |odd, byte| odd | (*byte < b' ') | (*byte == b'\\')) {
+    let (mut odd, mut every) = (false, 0);
+    for byte in line {
+        odd |= (*byte < b' ') | (*byte == b'\\');
+        every |= byte;
+    }
+    if odd {
         return None;
     }
     let mut rest = Rest { line, at: 0 };
@@ -80,6 +86,7 @@ fn places(line: &[u8]) -> Option<Places> {
     let text = rest.skip(b", \"text\": ")?.text()?;
     let whole = &line[rest.at..] == b"}" && id.0 < id.1;
     whole.then_some(Places {
+        ascii: every.is_ascii(),
         id,
         version,
         created_at,
