@@ -10,11 +10,12 @@ use crate::rows::read;
 use crate::statements;
 use crate::write::as_text;
 use heirloom_core::fault::Result;
-use heirloom_engine::recall::Explain;
 use heirloom_engine::shelf::tiers::{
-    Found, Question, Stored, Tier, UserContext, question_terms, with_recency,
+    Found, Question, SEATS, SPARE, Stored, Tier, UserContext, chosen, explained, question_terms, with_recency,
 };
 use std::collections::HashMap;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 /// Memories of a user up to which every vector is compared: below it an index scan would meet mostly other users' rows.
 const EXACT: i64 = 20_000;
@@ -31,6 +32,7 @@ struct Candidate {
     keyword: f64,
     cosine: f64,
     occurred_at: i64,
+    trusted: bool,
 }
 
 pub(crate) async fn search(
@@ -43,9 +45,7 @@ pub(crate) async fn search(
         for tier in Tier::STORED {
             found.extend(search_tier(store, who, question, tier).await?);
         }
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));
-        found.truncate(question.limit);
-        return Ok(found);
+        return Ok(chosen(found, question.limit));
     };
     search_tier(store, who, question, tier).await
 }
@@ -60,60 +60,68 @@ async fn search_tier(
     let vector = as_text(&store.link()?.model.vector(question.text));
     let mut client = store.keeper().await?;
     let tx = begin(&mut client, who, false).await?;
+    let (terms, weights): (Vec<&str>, Vec<f64>) =
+        asked.iter().map(|(term, weight)| (term.as_str(), f64::from(*weight))).unzip();
     let totals = tx.prepare_cached(statements::TOTALS).await.map_err(sql)?;
-    let Some(row) = tx.query_opt(&totals, &[&who.user()]).await.map_err(sql)? else { return Ok(Vec::new()) };
+    let row = tx.query_opt(&totals, &[&who.user(), &tier.name(), &terms]).await.map_err(sql)?;
+    let Some(row) = row else { return Ok(Vec::new()) };
     let at = if tier == Tier::Episodic { 0 } else { 1 };
     let (memories, words): (i64, i64) = (row.get(at), row.get(at + 2));
+    let having: Vec<i64> = row.get(4);
     let many = memories > EXACT;
     if many {
         tx.batch_execute(statements::ITERATE).await.map_err(sql)?;
     }
-    let (terms, weights): (Vec<&str>, Vec<f64>) =
-        asked.iter().map(|(term, weight)| (term.as_str(), f64::from(*weight))).unzip();
     let average = words as f64 / memories.max(1) as f64;
+    let (user, tier_name, memory_count, average) =
+        (who.user(), tier.name(), memories as f64, average.max(1.0));
+    let now = question.now.as_second();
+    let values: [&(dyn ToSql + Sync); 10] =
+        [&user, &tier_name, &terms, &weights, &memory_count, &average, &SATURATION, &LENGTH, &vector, &now];
     let statement = tx.prepare_cached(&statements::hybrid(many)).await.map_err(sql)?;
-    let rows = tx
-        .query(
-            &statement,
-            &[
-                &who.user(),
-                &tier.name(),
-                &terms,
-                &weights,
-                &(memories as f64),
-                &average.max(1.0),
-                &SATURATION,
-                &LENGTH,
-                &vector,
-                &question.now.as_second(),
-            ],
-        )
-        .await
-        .map_err(sql)?;
-    let candidates: Vec<(i64, Candidate)> = rows
-        .iter()
-        .map(|row| {
-            (row.get(0), Candidate { keyword: row.get(1), cosine: row.get(2), occurred_at: row.get(3) })
-        })
-        .collect();
+    let mut candidates = read_candidates(&tx.query(&statement, &values).await.map_err(sql)?);
+    let met = candidates.values().filter(|one| one.keyword > 0.0).count();
+    if met >= statements::BY_KEYWORD && candidates.values().any(|one| !one.trusted) {
+        let statement = tx.prepare_cached(&statements::trusted()).await.map_err(sql)?;
+        candidates.extend(read_candidates(&tx.query(&statement, &values).await.map_err(sql)?));
+    }
     let ranked = rank(candidates, question, tier);
-    let places: Vec<i64> = ranked.iter().map(|(place, ..)| *place).collect();
+    let places: Vec<i64> = ranked.iter().map(|one| one.place).collect();
     let statement = tx.prepare_cached(statements::FETCH).await.map_err(sql)?;
     let rows = tx.query(&statement, &[&who.user(), &places]).await.map_err(sql)?;
     tx.commit().await.map_err(sql)?;
-    let mut memories: HashMap<i64, Stored> =
+    let mut stored: HashMap<i64, Stored> =
         rows.iter().map(|row| Ok((row.get(0), read(row)?))).collect::<Result<_>>()?;
-    let found = |(place, score, why)| {
-        Some(Found { memory: memories.remove(&place)?, score, why, explain: Explain::default() })
+    let found = |one: Ranked| {
+        let memory = stored.remove(&one.place)?;
+        let explain = explained(&memory, &asked, &having, memories, one.cosine);
+        Some(Found { memory, score: one.score, why: one.why, explain })
     };
-    Ok(ranked.into_iter().filter_map(found).collect())
+    Ok(chosen(ranked.into_iter().filter_map(found).collect(), question.limit))
 }
 
-type Ranked = (i64, f64, Vec<(String, f64)>);
+fn read_candidates(rows: &[Row]) -> HashMap<i64, Candidate> {
+    let candidate = |row: &Row| Candidate {
+        keyword: row.get(1),
+        cosine: row.get(2),
+        occurred_at: row.get(3),
+        trusted: row.get(4),
+    };
+    rows.iter().map(|row| (row.get(0), candidate(row))).collect()
+}
 
-/// Scores: keywords as a share of the best, the vector's cosine, and for turns their age.
-fn rank(candidates: Vec<(i64, Candidate)>, question: &Question<'_>, tier: Tier) -> Vec<Ranked> {
-    let best = candidates.iter().map(|(_, c)| c.keyword).fold(0.0, f64::max);
+struct Ranked {
+    place: i64,
+    score: f64,
+    why: Vec<(String, f64)>,
+    cosine: f64,
+    trusted: bool,
+}
+
+/// Scores: keywords as a share of the best, the vector's cosine, and for turns their age. What is left is a few times what is wanted, and the best of
+/// the trusted.
+fn rank(candidates: HashMap<i64, Candidate>, question: &Question<'_>, tier: Tier) -> Vec<Ranked> {
+    let best = candidates.values().map(|c| c.keyword).fold(0.0, f64::max);
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
         .map(|(place, c)| {
@@ -129,10 +137,16 @@ fn rank(candidates: Vec<(i64, Candidate)>, question: &Question<'_>, tier: Tier) 
                 why.push(("age".to_owned(), score - plain));
             }
             why.retain(|(_, points)| *points != 0.0);
-            (place, score, why)
+            Ranked { place, score, why, cosine: c.cosine, trusted: c.trusted }
         })
         .collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    ranked.truncate(question.limit);
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
+    let (mut others, mut seats) = (question.limit.saturating_mul(SPARE), SEATS);
+    ranked.retain(|one| {
+        let left = if one.trusted && others == 0 { &mut seats } else { &mut others };
+        let stays = *left > 0;
+        *left = left.saturating_sub(1);
+        stays
+    });
     ranked
 }

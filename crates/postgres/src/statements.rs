@@ -3,7 +3,7 @@
 //! Comes in: nothing. Goes out: text. Never here: a value; those are parameters.
 
 use crate::schema::ROLE;
-use heirloom_engine::shelf::tiers::UserContext;
+use heirloom_engine::shelf::tiers::{SEATS, UserContext};
 
 /// The longest a statement may take.
 const LONGEST: &str = "15s";
@@ -34,9 +34,13 @@ pub const APPEND: &str = "with lines as (insert into heirloom.audit select $1, *
              update heirloom.owner set seq = $8, hash = $9, episodes = $10, facts = $11, episode_words = $12, fact_words = $13
              where user_id = $1";
 
-/// How many memories and words a user has.
-pub const TOTALS: &str =
-    "select episodes, facts, episode_words, fact_words from heirloom.owner where user_id = $1";
+/// How many memories and words a user has, and how many memories of a tier hold each term; above a thousand all are common.
+pub const TOTALS: &str = "
+    select episodes, facts, episode_words, fact_words,
+        array(select (select count(*) from (select from heirloom.post as p
+                  where p.user_id = $1 and p.tier = $2 and p.term = asked.term limit 1000) as having_it)
+              from unnest($3::text[]) with ordinality as asked (term, n) order by n)
+    from heirloom.owner where user_id = $1";
 
 /// Memories by place, as the store reads them.
 pub const FETCH: &str = "select place, content, detail, status, expires_at from heirloom.memory where user_id = $1 and place = any($2)";
@@ -48,7 +52,10 @@ const KEYWORDS: &str = "
     from (select place, term, count, length, count(*) over (partition by term) as df
           from heirloom.post where user_id = $1 and tier = $2 and term = any($3)) as met
     join unnest($3::text[], $4::float8[]) as asked (term, weight) using (term)
-    group by place order by score desc limit 300";
+    group by place";
+
+/// Candidates by keyword.
+pub const BY_KEYWORD: usize = 300;
 
 /// What a transaction begins with: the role that cannot pass, the user, the limits. Without `durable` its commit does not wait for the disk.
 pub fn begin(who: &UserContext, durable: bool) -> String {
@@ -75,14 +82,32 @@ pub fn hybrid(many: bool) -> String {
     };
     format!(
         "with question as materialized (select $9::text::halfvec as vector),
-         by_keyword as ({KEYWORDS}),
+         by_keyword as ({KEYWORDS} order by score desc limit {BY_KEYWORD}),
          by_vector as (select place from heirloom.memory
              where user_id = $1 and tier = $2 and status = 'active' and embedding is not null and $9::text is not null
-             order by {distance} limit {BY_VECTOR})
-         select m.place, coalesce(k.score, 0)::float8, coalesce(1 - (m.embedding <=> (select vector from question)), 0)::float8, m.occurred_at
-         from (select place from by_keyword union select place from by_vector) as candidate
-         join heirloom.memory m on m.user_id = $1 and m.place = candidate.place
-         left join by_keyword k on k.place = candidate.place
-         where m.status = 'active' and (m.expires_at is null or m.expires_at > $10)"
+             order by {distance} limit {BY_VECTOR}),
+         candidate as (select place from by_keyword union select place from by_vector)
+         {SCORES}"
     )
 }
+
+/// Trusted memories with the question's terms, asked for where a crowd of others may have left none among the candidates.
+pub fn trusted() -> String {
+    format!(
+        "with question as materialized (select $9::text::halfvec as vector),
+         by_keyword as (select met.* from ({KEYWORDS}) as met
+             join heirloom.memory as t on t.user_id = $1 and t.place = met.place
+             where t.status = 'active' and t.detail ->> 'trust' = 'high' order by met.score desc limit {SEATS}),
+         candidate as (select place from by_keyword)
+         {SCORES}"
+    )
+}
+
+/// What is known of each candidate.
+const SCORES: &str = "
+    select m.place, coalesce(k.score, 0)::float8, coalesce(1 - (m.embedding <=> (select vector from question)), 0)::float8, m.occurred_at,
+        m.detail ->> 'trust' = 'high'
+    from candidate
+    join heirloom.memory m on m.user_id = $1 and m.place = candidate.place
+    left join by_keyword k on k.place = candidate.place
+    where m.status = 'active' and (m.expires_at is null or m.expires_at > $10)";

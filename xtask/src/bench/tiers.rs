@@ -301,7 +301,10 @@ impl Bare {
             .block_on(async {
                 self.client.batch_execute("begin").await?;
                 self.client.batch_execute(&statements::begin(&self.who, false)).await?;
-                let totals = self.client.query_one(&self.totals, &[&self.who.user()]).await?;
+                let totals = self
+                    .client
+                    .query_one(&self.totals, &[&self.who.user(), &"episodic", &asked.terms])
+                    .await?;
                 let (memories, words): (i64, i64) = (totals.get(0), totals.get(2));
                 let average = words as f64 / memories.max(1) as f64;
                 let rows = self

@@ -20,16 +20,6 @@ use serde::Serialize;
 /// Hits looked at beyond those wanted, since some may not be for whoever asks.
 const SPARE: usize = 16;
 
-/// The share of a question's telling words that makes a hit worth an agent's attention by itself.
-const COVERS: f32 = 0.25;
-/// Telling words that do, however long the question is.
-const WORDS: usize = 3;
-/// The cosine that does without any word in common.
-const NEAR: f32 = 0.5;
-
-/// The cosine from which two texts may be about the same thing.
-const RELATED: f32 = 0.35;
-
 /// What a memory loses whose cited code changed: about as much as a file in play would have brought it.
 const STALE: f64 = 0.3;
 
@@ -115,8 +105,8 @@ pub fn answer(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
     let mut found = project(engine, asked, asked.look)?;
     found.extend(tiers(engine, asked)?);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
-    let found = seats::seated(found, asked.limit, |hit| Level::from(hit.trust), |hit| hit.telling);
-    Ok(behind(found))
+    // First who stands behind whom: where there is room for one, it is the trusted one of its variants.
+    Ok(seats::seated(behind(found), asked.limit, |hit| Level::from(hit.trust), |hit| hit.telling))
 }
 
 /// Puts what says the same as a trusted memory right behind it, whatever shelf either is on.
@@ -129,14 +119,7 @@ fn behind(found: Vec<Recalled>) -> Vec<Recalled> {
         .map(|hit| order::Compared::of(Level::from(hit.trust), &hit.title, &hit.body, &hit.terms))
         .collect();
     let ids: Vec<String> = found.iter().map(|hit| hit.id.clone()).collect();
-    let places = order::places(&texts, found.len());
-    let mut found: Vec<Option<Recalled>> = found.into_iter().map(Some).collect();
-    let ordered = places.into_iter().filter_map(|(at, behind)| {
-        let mut hit = found[at].take()?;
-        hit.behind = behind.map(|high| ids[high].clone()).or(hit.behind);
-        Some(hit)
-    });
-    ordered.collect()
+    order::put_behind(found, &texts, |hit, high| hit.behind = Some(ids[high].clone()))
 }
 
 /// The memories that meet the conditions, whatever they are about, newest first.
@@ -275,12 +258,8 @@ fn recalled(document: Document, score: f64, why: &Explain) -> Recalled {
         terms: why.terms.clone(),
         behind: why.behind.clone(),
         cited: None,
-        near: !why.terms.is_empty()
-            || why.factors.neighbours > 0.0
-            || why.cosine.is_some_and(|cosine| cosine >= RELATED),
-        telling: why.covered >= COVERS
-            || why.terms.len() >= WORDS
-            || why.cosine.is_some_and(|cosine| cosine >= NEAR),
+        near: why.is_near(),
+        telling: why.is_telling(),
         id: document.id,
         kind: document.kind,
         title: document.title,

@@ -60,6 +60,16 @@ impl Factors {
     }
 }
 
+/// The share of a question's telling words that makes a hit worth an agent's attention by itself.
+const COVERS: f32 = 0.25;
+/// Telling words that do, however long the question is.
+const WORDS: usize = 3;
+/// The cosine that does without any word in common.
+const NEAR: f32 = 0.5;
+
+/// The cosine from which two texts may be about the same thing.
+const RELATED: f32 = 0.35;
+
 /// Why one hit is there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explain {
@@ -73,4 +83,20 @@ pub struct Explain {
     pub cosine: Option<f32>,
     /// The memory it was put behind because that one says the same and is trusted more.
     pub behind: Option<String>,
+}
+
+impl Explain {
+    /// Whether it has anything to do with the question: words in common, here or beside it, or a meaning not too far away.
+    pub fn is_near(&self) -> bool {
+        !self.terms.is_empty()
+            || self.factors.neighbours > 0.0
+            || self.cosine.is_some_and(|cosine| cosine >= RELATED)
+    }
+
+    /// Whether it is near enough to the question to be given to an agent unasked.
+    pub fn is_telling(&self) -> bool {
+        self.covered >= COVERS
+            || self.terms.len() >= WORDS
+            || self.cosine.is_some_and(|cosine| cosine >= NEAR)
+    }
 }

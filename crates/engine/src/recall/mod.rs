@@ -26,6 +26,8 @@ pub use ask::Ask;
 pub use explain::{Explain, Factors};
 pub use hybrid::{Hit, rank};
 pub use order::block;
+pub(crate) use order::{Compared, is_mixed, put_behind};
+pub(crate) use seats::seated;
 pub use weights::{Manner, Weights};
 pub use words::{Place, Words};
 

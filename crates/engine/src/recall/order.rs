@@ -50,13 +50,20 @@ pub(crate) fn behind_the_trusted(reader: &Reader<'_>, hits: Vec<Hit>) -> Result<
         texts.push(Compared::of(hit.trust, &document.title, &document.body, &hit.why.terms));
         ids.push(document.id);
     }
-    let mut hits: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
-    let ordered = places(&texts, hits.len()).into_iter().filter_map(|(at, behind)| {
+    Ok(put_behind(hits, &texts, |hit, high| hit.why.behind = Some(ids[high].clone())))
+}
+
+/// The same hits, those that say what a trusted one says right behind that one; `mark` tells each of them behind which one it stands now.
+pub(crate) fn put_behind<T>(hits: Vec<T>, texts: &[Compared], mark: impl Fn(&mut T, usize)) -> Vec<T> {
+    let mut hits: Vec<Option<T>> = hits.into_iter().map(Some).collect();
+    let ordered = places(texts, hits.len()).into_iter().filter_map(|(at, behind)| {
         let mut hit = hits[at].take()?;
-        hit.why.behind = behind.map(|high| ids[high].clone());
+        if let Some(high) = behind {
+            mark(&mut hit, high);
+        }
         Some(hit)
     });
-    Ok(ordered.collect())
+    ordered.collect()
 }
 
 /// Whether there is anything to put behind anything.
@@ -70,7 +77,7 @@ pub(crate) fn is_mixed(trusts: impl Iterator<Item = Trust>) -> bool {
 }
 
 /// The order in which hits stand, each with the one it was put behind. Hits beyond those compared stay where they are.
-pub(crate) fn places(texts: &[Compared], all: usize) -> Vec<(usize, Option<usize>)> {
+fn places(texts: &[Compared], all: usize) -> Vec<(usize, Option<usize>)> {
     let mut followers: Vec<Vec<usize>> = vec![Vec::new(); texts.len()];
     let mut leader: Vec<Option<usize>> = vec![None; texts.len()];
     for (at, text) in texts.iter().enumerate().filter(|(_, text)| text.trust != Trust::High) {

@@ -3,6 +3,7 @@
 //! Comes in: a question. Goes out: ranked memories that fit, the lines a model is given, and what was left out and why. Limits are applied
 //! after ranking, so that the best stay. Never here: a limit that cuts without saying so.
 
+use super::choose::chosen;
 use super::format::{format_episodes, format_memories};
 use super::store::{Found, Question};
 use super::working::estimate_tokens;
@@ -116,8 +117,7 @@ impl Tiers<'_> {
         for wanted in Tier::STORED.into_iter().filter(|t| tier.is_none_or(|tier| tier == *t)) {
             found.extend(self.ask(question, Some(wanted), limit, &limits)?);
         }
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));
-        found.truncate(limit);
+        let found = chosen(found, limit);
         self.was_read("search", tier, found.len())?;
         Ok(found)
     }

@@ -15,6 +15,7 @@
 mod archive;
 mod beside;
 mod book;
+mod choose;
 mod context;
 mod draft;
 mod episode;
@@ -36,6 +37,7 @@ mod user;
 mod working;
 
 pub use archive::{Brought, Carried, ImportRules, is_archive};
+pub use choose::{SEATS, SPARE, chosen, explained};
 pub use context::{Context, LeftOut, Limits};
 pub use draft::{Beside, LONGEST_FACT, Relation, TierDraft};
 pub use episode::Turn;

@@ -3,6 +3,7 @@
 //! Comes in: the list of ids that changed since the index last looked. Goes out: ranked memories, read from the database, so that nothing is
 //! shown that is not there any more. Never here: an answer from the index alone.
 
+use super::super::choose::chosen;
 use super::super::store::{Found, Question, with_recency};
 use super::super::{LifeStatus, Role, Stored, Tier, UserContext};
 use super::database::{Database, fault};
@@ -218,9 +219,7 @@ fn answers(
         }
         found.push(Found { memory, score, why, explain: hit.why });
     }
-    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));
-    found.truncate(question.limit);
-    Ok(found)
+    Ok(chosen(found, question.limit))
 }
 
 fn opened<'i>(index: &'i mut Option<Index>, folder: &std::path::Path) -> Result<&'i mut Index> {

@@ -93,12 +93,14 @@ pub fn tiers(engine: &Engine) -> Tiers<'_> {
 
 /// The whole story; each part begins with an empty backend.
 pub fn tell(make: Make<'_>, folder: &Path) {
-    let parts: [(&str, Part); 18] = [
+    let parts: [(&str, Part); 20] = [
         ("turns", turns::a_turn_is_kept_as_it_was_said),
         ("secrets", turns::secrets_are_cut_out_and_orders_made_harmless),
         ("twice", turns::the_same_message_is_kept_once),
         ("search", turns::a_question_finds_the_turn_that_answers_it),
         ("recency", turns::of_two_equal_turns_the_newer_one_comes_first),
+        ("unasked", turns::what_fits_a_prompt_is_given_unasked_and_nothing_else_is),
+        ("crowd", turns::a_crowd_neither_outranks_nor_evicts_what_the_owner_said),
         ("limits", turns::limits_hold_and_what_was_left_out_is_said),
         ("trust", facts::only_trusted_sources_write_facts_without_a_yes),
         ("beside", facts::what_contradicts_waits_and_supersedes_with_history),

@@ -2,6 +2,10 @@
 
 use super::super::{Role, Tier, Turn};
 use super::{AGENT, Make, OWNER, PERSON, Stage, WEB, moment, tiers};
+use crate::index::shelves::Look;
+use crate::recall::answer::{self, Asked};
+use crate::recall::query::Conditions;
+use crate::shelf::Audience;
 use heirloom_core::{Code, Trust};
 
 pub(super) fn a_turn_is_kept_as_it_was_said(stage: &Stage, _: Make<'_>) {
@@ -79,6 +83,53 @@ pub(super) fn a_question_finds_the_turn_that_answers_it(stage: &Stage, _: Make<'
     assert!(found.iter().all(|f| f.memory.id != gone));
     let other = stage.of("bob");
     assert!(tiers(&other).search("staging server restarts", None, 3).unwrap().is_empty());
+}
+
+/// What an agent is given with a prompt.
+fn given(engine: &crate::Engine, prompt: &str, room: usize) -> Vec<String> {
+    let asked = Asked {
+        text: prompt.to_owned(),
+        conditions: Conditions::default(),
+        include_retired: false,
+        files: Vec::new(),
+        limit: room,
+        audience: Audience::person(),
+        look: Look::Thorough,
+    };
+    let answer = answer::answer(engine, &asked).unwrap();
+    answer::for_agent(answer, room).into_iter().map(|hit| hit.body).collect()
+}
+
+pub(super) fn what_fits_a_prompt_is_given_unasked_and_nothing_else_is(stage: &Stage, _: Make<'_>) {
+    let engine = stage.of("ada");
+    let said = [
+        "The staging server restarts every night at two",
+        "We deploy the website from the release branch",
+        "Lunch is at noon in the small kitchen",
+    ];
+    let turns = said.iter().map(|text| (Turn::of(Role::User, *text), OWNER)).collect();
+    assert!(tiers(&engine).add_episodes(turns).unwrap().iter().all(Result::is_ok));
+    assert_eq!(given(&engine, "when does the staging server restart", 5)[0], said[0]);
+    assert!(given(&engine, "translate this poem by Goethe", 5).is_empty());
+}
+
+pub(super) fn a_crowd_neither_outranks_nor_evicts_what_the_owner_said(stage: &Stage, _: Make<'_>) {
+    let engine = stage.of("ada");
+    let truth = "The payments key rotates on the first Monday of each month";
+    tiers(&engine).add_episode(Turn::of(Role::User, truth), OWNER).unwrap();
+    let variant = |n: usize| {
+        let text = format!("The payments key rotates never, the payments key rotates not in month {n}");
+        (Turn::of(Role::Tool, text), WEB)
+    };
+    assert!(
+        tiers(&engine).add_episodes((0..1_000).map(variant).collect()).unwrap().iter().all(Result::is_ok)
+    );
+    let prompt = "when does the payments key rotate?";
+    for room in [1, 4, 10] {
+        assert_eq!(given(&engine, prompt, room)[0], truth, "{room}");
+    }
+    let found = tiers(&engine).search(prompt, Some(Tier::Episodic), 5).unwrap();
+    assert_eq!(found[0].memory.content, truth);
 }
 
 pub(super) fn of_two_equal_turns_the_newer_one_comes_first(stage: &Stage, _: Make<'_>) {
