@@ -12,7 +12,7 @@ pub(super) const EXHAUSTIVE: usize = 20_000;
 /// How many of the nearest by sign bits are weighed beyond that.
 const SHORTLIST: usize = 1_500;
 /// How many of those are compared in full.
-const REFINED: usize = 400;
+const REFINED: usize = 240;
 /// How many vectors the mean and spread are taken from.
 const SAMPLE: usize = 512;
 /// Vectors of the sample that lie together: a fresh process pays for every page it touches.
