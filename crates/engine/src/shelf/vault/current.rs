@@ -90,6 +90,11 @@ impl<'a> View<'a> {
         self.active.iter().filter_map(|line| line.read().ok())
     }
 
+    /// The lines in use, not read yet, in the same order.
+    pub(super) fn lines_in_use(&self) -> &[Line<'a>] {
+        &self.active
+    }
+
     /// How many memories are in use.
     pub fn in_use(&self) -> usize {
         self.active.len()

@@ -6,8 +6,9 @@
 //! the lines that count, to see whether they can be read and are in use. Never here: making sense of what is unusual.
 
 use super::record::Record;
-use super::scan::{Id, at_a_glance, both, glance};
+use super::scan::{Id, at_a_glance, glance};
 use super::tally::{Dealer, Rows, Spot, Tally, Winner};
+use crate::threads::both;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};

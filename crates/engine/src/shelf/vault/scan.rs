@@ -148,18 +148,6 @@ impl Part {
     }
 }
 
-/// Two pieces of work at once.
-pub(super) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(first);
-        let second = second();
-        match thread.join() {
-            Ok(first) => (first, second),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
-}
-
 /// Id and version of a line, without reading more of it than needed.
 pub(super) fn glance(line: &[u8]) -> Result<(Id<'_>, i64), String> {
     if let Some((id, version)) = at_a_glance(line) {

@@ -4,7 +4,8 @@
 //! earlier one of two with the same) and where the id first appears. The rows are dealt out by a hash of their ids, so that each share
 //! is resolved in a table small enough for the processor's own memory, and no two threads share one. Never here: the file.
 
-use super::scan::{Id, both};
+use super::scan::Id;
+use crate::threads::both;
 use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
