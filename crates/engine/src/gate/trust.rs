@@ -1,8 +1,8 @@
 //! The trust book: through which channel each stored text came, kept in the user's data folder.
 //!
-//! Comes in: id, content hash and channel of every write, and a person's acceptances. Goes out: lines that [`Book`] finds the trust of a
-//! text by, with its id and content hash. Text without an entry is the repository's. Never here: anything read from the repository itself, so nothing
-//! in it can raise its own trust; a changed byte changes the hash and the entry no longer counts.
+//! Comes in: id, content hash and channel of every write, and a person's acceptances. Goes out: lines by which [`Book`] finds the trust
+//! of a text, with its id and content hash. Text without an entry is the repository's. Never here: anything read from the repository
+//! itself, so nothing in it can raise its own trust; a changed byte changes the hash and the entry no longer counts.
 
 use super::book::LIMIT;
 use super::edition::Edition;

@@ -83,8 +83,10 @@ fn lines_that_begin_and_end_where_stretches_do_are_the_same_too() {
 }
 
 #[test]
-fn a_file_of_line_breaks_is_looked_at_line_by_line() {
+fn lines_that_would_take_more_room_than_they_have_are_looked_at_line_by_line() {
     compare((large() + &"\n".repeat(600_000)).as_bytes(), false);
+    let foreign = |n: usize| format!("{{\"text\":\"{:50}\",\"id\":\"{}\"}}\n", "", n % 7);
+    compare((large() + &(0..150_000).map(foreign).collect::<String>()).as_bytes(), false);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Picking the lines in use out of a large vault, without keeping the rest.
 //!
 //! Comes in: the file. Goes out: [`Picked`], or nothing as soon as anything is unusual: a line that cannot be read or is very long, a
-//! byte-order mark, more line breaks than lines could have. The file is taken in stretches by two threads, each the next one that is
+//! byte-order mark, too many short lines, or too many ids of another make. The file is taken in stretches by two threads, each the next one that is
 //! left, so that a thread that has to wait for a processor costs little. Twice: once for ids and versions of all lines, and once for
 //! the lines that count, to see whether they can be read and are in use. Never here: making sense of what is unusual.
 
@@ -25,8 +25,8 @@ const STEP: usize = 2 << 10;
 /// Lines nearer to each other than this are fetched together.
 const GAP: u32 = 8 << 10;
 
-/// Fewer bytes for each line are unusual: it would take room to remember lines that say nothing.
-const LEAST: usize = 16;
+/// Fewer bytes for each line are unusual, our own have three times as many: what is remembered of the lines stays smaller than the file.
+const LEAST: usize = 64;
 
 /// The lines in use, and where the line of every other memory is.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl Seen {
             self.line(&buffer[from..whole], base + from, nth)?;
             nth += 1;
         }
-        if nth as usize > len / LEAST + 1 {
+        if nth as usize > len / LEAST + 1 || self.rows.is_crowded() {
             return None;
         }
         if self.begun.is_empty() {

@@ -14,6 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const SHARES: usize = 1 << SHARE_BITS;
 const SHARE_BITS: u32 = 6;
 
+/// So many lines that have no room in a row are remembered.
+const OTHERS: usize = 1 << 16;
+
 /// In the place of a version that has no room in a row.
 const ELSEWHERE: u32 = u32::MAX;
 
@@ -101,6 +104,11 @@ impl Rows {
             Id::Ours(id) => self.push(id, version, spot),
             Id::Other(id) => self.others.push((id.into_owned(), version, spot)),
         }
+    }
+
+    /// Whether there are too many lines whose ids are not made here: they take more room than the others.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.others.len() + self.versions.len() > OTHERS
     }
 
     fn version(&self, row: &Row) -> i64 {
