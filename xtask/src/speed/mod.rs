@@ -5,6 +5,7 @@
 
 mod build;
 mod hook;
+mod nearest;
 mod save;
 mod stand_in;
 mod texts;
@@ -19,7 +20,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-const USAGE: &str = "speed [HOW MANY MEMORIES] [--keep FOLDER] [--model minilm.bin]";
+const USAGE: &str =
+    "speed [HOW MANY MEMORIES] [--keep FOLDER] [--model minilm.bin]  or  speed nearest SET.jsonl.gz…";
 
 /// The owner of a project's documents.
 const OWNER: &str = "project";
@@ -55,6 +57,11 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         && save == "save"
     {
         return save::alone(&Place(folder.into()), name);
+    }
+    if let [nearest, sets @ ..] = words
+        && nearest == "nearest"
+    {
+        return nearest::run(sets);
     }
     let (mut count, mut keep, mut model) = (10_000, None, None);
     let mut rest = words.iter();
