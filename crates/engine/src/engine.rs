@@ -7,7 +7,7 @@ use crate::files::Lock;
 use crate::gate::audit::{self, Event};
 use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
-use crate::gate::{Decision, Draft, Entry, Passed, Remark, Screen, admit};
+use crate::gate::{Decision, Draft, Edition, Entry, Passed, Remark, Screen, admit};
 use crate::index::embed::chosen::{Chosen, Given};
 use crate::project::Project;
 use crate::shelf::notes::Notes;
@@ -203,7 +203,7 @@ impl Engine {
         self.with_book(|book| book.is_vouched(id))
     }
 
-    fn with_book<T>(&self, ask: impl FnOnce(&Book) -> T) -> Result<T> {
+    pub(crate) fn with_book<T>(&self, ask: impl FnOnce(&Book) -> T) -> Result<T> {
         let mut slot = self.book.borrow_mut();
         let book = match slot.take() {
             Some(book) => book,
@@ -217,10 +217,28 @@ impl Engine {
         Ok(answer)
     }
 
+    /// Does a piece of work while the book is read, if that takes long enough to be worth a thread.
+    pub(crate) fn while_book_is_read<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
+        const LARGE: u64 = 256 << 10;
+        let book = self.project.known_data()?.map(|data| trust::path(&data));
+        let large = |path: &std::path::PathBuf| path.metadata().is_ok_and(|found| found.len() >= LARGE);
+        let Some(path) = book.filter(large).filter(|_| self.book.borrow().is_none()) else {
+            return Ok(work());
+        };
+        let (book, done) = crate::threads::both(|| Book::read(&path), work);
+        *self.book.borrow_mut() = Some(book?);
+        Ok(done)
+    }
+
     /// Notes that a person accepted exactly these bytes.
     pub fn accept(&self, id: &str, hash: &str) -> Result<()> {
+        self.accept_looked_at(id, hash, None)
+    }
+
+    /// The same, with the edition of the rules that refuses nothing in them.
+    pub(crate) fn accept_looked_at(&self, id: &str, hash: &str, edition: Option<Edition>) -> Result<()> {
         let known = self.standing(id, hash)?;
-        trust::accept(&trust::path(self.project.data()?), self.project.world().now, id, hash)?;
+        trust::accept(&trust::path(self.project.data()?), self.project.world().now, id, hash, edition)?;
         self.learn(id, hash, Standing { accepted: true, ..known });
         Ok(())
     }
@@ -306,6 +324,18 @@ impl Engine {
 
     /// The same for changes that need no draft (retiring, archiving).
     pub fn noted(&self, lock: &Lock, entry: Entry, remarks: &[Remark], what: Written<'_>) -> Result<()> {
+        self.noted_looked_at(lock, entry, remarks, what, None)
+    }
+
+    /// The same for what was looked at as it is stored, with the edition of the rules that refuses nothing in it.
+    pub(crate) fn noted_looked_at(
+        &self,
+        lock: &Lock,
+        entry: Entry,
+        remarks: &[Remark],
+        what: Written<'_>,
+        edition: Option<Edition>,
+    ) -> Result<()> {
         if !what.hash.is_empty() {
             let book = trust::path(self.project.data()?);
             let now = self.project.world().now;
@@ -314,7 +344,7 @@ impl Engine {
                 None => Standing { channel: entry.channel, accepted: entry.confirmed },
             };
             if standing != Standing::STRANGER {
-                trust::note(&book, now, what.id, what.hash, standing)?;
+                trust::note_looked_at(&book, now, what.id, what.hash, standing, edition)?;
                 self.learn(what.id, what.hash, standing);
             }
         }

@@ -21,6 +21,7 @@ pub mod project;
 pub mod recall;
 pub mod review;
 pub mod shelf;
+mod threads;
 pub mod transfer;
 
 pub use engine::{Engine, Written};

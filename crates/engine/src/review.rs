@@ -197,7 +197,11 @@ fn alike(mut memories: Vec<Memory>) -> Vec<Alike> {
 
 /// A person accepts a stored memory, exactly as it is.
 pub fn accept(engine: &Engine, memory: &Memory) -> Result<()> {
-    engine.accept(memory.id.as_str(), &memory.content_hash)
+    let edition = match memory.kind.shelf() {
+        ShelfName::Vault => engine.vault().passes(&memory.body),
+        _ => None,
+    };
+    engine.accept_looked_at(memory.id.as_str(), &memory.content_hash, edition)
 }
 
 /// A person accepts a waiting draft: it goes through the gate again, confirmed. Returns the id it got.

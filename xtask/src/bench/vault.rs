@@ -173,14 +173,16 @@ fn project(folder: &Path) -> Project {
     Project::new(&folder.join("project"), &folder.join("project/.claude/memory"), world)
 }
 
-/// An engine over a vault of that shape, with everything in use accepted.
+/// An engine over a vault of that shape, with everything in use looked at and accepted, as `review accept` does it.
 fn engine(folder: &Path, shape: &Shape) -> Result<Engine, Fault> {
     let project = project(folder);
     project.local()?;
     let mut settings = Settings::standard();
     settings.vault.capacity = 1_000_000;
+    let engine = Engine::new(project, settings);
+    let vault = Vault::new(&engine);
+    let (book, now) = (trust::path(engine.project().data()?), engine.project().world().now);
     let mut text = String::new();
-    let mut book = String::new();
     let mut versions = vec![0i64; shape.ids];
     for n in 0..shape.lines {
         let id = n % shape.ids;
@@ -188,20 +190,14 @@ fn engine(folder: &Path, shape: &Shape) -> Result<Engine, Fault> {
         let record = record(id, versions[id], n + shape.ids >= shape.lines && id >= shape.active);
         let line = record.line();
         if n + shape.ids >= shape.lines && record.is_active() {
-            let hash = hash::sha256(line.as_bytes());
-            book.push_str(&format!(
-                "{{\"id\":\"{}\",\"hash\":\"{hash}\",\"at\":\"2026-01-10T09:00:00Z\",\"accepted\":true}}\n",
-                record.memory_id()
-            ));
+            let (id, hash) = (record.memory_id(), hash::sha256(line.as_bytes()));
+            trust::accept(&book, now, id.as_str(), &hash, vault.passes(&record.text))?;
         }
         text.push_str(&line);
         text.push('\n');
     }
-    let write =
-        |path: &Path, text: &str| std::fs::write(path, text).map_err(|e| Fault::io(path, "write", &e));
-    write(&trust::path(project.data()?), &book)?;
-    let engine = Engine::new(project, settings);
-    write(&Vault::new(&engine).path(), &text)?;
+    let path = vault.path();
+    std::fs::write(&path, &text).map_err(|e| Fault::io(&path, "write", &e))?;
     Ok(engine)
 }
 

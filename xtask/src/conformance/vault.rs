@@ -243,7 +243,7 @@ impl Bench {
             let line = spaced(record);
             if let Ok(parsed) = Record::parse(line.as_bytes()) {
                 let id = parsed.memory_id();
-                trust::accept(&book, project.world().now, id.as_str(), &hash::sha256(line.as_bytes()))?;
+                trust::accept(&book, project.world().now, id.as_str(), &hash::sha256(line.as_bytes()), None)?;
             }
             before.extend_from_slice(line.as_bytes());
             before.push(b'\n');

@@ -186,9 +186,18 @@ impl Probe {
 
     /// The ratio if it is at least `floor`, which is then exact; `None` costs much less.
     pub fn reaches(&self, other: &str, floor: f64) -> Option<f64> {
-        let len = other.chars().count();
+        let plain = other.is_ascii();
+        let len = if plain { other.len() } else { other.chars().count() };
         let total = self.chars.len() + len;
-        if of(self.chars.len().min(len), total) < floor || of(self.common(other), total) < floor {
+        if of(self.chars.len().min(len), total) < floor {
+            return None;
+        }
+        let common = match self.words {
+            1 if plain => self.common_plain::<u64>(other, floor, total),
+            2 if plain => self.common_plain::<u128>(other, floor, total),
+            _ => self.common(other),
+        };
+        if of(common, total) < floor {
             return None;
         }
         let ratio = self.ratio(other);
@@ -198,9 +207,6 @@ impl Probe {
     /// The length of the longest common subsequence: a row of the usual table per character, as differences in bits, so
     /// that an addition moves 64 columns at once (Crochemore et al. 2001; Hyyrö 2004).
     fn common(&self, other: &str) -> usize {
-        if self.words == 1 {
-            return self.common_short(other);
-        }
         let mut row = vec![u64::MAX; self.words];
         for c in other.chars() {
             let Some(at) = self.row_of(c) else { continue };
@@ -217,18 +223,74 @@ impl Probe {
         row.iter().map(|v| v.count_zeros() as usize).sum()
     }
 
-    fn common_short(&self, other: &str) -> usize {
-        let mut v = u64::MAX;
-        for c in other.chars() {
-            let Some(at) = self.row_of(c) else { continue };
-            let u = v & self.bits[at];
-            v = v.wrapping_add(u) | (v - u);
+    /// The same for ASCII held against a text that fits in one number. It ends as soon as the characters that are left cannot bring it
+    /// to the floor; what it says then is too low, but below the floor whatever comes.
+    fn common_plain<R: OneRow>(&self, other: &str, floor: f64, total: usize) -> usize {
+        const STEP: usize = 16;
+        let mut row = R::START;
+        let mut left = other.len();
+        for some in other.as_bytes().chunks(STEP) {
+            for byte in some {
+                row = row.next(R::mask(&self.bits, usize::from(*byte)));
+            }
+            left -= some.len();
+            if of(row.zeros() + left, total) < floor {
+                break;
+            }
         }
-        v.count_zeros() as usize
+        row.zeros()
     }
 
     fn row_of(&self, c: char) -> Option<usize> {
         if c.is_ascii() { Some(c as usize) } else { self.others.get(&c).copied() }
+    }
+}
+
+/// A row of the table that fits in one number.
+trait OneRow: Copy {
+    const START: Self;
+    /// The row of a character among the bits of a [`Probe`] whose rows are as wide as this number.
+    fn mask(bits: &[u64], row: usize) -> Self;
+    fn next(self, mask: Self) -> Self;
+    /// The length so far.
+    fn zeros(self) -> usize;
+}
+
+impl OneRow for u64 {
+    const START: u64 = u64::MAX;
+
+    #[inline]
+    fn mask(bits: &[u64], row: usize) -> u64 {
+        bits[row]
+    }
+
+    #[inline]
+    fn next(self, mask: u64) -> u64 {
+        let u = self & mask;
+        self.wrapping_add(u) | (self - u)
+    }
+
+    fn zeros(self) -> usize {
+        self.count_zeros() as usize
+    }
+}
+
+impl OneRow for u128 {
+    const START: u128 = u128::MAX;
+
+    #[inline]
+    fn mask(bits: &[u64], row: usize) -> u128 {
+        u128::from(bits[row * 2 + 1]) << 64 | u128::from(bits[row * 2])
+    }
+
+    #[inline]
+    fn next(self, mask: u128) -> u128 {
+        let u = self & mask;
+        self.wrapping_add(u) | (self - u)
+    }
+
+    fn zeros(self) -> usize {
+        self.count_zeros() as usize
     }
 }
 

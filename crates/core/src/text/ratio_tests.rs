@@ -88,6 +88,14 @@ proptest! {
     }
 
     #[test]
+    fn neither_does_the_bound_of_plain_texts_that_ends_early(
+        a in "[a-d\u{e9}]{0,150}", b in "[a-d]{0,150}", floor in 0.3f64..1.0,
+    ) {
+        let exact = ratio(&a, &b);
+        prop_assert_eq!(Probe::new(&a).reaches(&b, floor), (exact >= floor).then_some(exact));
+    }
+
+    #[test]
     fn a_text_is_wholly_like_itself(a in "\\PC{0,120}") {
         prop_assert_eq!(ratio(&a, &a), 1.0);
     }

@@ -236,7 +236,7 @@ mod book {
         let now = time::parse("2026-01-10").unwrap();
         note(&path, now, "decision:a", "hash-1", Standing { channel: Channel::Agent, accepted: false })
             .unwrap();
-        accept(&path, now, "decision:a", "hash-1").unwrap();
+        accept(&path, now, "decision:a", "hash-1", None).unwrap();
         let book = Book::read(&path).unwrap();
         assert_eq!(book.standing("decision:a", "hash-1").trust(), Trust::High);
         assert_eq!(book.standing("decision:a", "hash-2"), Standing::STRANGER);

@@ -7,6 +7,8 @@
 //! Each kind of draft names its checks in its own order; the table in [`policy`] says what each check does on each row.
 
 pub mod audit;
+mod book;
+mod edition;
 pub mod inbox;
 pub mod policy;
 pub mod scan;
@@ -14,6 +16,7 @@ mod screen;
 mod seed;
 pub mod trust;
 
+pub use edition::Edition;
 pub use screen::{Screen, Verdict};
 
 use heirloom_core::{Channel, Code, Fault, Trust, fault::Result};

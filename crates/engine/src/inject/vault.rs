@@ -6,6 +6,7 @@
 
 use heirloom_core::text::is_invisible;
 use heirloom_core::{Source, Trust};
+use std::borrow::Cow;
 
 /// A memory about to be shown.
 #[derive(Debug, Clone, Copy)]
@@ -40,10 +41,11 @@ fn render(heading: &str, parts: [&str; 2], memories: &[Shown<'_>], max_chars: Op
     let mut block = String::new();
     let mut used = 0;
     let mut left_out = 0;
+    let mut lines = String::new();
     for (part, canon) in parts.into_iter().zip([true, false]) {
         let mut begun = false;
         for memory in memories.iter().filter(|m| m.canon == canon) {
-            let mut lines = String::new();
+            lines.clear();
             if block.is_empty() {
                 lines.push_str(heading);
                 lines.push('\n');
@@ -53,13 +55,15 @@ fn render(heading: &str, parts: [&str; 2], memories: &[Shown<'_>], max_chars: Op
                 lines.push_str(part);
                 lines.push('\n');
             }
-            lines.push_str(&item(memory));
-            let size = lines.chars().count();
-            if used + size > room {
-                left_out += 1;
-                continue;
+            item(memory, &mut lines);
+            if max_chars.is_some() {
+                let size = lines.chars().count();
+                if used + size > room {
+                    left_out += 1;
+                    continue;
+                }
+                used += size;
             }
-            used += size;
             begun = true;
             block.push_str(&lines);
         }
@@ -70,21 +74,26 @@ fn render(heading: &str, parts: [&str; 2], memories: &[Shown<'_>], max_chars: Op
     block
 }
 
-fn item(memory: &Shown<'_>) -> String {
-    let mut line = String::from("- ");
+fn item(memory: &Shown<'_>, line: &mut String) {
+    line.push_str("- ");
     if memory.trust < Trust::High {
         line.push_str(&format!("(trust {}, {}) ", memory.trust.name(), memory.source.name()));
     }
     if let Some(topic) = memory.topic.filter(|_| !memory.canon) {
-        line.push_str(&format!("[{}] ", on_one_line(topic)));
+        line.push('[');
+        line.push_str(&on_one_line(topic));
+        line.push_str("] ");
     }
     line.push_str(&on_one_line(memory.text));
     line.push('\n');
-    line
 }
 
 /// A text that stays on its line and opens no tag.
-fn on_one_line(text: &str) -> String {
+fn on_one_line(text: &str) -> Cow<'_, str> {
+    // Most texts are one line of plain letters, and a snapshot may hold thousands.
+    if text.bytes().fold(true, |plain, b| plain & matches!(b, b' '..=b'~') & (b != b'<')) {
+        return Cow::Borrowed(text.trim());
+    }
     let mut out = String::with_capacity(text.len() + 8);
     let mut chars = text
         .chars()
@@ -96,7 +105,7 @@ fn on_one_line(text: &str) -> String {
             c == '<' && chars.peek().is_some_and(|n| n.is_alphabetic() || matches!(n, '/' | '!' | '?'));
         if opens_tag { out.push_str("&lt;") } else { out.push(c) }
     }
-    out.trim().to_owned()
+    Cow::Owned(out.trim().to_owned())
 }
 
 #[cfg(test)]

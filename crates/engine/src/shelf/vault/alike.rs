@@ -4,7 +4,7 @@
 //! lower case; the new text, the question or the earlier record comes first. Never here: deciding what happens to a pair.
 
 use super::record::Record;
-use super::scan::both;
+use crate::threads::both;
 use heirloom_core::text::{Probe, is_word, overlap, share, shared, word_set};
 use serde::Serialize;
 

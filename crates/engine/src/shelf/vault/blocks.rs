@@ -6,15 +6,20 @@
 //! refuse today, what was forgotten and came back, and what cites code that is gone.
 
 use super::find::{self, Filter};
-use super::image::Held;
+use super::image::{Held, Line};
+use super::record::Record;
 use super::store::Vault;
 use crate::gate::policy::Row;
 use crate::gate::scan::seed::guard;
-use crate::gate::trust::Standing;
+use crate::gate::trust::{Book, Standing};
+use crate::gate::{Edition, Screen};
 use crate::inject::vault::{Shown, context, snapshot};
 use crate::shelf::anchors::{self, Freshness};
+use crate::threads::halves;
 use heirloom_core::settings::{Profile, SHARED};
-use heirloom_core::{Channel, Kind, MemoryId, Trust, fault::Result};
+use heirloom_core::{Channel, MemoryId, Trust, fault::Result, hash};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Who is given a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,18 +41,44 @@ impl Vault<'_> {
     /// The block that is always given: canon, and registers that have a topic; empty if there is nothing. `max_chars` is its
     /// budget, whole lines only.
     pub fn snapshot(&self, reader: &Reader, max_chars: Option<usize>) -> Result<String> {
-        self.with_visible(reader, |held| {
-            let mut shown = Vec::new();
-            for one in held.iter().filter(|one| in_snapshot(one)) {
-                let standing = self.standing(one)?;
-                let believed = standing.trust() == Trust::High || is_own_word(one, standing, reader);
-                // The dearest question last: most of what a strange repository holds is not believed anyway.
-                if believed && self.held_back(&one.record.text).is_none() {
-                    shown.push(to_show(one, standing));
-                }
-            }
-            Ok(snapshot(&shown, max_chars))
-        })
+        if !self.engine.settings().vault.enabled {
+            return Ok(String::new());
+        }
+        let current = self.engine.while_book_is_read(|| self.current())??;
+        let view = current.view();
+        if view.in_use() == 0 {
+            return Ok(String::new());
+        }
+        let forgotten = self.forgotten()?;
+        let edition = self.edition();
+        let mut given = self.engine.with_book(|book| {
+            halves(view.lines_in_use(), |lines, given| {
+                let lines = lines.iter().copied();
+                given.extend(lines.filter_map(|line| Believed::of(line, reader, &forgotten, book, edition)));
+            })
+        })?;
+        self.drop_held_back(&mut given);
+        self.drop_gone(&mut given, |one| one.id.clone());
+        let shown: Vec<Shown<'_>> = given.iter().map(Believed::shown).collect();
+        Ok(snapshot(&shown, max_chars))
+    }
+
+    /// Leaves out what the gate would refuse today. What passed these very rules before is not looked at again.
+    fn drop_held_back(&self, given: &mut Vec<Believed<'_>>) {
+        let unseen: Vec<usize> = (0..given.len()).filter(|at| !given[*at].looked_at).collect();
+        if unseen.is_empty() {
+            return;
+        }
+        let (screen, profile) = (self.engine.screen(), self.rules.profile);
+        let held_back: Vec<usize> = halves(&unseen, |some, held_back| {
+            held_back.extend(some.iter().filter(|at| refuses(screen, profile, &given[**at].text).is_some()));
+        });
+        let mut at = 0;
+        let mut held_back = held_back.into_iter().peekable();
+        given.retain(|_| {
+            at += 1;
+            held_back.next_if_eq(&(at - 1)).is_none()
+        });
     }
 
     /// The block that answers a question, or without one the newest memories; canon first, empty if nothing fits.
@@ -90,41 +121,94 @@ impl Vault<'_> {
             return Ok(String::new());
         }
         let forgotten = self.forgotten()?;
-        let wanted = |one: &Held<'_>| {
-            let record = &one.record;
-            reader.scopes.iter().any(|scope| *scope == record.scope)
-                && !forgotten.contains(record.id.as_ref())
-        };
-        let mut held: Vec<Held<'_>> = view.active().filter(wanted).collect();
-        self.drop_gone(&mut held);
+        let mut held: Vec<Held<'_>> = view.active().filter(|one| is_for(one, reader, &forgotten)).collect();
+        self.drop_gone(&mut held, |one| one.record.memory_id());
         render(&held)
     }
 
     /// Leaves out what cites code that is gone. Citations that cannot be read cost nobody a memory.
-    fn drop_gone(&self, held: &mut Vec<Held<'_>>) {
+    fn drop_gone<T>(&self, held: &mut Vec<T>, id: impl Fn(&T) -> MemoryId) {
         if !anchors::are_there(self.engine).unwrap_or(false) {
             return;
         }
-        let id = |one: &Held<'_>| {
-            let kind = if one.record.is_register() { Kind::Register } else { Kind::Canon };
-            MemoryId::new(&kind, &one.record.id).as_str().to_owned()
-        };
-        let ids: Vec<String> = held.iter().map(id).collect();
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let ids: Vec<MemoryId> = held.iter().map(&id).collect();
+        let ids: Vec<&str> = ids.iter().map(MemoryId::as_str).collect();
         let cited = anchors::check_ids(self.engine, &ids).unwrap_or_default();
-        held.retain(|one| cited.get(&id(one)).is_none_or(|cited| cited.state != Freshness::Gone));
+        held.retain(|one| cited.get(id(one).as_str()).is_none_or(|cited| cited.state != Freshness::Gone));
     }
 
     /// Why a text that is stored would be refused today.
     pub(super) fn held_back(&self, text: &str) -> Option<String> {
-        match self.rules.profile {
-            Profile::Standard => self.engine.screen().would_refuse(text, Row::Vault),
-            Profile::Seed => {
-                let first = guard::violations(text).into_iter().next()?;
-                Some(first.word().to_owned())
-            }
+        refuses(self.engine.screen(), self.rules.profile, text)
+    }
+
+    /// The edition of today's rules, if they refuse nothing in a text.
+    pub fn passes(&self, text: &str) -> Option<Edition> {
+        self.held_back(text).is_none().then(|| self.edition())
+    }
+
+    fn edition(&self) -> Edition {
+        Edition::of(&self.engine.settings().gate, self.rules.profile)
+    }
+}
+
+fn refuses(screen: &Screen, profile: Profile, text: &str) -> Option<String> {
+    match profile {
+        Profile::Standard => screen.would_refuse(text, Row::Vault),
+        Profile::Seed => {
+            let first = guard::violations(text).into_iter().next()?;
+            Some(first.word().to_owned())
         }
     }
+}
+
+/// What a block says of a line that may be given to its reader without being asked for. No more of it is kept: there may be thousands.
+struct Believed<'a> {
+    id: MemoryId,
+    canon: bool,
+    topic: Option<Cow<'a, str>>,
+    text: Cow<'a, str>,
+    standing: Standing,
+    /// It passed the rules of today when it was stored or accepted.
+    looked_at: bool,
+}
+
+impl<'a> Believed<'a> {
+    fn of(
+        line: Line<'a>,
+        reader: &Reader,
+        forgotten: &BTreeSet<String>,
+        book: &Book,
+        edition: Edition,
+    ) -> Option<Believed<'a>> {
+        let held = line.read().ok()?;
+        if !is_for(&held, reader, forgotten) || !in_snapshot(&held) {
+            return None;
+        }
+        let id = held.record.memory_id();
+        let (standing, looked_at) = book.looked_at(id.as_str(), &hash::sha256(held.bytes), edition);
+        let believed = standing.trust() == Trust::High || is_own_word(&held, standing, reader);
+        believed.then(|| {
+            let canon = !held.record.is_register();
+            let Record { topic_id, text, .. } = held.record;
+            Believed { id, canon, topic: topic_id, text, standing, looked_at }
+        })
+    }
+
+    fn shown(&self) -> Shown<'_> {
+        Shown {
+            canon: self.canon,
+            topic: self.topic.as_deref().filter(|topic| !topic.is_empty()),
+            text: &self.text,
+            source: self.standing.source(),
+            trust: self.standing.trust(),
+        }
+    }
+}
+
+fn is_for(one: &Held<'_>, reader: &Reader, forgotten: &BTreeSet<String>) -> bool {
+    reader.scopes.iter().any(|scope| *scope == one.record.scope)
+        && !forgotten.contains(one.record.id.as_ref())
 }
 
 fn in_snapshot(one: &Held<'_>) -> bool {

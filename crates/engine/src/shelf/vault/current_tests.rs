@@ -66,6 +66,30 @@ fn anything_unusual_is_looked_at_line_by_line() {
 }
 
 #[test]
+fn lines_that_begin_and_end_where_stretches_do_are_the_same_too() {
+    let even = |width: usize| -> String {
+        let padded = |n: usize| {
+            let line = line(n % 1501, 1 + n / 1501, 1);
+            let (record, _) = line.split_at(line.len() - 3);
+            format!("{record:.<0$}\"}}\n", width - 3)
+        };
+        (0..LARGE as usize / width + 900).map(padded).collect()
+    };
+    for width in [256, 512] {
+        compare(even(width).as_bytes(), true);
+        compare(("\n".to_owned() + &even(width)).as_bytes(), true);
+        compare(even(width).trim_end().as_bytes(), true);
+    }
+}
+
+#[test]
+fn lines_that_would_take_more_room_than_they_have_are_looked_at_line_by_line() {
+    compare((large() + &"\n".repeat(600_000)).as_bytes(), false);
+    let foreign = |n: usize| format!("{{\"text\":\"{:50}\",\"id\":\"{}\"}}\n", "", n % 7);
+    compare((large() + &(0..150_000).map(foreign).collect::<String>()).as_bytes(), false);
+}
+
+#[test]
 fn no_file_is_an_empty_vault() {
     let current = Current::read(Path::new("/nonexistent/vault.jsonl")).unwrap();
     assert_eq!((current.view().ids, current.view().lines), (0, 0));

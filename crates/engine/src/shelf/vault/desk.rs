@@ -5,6 +5,7 @@
 
 use super::current::View;
 use super::record::Record;
+use crate::threads::halves;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -28,16 +29,13 @@ pub(super) struct Desk<'a> {
 impl<'a> Desk<'a> {
     /// What is in use, and of what is not the memories of these ids.
     pub(super) fn of(view: &View<'a>, named: impl Iterator<Item = String>) -> Desk<'a> {
-        let room = view.in_use();
-        let mut desk = Desk {
-            slots: Vec::with_capacity(room),
-            by_id: HashMap::with_capacity_and_hasher(room, foldhash::fast::RandomState::default()),
-            active: 0,
-            stored: 0,
-        };
-        for one in view.active() {
-            desk.put(one.record, Cow::Borrowed(one.bytes));
-        }
+        let slots = halves(view.lines_in_use(), |lines, slots| {
+            let held = lines.iter().filter_map(|line| line.read().ok());
+            slots.extend(held.map(|one| Slot { record: one.record, bytes: Cow::Borrowed(one.bytes) }));
+        });
+        // Of each id one line counts.
+        let by_id = slots.iter().enumerate().map(|(at, slot)| (slot.record.id.clone(), at)).collect();
+        let mut desk = Desk { active: slots.len(), slots, by_id, stored: 0 };
         for id in named {
             if let Some(one) = view.retired(&id).filter(|_| desk.get(&id).is_none()) {
                 desk.put(one.record, one.bytes);

@@ -7,7 +7,7 @@
 //! | part | where |
 //! |---|---|
 //! | one line | `record`, and `layout` for lines of our own |
-//! | the file, resolved | `current`, which keeps only what counts, and `image`, which sees every line; both by `scan` |
+//! | the file, resolved | `current`, which keeps only what counts (by `pick` and `tally` if it is large), and `image`, which sees every line |
 //! | the gate's eight steps | `draft`, over `next` and `desk`, with `rules`, `journal`, `alike` |
 //! | writes | `write` (what can be asked), `store` |
 //! | compact, forget | `rewrite` |
@@ -26,6 +26,7 @@ mod journal;
 mod judge;
 mod layout;
 mod next;
+mod pick;
 mod record;
 mod redact;
 mod review;
@@ -33,6 +34,7 @@ mod rewrite;
 mod rules;
 mod scan;
 mod store;
+mod tally;
 mod transfer;
 mod view;
 mod write;

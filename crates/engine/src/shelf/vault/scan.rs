@@ -1,8 +1,7 @@
 //! Scanning vault lines: where each line is, and for each id which one counts.
 //!
-//! Comes in: bytes, in one piece or as they come from a file. Goes out: a [`Part`], by offsets, so that nothing of the file need stay
-//! in memory. Never here: what a line says beyond its id and version, where the layout of our own lines puts them; a line of any other
-//! layout is read whole.
+//! Comes in: the bytes of a file. Goes out: a [`Part`], by offsets. Never here: what a line says beyond its id and version, where the
+//! layout of our own lines puts them; a line of any other layout is read whole.
 
 use super::record::Record;
 use std::borrow::Cow;
@@ -45,9 +44,6 @@ impl<'a> Id<'a> {
     }
 }
 
-/// No value of twelve hex digits.
-const OTHER: u64 = u64::MAX;
-
 /// The value of twelve hex digits in lower case.
 fn hex(digits: &[u8; 12]) -> Option<u64> {
     let (high, low) = digits.split_first_chunk::<8>()?;
@@ -78,7 +74,7 @@ fn nibbles(digits: u64) -> Option<u64> {
     Some((value | value >> 16) & 0xffff_ffff)
 }
 
-/// A stretch of the file, scanned.
+/// The file, scanned.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     /// Most lines are looked up here, so the hash is a quick one; its seed differs from process to process.
@@ -86,8 +82,6 @@ pub(super) struct Part {
     others: HashMap<Vec<u8>, u32>,
     /// For each id the line that counts, in order of first appearance.
     pub(super) best: Vec<Best>,
-    /// The ids themselves in the same order; [`OTHER`] for one that is not ours.
-    keys: Vec<u64>,
     /// Lines that cannot be read, and why.
     pub(super) broken: Vec<(Place, String)>,
     /// Lines that are not blank.
@@ -97,40 +91,17 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Scans bytes in one piece.
+    /// Scans a file.
     pub(super) fn of(bytes: &[u8]) -> Part {
         let mut part = Part::default();
-        let whole = part.feed(bytes, 0);
-        part.end(&bytes[whole..], whole as u64);
-        part
-    }
-
-    /// Takes the whole lines of what comes next, which begins at `base`. Returns how many bytes they are.
-    pub(super) fn feed(&mut self, bytes: &[u8], base: u64) -> usize {
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {
-            self.take(&bytes[start..end], base + start as u64);
-            self.breaks += 1;
+            part.take(&bytes[start..end], start as u64);
+            part.breaks += 1;
             start = end + 1;
         }
-        start
-    }
-
-    /// Makes room for the ids of what is still to come, by the lines so far: where nearly each one brought a new id, the next ones
-    /// will too, and growing step by step would cost as much again. Where ids repeat, tables stay small and quick.
-    pub(super) fn expect(&mut self, bytes_so_far: u64, bytes_to_come: u64) {
-        let (ids, lines) = (self.best.len(), self.lines);
-        if ids * 8 >= lines * 7 && bytes_so_far > 0 {
-            let more = (bytes_to_come.saturating_mul(lines as u64) / bytes_so_far) as usize;
-            self.ours.reserve(more);
-            self.best.reserve(more);
-            self.keys.reserve(more);
-        }
-    }
-
-    /// Takes what follows the last line break.
-    pub(super) fn end(&mut self, rest: &[u8], base: u64) {
-        self.take(rest, base);
+        part.take(&bytes[start..], start as u64);
+        part
     }
 
     fn take(&mut self, raw: &[u8], start: u64) {
@@ -149,39 +120,18 @@ impl Part {
 
     fn count(&mut self, id: Id<'_>, new: Best) {
         let next = self.best.len() as u32;
-        let (key, at) = match id {
-            Id::Ours(value) => (value, *self.ours.entry(value).or_insert(next)),
+        let at = match id {
+            Id::Ours(value) => *self.ours.entry(value).or_insert(next),
             Id::Other(id) => match self.others.get(id.as_ref()) {
-                Some(&at) => (OTHER, at),
-                None => (OTHER, *self.others.entry(id.into_owned()).or_insert(next)),
+                Some(&at) => at,
+                None => *self.others.entry(id.into_owned()).or_insert(next),
             },
         };
         match self.best.get_mut(at as usize) {
-            None => {
-                self.best.push(new);
-                self.keys.push(key);
-            }
+            None => self.best.push(new),
             Some(best) if new.version > best.version => *best = new,
             Some(_) => {}
         }
-    }
-
-    /// Adds the stretch that follows this one, scanned with its own line numbers.
-    pub(super) fn join(&mut self, after: Part) {
-        let shift = self.breaks;
-        let moved = |place: Place| Place { number: place.number + shift, ..place };
-        let mut others: HashMap<u32, Vec<u8>> = after.others.into_iter().map(|(id, at)| (at, id)).collect();
-        for (at, (key, best)) in (0..).zip(after.keys.into_iter().zip(after.best)) {
-            let id = match key {
-                // Every number was given to an id when it was first seen.
-                OTHER => Id::Other(Cow::Owned(others.remove(&at).unwrap_or_default())),
-                ours => Id::Ours(ours),
-            };
-            self.count(id, Best { place: moved(best.place), ..best });
-        }
-        self.broken.extend(after.broken.into_iter().map(|(place, why)| (moved(place), why)));
-        self.lines += after.lines;
-        self.breaks += after.breaks;
     }
 
     /// The number of an id.
@@ -198,22 +148,10 @@ impl Part {
     }
 }
 
-/// Two pieces of work at once.
-pub(super) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
-    std::thread::scope(|scope| {
-        let thread = scope.spawn(first);
-        let second = second();
-        match thread.join() {
-            Ok(first) => (first, second),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
-}
-
 /// Id and version of a line, without reading more of it than needed.
 pub(super) fn glance(line: &[u8]) -> Result<(Id<'_>, i64), String> {
-    if let Some(seen) = at_a_glance(line).filter(|_| line.len() <= MAX_LINE) {
-        return Ok(seen);
+    if let Some((id, version)) = at_a_glance(line) {
+        return Ok((Id::Ours(id), version));
     }
     let record = Record::parse(line)?;
     let id = match record.id {
@@ -223,17 +161,70 @@ pub(super) fn glance(line: &[u8]) -> Result<(Id<'_>, i64), String> {
     Ok((Id::of(id), record.version))
 }
 
-/// Id and version of a line that begins like ours: `{"id": "<12 hex digits>", "version": n,`.
-fn at_a_glance(line: &[u8]) -> Option<(Id<'_>, i64)> {
+/// The value of the id and the version of a line that begins like ours: `{"id": "<12 hex digits>", "version": n,`.
+#[inline]
+pub(super) fn at_a_glance(line: &[u8]) -> Option<(u64, i64)> {
     let (before, rest) = line.split_first_chunk()?;
     let (id, rest) = rest.split_first_chunk()?;
     let (between, rest) = rest.split_first_chunk()?;
     if before != b"{\"id\": \"" || between != b"\", \"version\": " {
         return None;
     }
+    let (version, len) = number(rest)?;
     let id = hex(id)?;
-    let digits = rest.iter().take(18).position(|b| !b.is_ascii_digit())?;
-    let plain = digits > 0 && rest[digits] == b',' && (rest[0] != b'0' || digits == 1);
-    let version = rest[..digits].iter().fold(0i64, |n, b| n * 10 + i64::from(b - b'0'));
-    plain.then_some((Id::Ours(id), version))
+    (rest.get(len) == Some(&b',') && line.len() <= MAX_LINE).then_some((id, version))
+}
+
+/// A number as JSON has it, not negative and of at most 18 digits, and how many it has.
+#[inline]
+pub(super) fn number(bytes: &[u8]) -> Option<(i64, usize)> {
+    let short = bytes.first_chunk().and_then(|bytes| short_number(u64::from_le_bytes(*bytes)));
+    short.or_else(|| {
+        let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+        let plain = (1..=18).contains(&digits) && (bytes[0] != b'0' || digits == 1);
+        let value = || bytes[..digits].iter().fold(0, |n, b| n * 10 + i64::from(b - b'0'));
+        plain.then(|| (value(), digits))
+    })
+}
+
+/// The same for up to seven digits and a comma among eight bytes, all at once: how many digits there are differs from line to line,
+/// which a loop would have to guess.
+#[inline]
+fn short_number(bytes: u64) -> Option<(i64, usize)> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let comma = bytes ^ (ONES * u64::from(b','));
+    // The lowest byte that is a comma becomes zero, and its top bit the lowest one that is set.
+    let found = comma.wrapping_sub(ONES) & !comma & TOPS;
+    let bits = found.trailing_zeros() & !7;
+    // Neither none nor eight; a zero in front is left to the loop.
+    if !(8..64).contains(&bits) || (bytes & 0xff == u64::from(b'0') && bits > 8) {
+        return None;
+    }
+    // The digits move to the upper end, zeros come before them.
+    let digits = (bytes ^ (ONES * u64::from(b'0'))) << (64 - bits);
+    if (digits | digits.wrapping_add(ONES * 0x76)) & TOPS != 0 {
+        return None;
+    }
+    // Pairs, then fours, then all eight; the first digit is the lowest byte.
+    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    let value = (fours * 10_000 + (fours >> 32)) & 0xffff_ffff;
+    Some((value as i64, bits as usize / 8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_quick_number_is_the_plain_one(text in "[0-9]{0,20}[,. \u{e9}]?[0-9,]{0,9}") {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            let plain = (1..=18).contains(&digits) && (digits == 1 || !text.starts_with('0'));
+            let expected = plain.then(|| (text[..digits].parse().unwrap(), digits));
+            prop_assert_eq!(number(text.as_bytes()), expected);
+        }
+    }
 }

@@ -268,7 +268,8 @@ impl<'e> Vault<'e> {
                 before: one.before.as_deref(),
                 size: one.line.len(),
             };
-            self.engine.noted(lock, entry, &one.stored.remarks, written)?;
+            let edition = self.passes(&one.stored.record.text);
+            self.engine.noted_looked_at(lock, entry, &one.stored.remarks, written, edition)?;
         }
         Ok(())
     }

@@ -348,13 +348,91 @@ fn what_the_gate_would_refuse_today_is_given_to_nobody_and_listed() {
     let engine = store.engine();
     let book = trust::path(engine.project().data().unwrap());
     let hash = heirloom_core::hash::sha256(line.as_bytes());
-    trust::accept(&book, engine.project().world().now, "canon:0123456789ab", &hash).unwrap();
+    trust::accept(&book, engine.project().world().now, "canon:0123456789ab", &hash, None).unwrap();
     let vault = engine.vault();
     assert_eq!(vault.snapshot(&vault.reader(None), None).unwrap(), "");
     assert_eq!(vault.context(&vault.reader(None), None, 5, None).unwrap(), "");
     let doubts = vault.doubts().unwrap();
     assert_eq!((doubts.len(), doubts[0].sort, doubts[0].line), (1, "held_back", 1));
     assert!(!doubts[0].reason.contains(&token));
+}
+
+/// What the snapshot says to somebody without a name.
+fn shown(store: &Store) -> String {
+    let engine = store.engine();
+    let vault = engine.vault();
+    vault.snapshot(&vault.reader(None), None).unwrap()
+}
+
+/// The trust book of a store.
+fn book(store: &Store) -> PathBuf {
+    trust::path(store.engine().project().data().unwrap())
+}
+
+#[test]
+fn what_passed_other_rules_is_looked_at_again() {
+    let mut store = Store::new();
+    store.id("The depot code is zebra-1234");
+    let written = std::fs::read_to_string(book(&store)).unwrap();
+    let edition = store.engine().vault().passes("anything").unwrap();
+    assert!(written.contains(&format!("\"rules\":\"{edition}\"")), "{written}");
+    assert!(shown(&store).contains("zebra"));
+    let rule = r#"{"id": "depot", "pattern": "zebra-[0-9]{4}", "keywords": ["zebra"]}"#;
+    store.settings.gate.rules.push(serde_json::from_str(rule).unwrap());
+    assert!(store.engine().screen().rule_errors().is_empty());
+    assert_eq!(shown(&store), "", "a rule that came later holds for what was stored before");
+    store.settings.gate.rules.clear();
+    assert!(shown(&store).contains("zebra"));
+}
+
+#[test]
+fn a_line_with_the_word_of_the_rules_in_the_project_is_looked_at_all_the_same() {
+    let store = Store::new();
+    let edition = store.engine().vault().passes("anything").unwrap();
+    let token = format!("gh{}_{}", "p", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6");
+    let line = format!(
+        r#"{{"id": "0123456789ab", "version": 1, "rules": "{edition}", "accepted": true, "text": "use {token}", "scope": "shared"}}"#
+    );
+    store.append(&line);
+    let hash = heirloom_core::hash::sha256(line.as_bytes());
+    let forged = format!(
+        "{{\"id\":\"canon:0123456789ab\",\"hash\":\"{hash}\",\"at\":\"2026-01-10T09:00:00Z\",\"accepted\":true,\"rules\":\"{edition}\"}}\n"
+    );
+    let root = store.folder.path().join("project/.claude/memory");
+    std::fs::create_dir_all(root.join(".local")).unwrap();
+    for place in ["trust.jsonl", ".local/trust.jsonl"] {
+        std::fs::write(root.join(place), &forged).unwrap();
+    }
+    assert_eq!(shown(&store), "");
+    // Accepted for real it is still held back: the person's yes notes the rules only where they refuse nothing.
+    let engine = store.engine();
+    let id = MemoryId::parse("canon:0123456789ab").unwrap();
+    let memory = engine.vault().get(&id).unwrap().unwrap();
+    crate::review::accept(&engine, &memory).unwrap();
+    assert_eq!(engine.standing(id.as_str(), &hash).unwrap().trust(), Trust::High);
+    assert!(!std::fs::read_to_string(book(&store)).unwrap().contains("rules"));
+    assert_eq!(shown(&store), "");
+}
+
+#[test]
+fn an_entry_of_the_rules_is_bound_to_the_exact_bytes() {
+    let store = Store::new();
+    store.id("Mission is calm delivery");
+    assert!(shown(&store).contains("calm"));
+    let token = format!("gh{}_{}", "p", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6");
+    std::fs::write(store.path(), store.file().replace("calm", &token)).unwrap();
+    assert_eq!(shown(&store), "");
+}
+
+#[test]
+fn a_book_without_the_word_of_the_rules_works_as_before() {
+    let store = Store::new();
+    store.id("Mission is calm delivery");
+    let text = std::fs::read_to_string(book(&store)).unwrap();
+    let edition = store.engine().vault().passes("anything").unwrap();
+    std::fs::write(book(&store), text.replace(&format!(",\"rules\":\"{edition}\""), "")).unwrap();
+    assert!(!std::fs::read_to_string(book(&store)).unwrap().contains("rules"));
+    assert!(shown(&store).contains("calm"));
 }
 
 #[test]

@@ -1,0 +1,327 @@
+//! The trust book, read: what is known of each text by its id and content hash.
+//!
+//! Comes in: the lines that [`super::trust`] appends. Goes out: [`Standing`]s, and under which edition of the rules a text was looked at
+//! and passed. A large vault has a line for each of its memories, so the book stays the bytes it was read as, with a table of where each
+//! id and hash stand in it. Never here: writing the book.
+
+use super::edition::Edition;
+use super::trust::Standing;
+use crate::files;
+use heirloom_core::{Channel, Trust, fault::Result};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::BuildHasher as _;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// The largest book that is read; places in it fit in 32 bits.
+pub(super) const LIMIT: u64 = 256 << 20;
+
+/// The book of one project.
+#[derive(Debug, Default)]
+pub struct Book {
+    /// What was read, and behind it whatever could not be taken from it as it stood.
+    bytes: Vec<u8>,
+    texts: Vec<Text>,
+    /// One more than the place among the texts, zero for none, by a hash of id and content hash. A power of two of them.
+    slots: Vec<u32>,
+    hasher: foldhash::fast::RandomState,
+    /// Ids behind whose texts a person stands, once somebody asked.
+    vouched: OnceLock<HashSet<Vec<u8>>>,
+}
+
+/// What is known of the text with an id and a hash.
+#[derive(Debug)]
+struct Text {
+    id: Span,
+    hash: Span,
+    standing: Standing,
+    edition: Option<Edition>,
+}
+
+/// Where something stands in the book.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    fn of(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.start as usize..self.end as usize]
+    }
+}
+
+/// A line of the book.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    hash: Cow<'a, str>,
+    #[serde(borrow)]
+    channel: Option<Cow<'a, str>>,
+    accepted: Option<bool>,
+    #[serde(borrow)]
+    rules: Option<Cow<'a, str>>,
+}
+
+/// What a line says, and where.
+struct Said {
+    id: Span,
+    hash: Span,
+    channel: Option<Channel>,
+    accepted: bool,
+    edition: Option<Edition>,
+}
+
+impl Book {
+    /// Reads the book; a line that cannot be read costs only itself.
+    pub fn read(book: &Path) -> Result<Book> {
+        Ok(Book::of(files::read_if_there(book, LIMIT)?.unwrap_or_default()))
+    }
+
+    fn of(bytes: Vec<u8>) -> Book {
+        /// A line is hardly shorter.
+        const SHORT: usize = 128;
+        let end = bytes.len();
+        let slots = vec![0; (end / SHORT * 2).next_power_of_two().max(16)];
+        let mut book = Book { bytes, slots, ..Book::default() };
+        book.texts.reserve(end / SHORT);
+        let mut start = 0;
+        while start < end {
+            let line = memchr::memchr(b'\n', &book.bytes[start..end]).map_or(end, |found| start + found);
+            if let Some(said) = quick(&book.bytes[start..line], start).or_else(|| book.slow(start, line)) {
+                book.note(&said);
+            }
+            start = line + 1;
+        }
+        book
+    }
+
+    /// A line of any other layout than that of our own. What it says is put behind the book, where it can be pointed at.
+    fn slow(&mut self, start: usize, end: usize) -> Option<Said> {
+        let line: Line<'_> = serde_json::from_slice(&self.bytes[start..end]).ok()?;
+        let channel = line.channel.as_deref().and_then(Channel::named);
+        let edition = line.rules.as_deref().and_then(Edition::parse);
+        let (accepted, id, hash) =
+            (line.accepted == Some(true), line.id.into_owned(), line.hash.into_owned());
+        Some(Said { id: self.put(&id), hash: self.put(&hash), channel, accepted, edition })
+    }
+
+    fn put(&mut self, text: &str) -> Span {
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(text.as_bytes());
+        Span { start, end: self.bytes.len() as u32 }
+    }
+
+    fn note(&mut self, said: &Said) {
+        let text = self.place(said.id, said.hash);
+        if let Some(channel) = said.channel {
+            text.standing.channel = channel;
+        }
+        text.standing.accepted |= said.accepted;
+        text.edition = said.edition.or(text.edition);
+    }
+
+    fn place(&mut self, id: Span, hash: Span) -> &mut Text {
+        let at = match self.find(id.of(&self.bytes), hash.of(&self.bytes)) {
+            Ok(at) => at,
+            Err(slot) => {
+                self.texts.push(Text { id, hash, standing: Standing::STRANGER, edition: None });
+                self.slots[slot] = self.texts.len() as u32;
+                if self.texts.len() * 2 > self.slots.len() {
+                    self.grow();
+                }
+                self.texts.len() - 1
+            }
+        };
+        &mut self.texts[at]
+    }
+
+    /// The place of a text, or else the slot for it.
+    fn find(&self, id: &[u8], hash: &[u8]) -> std::result::Result<usize, usize> {
+        let mask = self.slots.len() - 1;
+        let mut slot = self.hasher.hash_one((id, hash)) as usize & mask;
+        loop {
+            let Some(at) = self.slots[slot].checked_sub(1) else { return Err(slot) };
+            let text = &self.texts[at as usize];
+            if text.hash.of(&self.bytes) == hash && text.id.of(&self.bytes) == id {
+                return Ok(at as usize);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![0; self.slots.len() * 2];
+        for n in 0..self.texts.len() {
+            let text = &self.texts[n];
+            // No text is there twice, so this is always a free slot.
+            if let Err(slot) = self.find(text.id.of(&self.bytes), text.hash.of(&self.bytes)) {
+                self.slots[slot] = n as u32 + 1;
+            }
+        }
+    }
+
+    fn text(&self, id: &str, hash: &str) -> Option<&Text> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        self.find(id.as_bytes(), hash.as_bytes()).ok().map(|at| &self.texts[at])
+    }
+
+    /// Takes in what was noted since the book was read.
+    pub fn learn(&mut self, id: &str, hash: &str, standing: Standing) {
+        if self.slots.is_empty() {
+            self.slots = vec![0; 16];
+        }
+        self.vouched = OnceLock::new();
+        let (id, hash) = (self.put(id), self.put(hash));
+        self.note(&Said {
+            id,
+            hash,
+            channel: Some(standing.channel),
+            accepted: standing.accepted,
+            edition: None,
+        });
+    }
+
+    /// What is known of a text.
+    pub fn standing(&self, id: &str, hash: &str) -> Standing {
+        self.text(id, hash).map_or(Standing::STRANGER, |text| text.standing)
+    }
+
+    /// What is known of a text, and whether it was looked at with these very rules and passed.
+    pub fn looked_at(&self, id: &str, hash: &str, edition: Edition) -> (Standing, bool) {
+        self.text(id, hash)
+            .map_or((Standing::STRANGER, false), |text| (text.standing, text.edition == Some(edition)))
+    }
+
+    /// Whether a person stands behind any text of this id.
+    pub fn is_vouched(&self, id: &str) -> bool {
+        let vouched = || {
+            let high = self.texts.iter().filter(|text| text.standing.trust() == Trust::High);
+            high.map(|text| text.id.of(&self.bytes).to_owned()).collect()
+        };
+        self.vouched.get_or_init(vouched).contains(id.as_bytes())
+    }
+}
+
+/// What a line says that is laid out like ours without any escape; `start` is where it begins in the book.
+fn quick(line: &[u8], start: usize) -> Option<Said> {
+    if line.iter().fold(false, |odd, byte| odd | (*byte < b' ') | (*byte == b'\\')) {
+        return None;
+    }
+    let mut rest = Rest { line, at: 0 };
+    let span = |(from, to): (usize, usize)| Span { start: (start + from) as u32, end: (start + to) as u32 };
+    let id = rest.after(b"{\"id\":\"")?;
+    let hash = rest.after(b",\"hash\":\"")?;
+    rest.after(b",\"at\":\"")?;
+    let channel = match rest.after(b",\"channel\":\"") {
+        Some(place) => Channel::named(rest.text(place)?),
+        None => None,
+    };
+    let accepted = rest.skip(b",\"accepted\":true");
+    let edition = match rest.after(b",\"rules\":\"") {
+        Some(place) => Edition::parse(rest.text(place)?),
+        None => None,
+    };
+    (&line[rest.at..] == b"}").then(|| Said { id: span(id), hash: span(hash), channel, accepted, edition })
+}
+
+/// A line, and how far it was read.
+struct Rest<'a> {
+    line: &'a [u8],
+    at: usize,
+}
+
+impl Rest<'_> {
+    fn skip(&mut self, mark: &[u8]) -> bool {
+        let found = self.line[self.at..].starts_with(mark);
+        self.at += if found { mark.len() } else { 0 };
+        found
+    }
+
+    /// The text that begins after a mark, if that comes next.
+    fn after(&mut self, mark: &[u8]) -> Option<(usize, usize)> {
+        if !self.line[self.at..].starts_with(mark) {
+            return None;
+        }
+        let start = self.at + mark.len();
+        let end = start + memchr::memchr(b'"', &self.line[start..])?;
+        self.at = end + 1;
+        Some((start, end))
+    }
+
+    fn text(&self, (start, end): (usize, usize)) -> Option<&str> {
+        str::from_utf8(&self.line[start..end]).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The book as a plain list, read by the JSON parser alone.
+    fn plain(text: &str) -> Vec<(String, String, Standing, Option<Edition>)> {
+        let mut all: Vec<(String, String, Standing, Option<Edition>)> = Vec::new();
+        for line in text.lines() {
+            let Ok(line) = serde_json::from_str::<Line<'_>>(line) else { continue };
+            let known = all.iter().position(|(id, hash, ..)| *id == line.id && *hash == line.hash);
+            let at = known.unwrap_or_else(|| {
+                all.push((line.id.to_string(), line.hash.to_string(), Standing::STRANGER, None));
+                all.len() - 1
+            });
+            if let Some(channel) = line.channel.as_deref().and_then(Channel::named) {
+                all[at].2.channel = channel;
+            }
+            all[at].2.accepted |= line.accepted == Some(true);
+            all[at].3 = line.rules.as_deref().and_then(Edition::parse).or(all[at].3);
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn the_quick_book_is_the_plain_one(lines in prop::collection::vec((
+            prop::sample::select(vec!["a", "b", "q\\\"", "\u{e9}"]),
+            prop::sample::select(vec!["1", "2", "\\u0031"]),
+            prop::sample::select(vec!["", ",\"channel\":\"agent\"", ",\"channel\":\"person\"", ",\"channel\":\"x\"", ",\"channel\":7"]),
+            prop::sample::select(vec!["", ",\"accepted\":true", ",\"accepted\":false", ",\"accepted\":true,\"accepted\":true", ", \"more\":[]"]),
+            prop::sample::select(vec!["", ",\"rules\":\"00000000000000ff\"", ",\"rules\":\"FF\"", ",\"rules\":\"00000000000000fe\""]),
+            prop::sample::select(vec!["}", "}", "}", "} ", ""]),
+        ), 0..40)) {
+            let text: String = lines.iter().map(|(id, hash, channel, accepted, rules, end)| {
+                format!("{{\"id\":\"{id}\",\"hash\":\"{hash}\",\"at\":\"2026-01-10T09:00:00Z\"{channel}{accepted}{rules}{end}\n")
+            }).collect();
+            let book = Book::of(text.clone().into_bytes());
+            let expected = plain(&text);
+            prop_assert_eq!(book.texts.len(), expected.len());
+            for (id, hash, standing, edition) in &expected {
+                prop_assert_eq!(book.standing(id, hash), *standing);
+                let vouched = expected.iter().any(|one| one.0 == *id && one.2.trust() == Trust::High);
+                prop_assert_eq!(book.is_vouched(id), vouched);
+                for value in ["00000000000000fe", "00000000000000ff"] {
+                    let asked = Edition::parse(value).unwrap();
+                    prop_assert_eq!(book.looked_at(id, hash, asked), (*standing, *edition == Some(asked)));
+                }
+            }
+            prop_assert_eq!(book.standing("a", "3"), Standing::STRANGER);
+        }
+    }
+
+    #[test]
+    fn what_is_learnt_is_known_at_once_and_a_book_grows() {
+        let mut book = Book::default();
+        assert!(!book.is_vouched("x-7"));
+        let standing = Standing { channel: Channel::Person, accepted: true };
+        for n in 0..100 {
+            book.learn(&format!("x-{n}"), "hash", standing);
+        }
+        assert!((0..100).all(|n| book.standing(&format!("x-{n}"), "hash") == standing));
+        assert!(book.is_vouched("x-7") && !book.is_vouched("x-100"));
+    }
+}

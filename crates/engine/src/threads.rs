@@ -1,0 +1,48 @@
+//! Two pieces of work at once.
+//!
+//! Comes in: two closures, or a list and what to do with a part of it. Goes out: the results. Never here: a thread that outlives the call, or more than one.
+
+/// Runs the first on a thread of its own and the second here.
+pub(crate) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(first);
+        let second = second();
+        match thread.join() {
+            Ok(first) => (first, second),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// From so many things on, two threads are faster than one.
+const MANY: usize = 500;
+
+/// Work over a list, of a long one in two halves at once; it adds to what is found, in the order of the list, at most one thing for each.
+pub(crate) fn halves<T: Sync, R: Send>(all: &[T], work: impl Fn(&[T], &mut Vec<R>) + Sync) -> Vec<R> {
+    // Room for all, since growing would move what may be large; room that is never touched costs nothing.
+    let mut found = Vec::with_capacity(all.len());
+    if all.len() < MANY {
+        work(all, &mut found);
+        return found;
+    }
+    let (early, late) = all.split_at(all.len() / 2);
+    let mut more = Vec::with_capacity(late.len());
+    both(|| work(late, &mut more), || work(early, &mut found));
+    found.append(&mut more);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_keep_the_order() {
+        for len in [0, 1, MANY - 1, MANY, MANY + 1, 3 * MANY] {
+            let all: Vec<usize> = (0..len).collect();
+            let odd =
+                |some: &[usize], found: &mut Vec<usize>| found.extend(some.iter().filter(|n| *n % 2 == 1));
+            assert_eq!(halves(&all, odd), (0..len).filter(|n| n % 2 == 1).collect::<Vec<_>>());
+        }
+    }
+}
