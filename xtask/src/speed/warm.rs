@@ -1,7 +1,7 @@
 //! Questions in a process that runs on, beside FTS5: the same words, the same number of answers, statements prepared once.
 
 use super::texts::{NOW, TELLING, questions};
-use super::{OWNER, Place, middle, said, worked};
+use super::{OWNER, Place, middle, said, spent};
 use crate::Outcome;
 use heirloom_engine::index::Index;
 use heirloom_engine::index::embed::Embedder;
@@ -30,8 +30,8 @@ pub(super) fn run(place: &Place, words: &[String], model: &dyn Embedder) -> Outc
                 let text = question.join(" ");
                 let ask = Ask { text: text.clone(), now: NOW, limit: ANSWERS, ..Ask::default() };
                 let matching = question.iter().map(|w| format!("\"{w}\"")).collect::<Vec<_>>().join(" OR ");
-                let a = worked(|| reader.best_by_keywords(&text, ANSWERS).map_err(said))?;
-                let b = worked(|| {
+                let a = spent(|| reader.best_by_keywords(&text, ANSWERS).map_err(said))?;
+                let b = spent(|| {
                     let statement = "select rowid from f where f match ?1 order by rank limit ?2";
                     let mut statement = fts.prepare_cached(statement).map_err(said)?;
                     let rows = statement
@@ -39,12 +39,12 @@ pub(super) fn run(place: &Place, words: &[String], model: &dyn Embedder) -> Outc
                         .map_err(said)?;
                     Ok(rows.count())
                 })?;
-                let c = worked(|| rank(&reader, Some(model), &ask, &Weights::default()).map_err(said))?;
+                let c = spent(|| rank(&reader, Some(model), &ask, &Weights::default()).map_err(said))?;
                 // The first round only brings pages in.
                 if round > 0 {
-                    ours.push(a.1);
-                    theirs.push(b.1);
-                    hybrid.push(c.1);
+                    ours.push(a.1.worked);
+                    theirs.push(b.1.worked);
+                    hybrid.push(c.1.worked);
                 }
             }
         }
