@@ -253,6 +253,7 @@ impl Memory {
             limit: depth,
             audience: Audience::person(),
             look: Look::Quick,
+            unasked: false,
         };
         let hits = answer(&engine, &asked).map_err(|fault| fault.message)?;
         let unit = |id: &String| Some(text(&set.units[*self.units.get(id)?], "id").to_owned());

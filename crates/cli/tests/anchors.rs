@@ -1,6 +1,6 @@
 //! Memories that cite code, and code that changes under them.
 
-use crate::env::{TestEnv, decision, target};
+use crate::env::{TestEnv, creating, decision, target};
 use serde_json::{Value, json};
 
 const CODE: &str = "use std::io;\n\nfn fetch(limit: usize) -> Vec<Job> {\n    lock();\n    take(limit)\n}\n";
@@ -145,18 +145,7 @@ fn every_kind_of_the_project_can_cite_and_what_a_person_owns_cannot() {
     env.run(&["add", "note", "The importer retries.\nThen it gives up.", "--anchor", "src/queue.rs"]).ok();
     let place = target("by-hand");
     let input = env.input(&decision("By hand"));
-    let create = [
-        "record",
-        "write",
-        "--action",
-        "create",
-        "--category",
-        "decision",
-        "--target",
-        &place,
-        "--input",
-        &input,
-    ];
+    let create = creating(&place, &input);
     env.run(&[&create[..], &["--anchor", "src/queue.rs:3"]].concat()).ok();
     // Canon by a process waits for a person; what it cites waits with it.
     let canon = ["add", "canon", "We never lose a job", "--anchor", "src/queue.rs#fetch", "--json"];

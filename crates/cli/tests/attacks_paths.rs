@@ -1,6 +1,6 @@
 //! Attacks by paths, links, git and what lies in the folder: one test each, numbered as in `docs/security/threat-model.md`.
 
-use crate::env::{HEIRLOOM, ROOT, TestEnv, decision, finish, target};
+use crate::env::{HEIRLOOM, ROOT, TestEnv, creating, decision, finish, target};
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -68,18 +68,7 @@ fn attack_01_path_traversal_reaches_nothing_outside() {
         }
         let place = format!("{ROOT}/decisions/{name}.json");
         let input = env.input(&decision("A fresh choice"));
-        env.run(&[
-            "record",
-            "write",
-            "--action",
-            "create",
-            "--category",
-            "decision",
-            "--target",
-            &place,
-            "--input",
-            &input,
-        ]);
+        env.run(&creating(&place, &input));
     }
     // What an index line, an import and a note's scope name is no path to follow either.
     let fields = json!({ "content": "Two\nlines", "applies_to": "file:../../../etc/passwd" }).to_string();

@@ -2,7 +2,7 @@
 //!
 //! Comes in: documents, bytes, paths and folders of bad intent or bad luck. Goes out: nothing, if each is answered and none leaves a trace.
 
-use crate::env::{ROOT, Ran, TestEnv, decision, target};
+use crate::env::{ROOT, Ran, TestEnv, creating, decision, target};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 
@@ -44,18 +44,7 @@ impl Store {
     }
 
     fn create_at(&self, place: &str, input: &str) -> Ran {
-        self.env.run(&[
-            "record",
-            "write",
-            "--action",
-            "create",
-            "--category",
-            "decision",
-            "--target",
-            place,
-            "--input",
-            input,
-        ])
+        self.env.run(&creating(place, input))
     }
 }
 

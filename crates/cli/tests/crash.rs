@@ -3,7 +3,7 @@
 //! Comes in: `HEIRLOOM_TEST_DIE_AT=n`, which ends a debug binary at its n-th step as a power cut would. Goes out: nothing, if the old or the
 //! new state is whole each time, the next call makes good what was left, and `gc` leaves no litter.
 
-use crate::env::{HEIRLOOM, Ran, TestEnv, decision, finish, target};
+use crate::env::{HEIRLOOM, Ran, TestEnv, creating, decision, finish, target};
 use serde_json::{Value, json};
 
 /// A change: what is prepared, the call that dies, and what it would have done.
@@ -44,18 +44,7 @@ const STORIES: [Story; 5] = [
         name: "create",
         arguments: |env| {
             let (place, input) = (target("fresh"), env.input(&decision("A fresh choice")));
-            text(&[
-                "record",
-                "write",
-                "--action",
-                "create",
-                "--category",
-                "decision",
-                "--target",
-                &place,
-                "--input",
-                &input,
-            ])
+            text(&creating(&place, &input))
         },
         old: |env| state(env, "fresh").is_none(),
         new: |env| field(env, "fresh", "title") == "A fresh choice",

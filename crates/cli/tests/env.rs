@@ -214,18 +214,7 @@ impl TestEnv {
     /// `record write --action create` of a decision.
     pub(crate) fn create(&self, name: &str, document: &Value) -> Ran {
         let (target, input) = (target(name), self.input(document));
-        self.run(&[
-            "record",
-            "write",
-            "--action",
-            "create",
-            "--category",
-            "decision",
-            "--target",
-            &target,
-            "--input",
-            &input,
-        ])
+        self.run(&creating(&target, &input))
     }
 
     /// `record write --action update`, with the version token of what is there.
@@ -281,6 +270,11 @@ fn walk(top: &Path, folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
             found.push((name, std::fs::read(&path).unwrap()));
         }
     }
+}
+
+/// The arguments that create a decision.
+pub(crate) fn creating<'a>(target: &'a str, input: &'a str) -> [&'a str; 10] {
+    ["record", "write", "--action", "create", "--category", "decision", "--target", target, "--input", input]
 }
 
 /// The target of a decision.

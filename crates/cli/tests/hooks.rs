@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use crate::env::creating;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -208,21 +209,8 @@ fn a_session_as_claude_code_runs_it() {
         "content": {"status": "accepted", "context": "We need jsonb.", "decision": "PostgreSQL.", "rationale": ["jsonb"]},
     });
     std::fs::write(&draft, record.to_string()).unwrap();
-    let saved = scene.heirloom(
-        &[
-            "record",
-            "write",
-            "--action",
-            "create",
-            "--category",
-            "decision",
-            "--target",
-            ".claude/memory/decisions/use-postgres.json",
-            "--input",
-            draft.to_str().unwrap(),
-        ],
-        b"",
-    );
+    let saved =
+        scene.heirloom(&creating(".claude/memory/decisions/use-postgres.json", draft.to_str().unwrap()), b"");
     assert_eq!(saved.exit, 0, "{}{}", saved.stdout, saved.stderr);
 
     let again = json!({"hook_event_name": "Stop", "transcript_path": transcript, "stop_hook_active": true});

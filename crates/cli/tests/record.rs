@@ -2,7 +2,7 @@
 //!
 //! Comes in: documents as agents write them. Goes out: nothing, if what must not be lost is not.
 
-use crate::env::{TestEnv, decision, target};
+use crate::env::{TestEnv, creating, decision, target};
 use serde_json::{Value, json};
 
 fn with_record() -> TestEnv {
@@ -155,19 +155,7 @@ fn a_target_in_another_project_is_that_projects_business() {
     std::fs::create_dir_all(other.join(".claude/memory")).unwrap();
     let place = other.join(target("fresh")).display().to_string();
     let input = env.input(&decision("A fresh choice"));
-    env.run(&[
-        "record",
-        "write",
-        "--action",
-        "create",
-        "--category",
-        "decision",
-        "--target",
-        &place,
-        "--input",
-        &input,
-    ])
-    .ok();
+    env.run(&creating(&place, &input)).ok();
     assert!(other.join(target("fresh")).exists());
     assert_eq!(env.index().len(), 1);
     let index = std::fs::read_to_string(other.join(".claude/memory/index.md")).unwrap();

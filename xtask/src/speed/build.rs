@@ -65,7 +65,7 @@ pub(super) fn run(count: usize, place: &Place, words: &[String], model: &dyn Emb
     );
     println!(
         "size: text and keywords {:.0} MB, vectors {:.0} MB; FTS5 with text {:.0} MB",
-        size(&place.index(), "recall"),
+        size(&place.index(), "recall") + size(&place.index(), "cards"),
         size(&place.index(), "vectors-"),
         size(&place.0, "fts5")
     );

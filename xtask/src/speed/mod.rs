@@ -6,6 +6,7 @@
 
 mod build;
 mod hook;
+mod nearest;
 mod save;
 mod stand_in;
 mod texts;
@@ -20,7 +21,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-const USAGE: &str = "speed [HOW MANY MEMORIES] [--keep FOLDER] [--model minilm.bin] [--no-hook]";
+const USAGE: &str = "speed [HOW MANY MEMORIES] [--keep FOLDER] [--model minilm.bin] [--no-hook]  or  speed nearest SET.jsonl.gz…";
 
 /// The owner of a project's documents.
 const OWNER: &str = "project";
@@ -56,6 +57,11 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         && save == "save"
     {
         return save::alone(&Place(folder.into()), name);
+    }
+    if let [nearest, sets @ ..] = words
+        && nearest == "nearest"
+    {
+        return nearest::run(sets);
     }
     let (mut count, mut keep, mut model, mut hooks) = (10_000, None, None, true);
     let mut rest = words.iter();

@@ -69,6 +69,7 @@ pub(crate) fn for_prompt(
             limit: room * RANKED,
             audience,
             look: Look::Quick,
+            unasked: true,
         },
     )?;
     if let Some(session) = session {
@@ -153,6 +154,7 @@ pub(super) fn found(wired: &Wired, line: &str, call: &Search, look: Look) -> Res
         limit: call.limit,
         audience: person::audience(&wired.engine, call.agent.as_deref()),
         look,
+        unasked: false,
     };
     match filters_only {
         true => Ok((true, listed(&wired.engine, &asked)?)),

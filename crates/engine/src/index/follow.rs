@@ -55,6 +55,8 @@ enum Holds {
 pub(super) struct Follow<'a> {
     engine: &'a Engine,
     index: &'a mut Index,
+    /// Where lessons are.
+    topics: PathBuf,
     forgotten: HashSet<String>,
     doubt: Doubt,
     /// The marks of the last look, but for those of files and whole shelves.
@@ -74,6 +76,7 @@ impl<'a> Follow<'a> {
         Ok(Follow {
             engine,
             index,
+            topics: engine.topics().base(),
             forgotten: HashSet::new(),
             doubt: Doubt::Nobody,
             seen,
@@ -137,7 +140,7 @@ impl<'a> Follow<'a> {
             settings.gate,
             categories,
             settings.vault.enabled,
-            self.engine.topics().base().display()
+            self.topics.display()
         );
         hash::sha256(all.as_bytes())[..32].to_owned()
     }
@@ -247,7 +250,9 @@ impl<'a> Follow<'a> {
         let mark = format!("d:{}", folder.key);
         let stamp = stamp::of(&folder.path);
         let same = self.mark(&mark) == Some(stamp.as_str());
-        if same && !every && matches!(self.doubt, Doubt::Nobody) {
+        // A folder that is not there and was not there has no files to ask about.
+        let nothing = same && stamp == ABSENT;
+        if nothing || (same && !every && matches!(self.doubt, Doubt::Nobody)) {
             return Ok(());
         }
         let prefix = format!("f:{}/", folder.key);
@@ -302,7 +307,7 @@ impl<'a> Follow<'a> {
 
     /// Lessons: several to a file, read as a whole when any of their files changed.
     fn lessons(&mut self, every: bool) -> Result<()> {
-        let base = self.engine.topics().base();
+        let base = self.topics.clone();
         let known = self.seen.range("t:".to_owned().."t;".to_owned());
         let known: Vec<(String, String)> = known.map(|(name, value)| (name.clone(), value.clone())).collect();
         let changed = |(name, value): &(String, String)| {

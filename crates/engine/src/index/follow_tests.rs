@@ -72,6 +72,7 @@ impl Place {
             limit: 5,
             audience: Audience::person(),
             look,
+            unasked: false,
         };
         let mut hits = answer(&self.engine(), &asked).unwrap();
         // A meaning can be near without a word in common; these tests are about words.
@@ -242,6 +243,7 @@ fn a_process_that_goes_on_sees_the_branch_that_is_checked_out_now() {
             limit: 5,
             audience: Audience::person(),
             look: Look::Quick,
+            unasked: false,
         };
         let hits = answer(&engine, &asked).unwrap().into_iter().filter(|hit| !hit.terms.is_empty());
         hits.map(|hit| hit.title).collect()

@@ -21,3 +21,15 @@ pub(crate) fn map(file: &File, len: u64) -> io::Result<Mmap> {
     // ours, which are extended or replaced by rename but never truncated in place.
     unsafe { MmapOptions::new().len(len).map(file) }
 }
+
+/// Has the pages of a stretch mapped at once, which costs less than being interrupted for each. A system that cannot do it is none the worse.
+pub(crate) fn fetch(map: &Mmap, at: usize, len: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        let _ = map.advise_range(memmap2::Advice::PopulateRead, at, len);
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (map, at, len);
+    }
+}

@@ -6,6 +6,7 @@
 //! processes may read and write at once.
 
 mod batch;
+mod cards;
 mod carry;
 mod described;
 pub mod document;
@@ -17,6 +18,7 @@ mod follow;
 mod late;
 mod mapped;
 mod matches;
+mod nearest;
 mod postings;
 mod put;
 mod read;
@@ -47,10 +49,11 @@ pub use write::{Applied, Change};
 pub(crate) use document::Card;
 pub(crate) use late::LateProbe;
 pub(crate) use matches::Matches;
+pub(crate) use nearest::Nearest;
 pub(crate) use postings::rarity;
 pub(crate) use read::Member;
 pub(crate) use terms::{each as each_term, of_question};
-pub(crate) use vectors::{Nearest, Probe};
+pub(crate) use vectors::Probe;
 pub(crate) use write::fingerprint;
 
 use embed::Space;

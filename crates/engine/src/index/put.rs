@@ -7,7 +7,8 @@ use std::fs::File;
 
 use rusqlite::{CachedStatement, Transaction, params};
 
-use super::document::Document;
+use super::cards::Rows;
+use super::document::{Card, Document};
 use super::embed::{Embedding, Space};
 use super::error::IndexError;
 use super::vectors::{self, Extent, Slot};
@@ -28,10 +29,12 @@ pub(super) struct Inserts<'a> {
     owner: &'a str,
     doc: CachedStatement<'a>,
     card: CachedStatement<'a>,
+    tx: &'a Transaction<'a>,
+    rows: Rows,
 }
 
 impl<'a> Inserts<'a> {
-    pub(super) fn new(tx: &'a Transaction<'_>, owner: &'a str) -> Result<Self, IndexError> {
+    pub(super) fn new(tx: &'a Transaction<'a>, owner: &'a str) -> Result<Self, IndexError> {
         Ok(Self {
             owner,
             doc: tx.prepare_cached(
@@ -40,6 +43,8 @@ impl<'a> Inserts<'a> {
             card: tx.prepare_cached(
                 "insert into card values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?,
+            tx,
+            rows: Rows::default(),
         })
     }
 
@@ -66,24 +71,31 @@ impl<'a> Inserts<'a> {
         }
         let group = if d.group.is_empty() { 0 } else { fingerprint(&[self.owner, &d.group]) };
         let speaker = name_of(&d.speaker).map_or(0, |name| fingerprint(&[&name]));
+        let card = Card { number: part.next, group, length, speaker, ..Card::of(d) };
         self.card.execute(params![
             key,
-            group,
-            d.position,
-            d.occurred_at,
-            d.kind,
-            d.trust.code(),
-            d.status.code(),
-            length,
-            d.confidence,
-            d.scope,
-            d.role.code(),
-            speaker
+            card.group,
+            card.position,
+            card.occurred_at,
+            card.kind,
+            card.trust.code(),
+            card.status.code(),
+            card.length,
+            card.confidence,
+            card.scope,
+            card.role.code(),
+            card.speaker
         ])?;
+        self.rows.add(self.tx, &card)?;
         part.next = next;
         part.docs += 1;
         part.words += i64::from(length);
         Ok(true)
+    }
+
+    /// Writes what the file of cards says of the documents put, of which the first has this number.
+    pub(super) fn finish(self, folder: &std::path::Path, part: &Part, first: u32) -> Result<(), IndexError> {
+        self.rows.write(self.tx, folder, part.part, first)
     }
 }
 

@@ -6,13 +6,15 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
+use super::cards::Cards;
 use super::document::{Card, Document, Role, Status, Trust};
 use super::embed::Space;
 use super::error::IndexError;
 use super::late::LateProbe;
 use super::matches::{Lists, Matches};
+use super::nearest::Nearest;
 use super::postings::{Bag, CHUNK_BITS};
-use super::vectors::{Access, Extent, Nearest, Probe, Vectors};
+use super::vectors::{Access, Extent, Probe, Vectors};
 use super::{key_of, number_of, typo, words};
 
 /// A snapshot of one owner's documents.
@@ -25,6 +27,7 @@ pub struct Reader<'a> {
     docs: u32,
     words: i64,
     vectors: Option<Vectors>,
+    pub(super) cards: Cards,
 }
 
 /// A member of a group: number, place, length.
@@ -33,6 +36,27 @@ pub(crate) struct Member {
     pub(crate) number: u32,
     pub(crate) position: u32,
     pub(crate) length: u32,
+}
+
+/// What of its row makes a card.
+const CARD: &str = "grp, pos, at, kind, trust, status, len, sure, scope, role, card.speaker";
+
+/// The card in a row that begins with [`CARD`].
+fn card_in(r: &rusqlite::Row<'_>, number: u32) -> rusqlite::Result<Card> {
+    Ok(Card {
+        number,
+        group: r.get(0)?,
+        position: r.get(1)?,
+        occurred_at: r.get(2)?,
+        kind: r.get(3)?,
+        trust: Trust::from_code(r.get(4)?),
+        status: Status::from_code(r.get(5)?),
+        length: r.get(6)?,
+        confidence: r.get(7)?,
+        scope: r.get(8)?,
+        role: Role::from_code(r.get(9)?),
+        speaker: r.get(10)?,
+    })
 }
 
 pub(crate) fn extents(db: &Connection, space: i64, part: i64) -> Result<Vec<Extent>, IndexError> {
@@ -74,7 +98,8 @@ impl<'a> Reader<'a> {
                 ));
             }
         }
-        Ok(Self { tx, part, next, docs: u32::try_from(docs).unwrap_or(0), words, vectors })
+        let cards = Cards::open(&tx, folder, part, next, access == Access::Often)?;
+        Ok(Self { tx, part, next, docs: u32::try_from(docs).unwrap_or(0), words, vectors, cards })
     }
 
     /// How many documents the owner has.
@@ -194,26 +219,18 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The card of a document; `None` if it is gone.
+    /// The card of a document, for ranking; `None` if it is gone.
     pub(crate) fn card(&self, number: u32) -> Result<Option<Card>, IndexError> {
-        let mut statement =
-            self.tx.prepare_cached("select grp, pos, at, kind, trust, status, len, sure, scope, role, speaker from card where key = ?1")?;
-        let card = statement.query_row([key_of(self.part, number)], |r| {
-            Ok(Card {
-                number,
-                group: r.get(0)?,
-                position: r.get(1)?,
-                occurred_at: r.get(2)?,
-                kind: r.get(3)?,
-                trust: Trust::from_code(r.get(4)?),
-                status: Status::from_code(r.get(5)?),
-                length: r.get(6)?,
-                confidence: r.get(7)?,
-                scope: r.get(8)?,
-                role: Role::from_code(r.get(9)?),
-                speaker: r.get(10)?,
-            })
-        });
+        match self.cards.card(&self.tx, number)? {
+            Some(card) => Ok(Some(card)),
+            None => self.stored_card(number),
+        }
+    }
+
+    /// The card of a document as the database has it.
+    pub(super) fn stored_card(&self, number: u32) -> Result<Option<Card>, IndexError> {
+        let mut statement = self.tx.prepare_cached(&format!("select {CARD} from card where key = ?1"))?;
+        let card = statement.query_row([key_of(self.part, number)], |r| card_in(r, number));
         Ok(card.optional()?)
     }
 
@@ -254,23 +271,23 @@ impl<'a> Reader<'a> {
 
     /// A document with its text.
     pub fn document(&self, number: u32) -> Result<Option<Document>, IndexError> {
-        let Some(card) = self.card(number)? else { return Ok(None) };
-        let mut statement = self.tx.prepare_cached(
-            "select id, title, tags, body, speaker, paths, file, source, version from doc where key = ?1",
-        )?;
+        let mut statement = self.tx.prepare_cached(&format!(
+            "select {CARD}, id, title, tags, body, doc.speaker, paths, file, source, version from card join doc using (key) where key = ?1"
+        ))?;
         let lines = |text: String| text.split('\n').filter(|l| !l.is_empty()).map(str::to_owned).collect();
         let found = statement.query_row([key_of(self.part, number)], |r| {
+            let card = card_in(r, number)?;
             Ok(Document {
-                id: r.get(0)?,
-                title: r.get(1)?,
-                tags: lines(r.get(2)?),
-                body: r.get(3)?,
-                speaker: r.get(4)?,
-                applies_to: lines(r.get(5)?),
-                file: r.get(6)?,
-                source: r.get(7)?,
-                version: r.get(8)?,
-                kind: card.kind.clone(),
+                id: r.get(11)?,
+                title: r.get(12)?,
+                tags: lines(r.get(13)?),
+                body: r.get(14)?,
+                speaker: r.get(15)?,
+                applies_to: lines(r.get(16)?),
+                file: r.get(17)?,
+                source: r.get(18)?,
+                version: r.get(19)?,
+                kind: card.kind,
                 role: card.role,
                 group: String::new(),
                 position: card.position,
@@ -278,7 +295,7 @@ impl<'a> Reader<'a> {
                 trust: card.trust,
                 status: card.status,
                 confidence: card.confidence,
-                scope: card.scope.clone(),
+                scope: card.scope,
             })
         });
         Ok(found.optional()?)

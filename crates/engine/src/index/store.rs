@@ -8,12 +8,12 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, FileControl, OpenFlags, TransactionBehavior};
 
 use super::error::IndexError;
 
 /// Version of tables and files. Another one means: start over.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 
 /// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
 fn wait(tries: i32) -> bool {
@@ -43,6 +43,8 @@ create table extent (space integer not null, part integer not null, first intege
     primary key (space, part, first)) without rowid;
 create table late (key integer primary key, pieces blob not null);
 create table kept (n integer primary key, text text not null, space integer not null, slot blob not null, late blob, unique (text, space));
+create table name (n integer primary key, text text not null unique);
+create table sheet (part integer not null, first integer not null, room integer not null, at integer not null, primary key (part, first)) without rowid;
 create index card_trusted on card (trust) where trust = 2;
 ";
 
@@ -53,6 +55,7 @@ pub(crate) struct Store {
     pub(crate) folder: PathBuf,
     identity: Option<(u64, u64)>,
     mapped: bool,
+    written: bool,
 }
 
 pub(crate) fn file_of(folder: &Path) -> PathBuf {
@@ -95,12 +98,22 @@ impl Store {
         if version != VERSION {
             return Ok(None);
         }
-        db.execute_batch(
-            "pragma synchronous = normal; pragma cache_size = -8192; pragma temp_store = memory;
-             pragma secure_delete = on; pragma wal_autocheckpoint = 2000;",
-        )?;
+        // The log stays, empty, where the last to close would otherwise remove it: making it anew is a good part of what a prompt costs.
+        db.file_control(None::<&str>, FileControl::PersistWal(&mut 1))?;
         db.set_prepared_statement_cache_capacity(64);
-        Ok(Some(Self { db, folder: folder.to_owned(), identity: before, mapped: false }))
+        Ok(Some(Self { db, folder: folder.to_owned(), identity: before, mapped: false, written: false }))
+    }
+
+    /// The connection, ready to write. Who only reads need not wait for these settings.
+    pub(crate) fn for_writing(&mut self) -> Result<&Connection, IndexError> {
+        if !self.written {
+            self.db.execute_batch(
+                "pragma synchronous = normal; pragma cache_size = -8192; pragma temp_store = memory;
+                 pragma secure_delete = on; pragma wal_autocheckpoint = 2000; pragma journal_size_limit = 0;",
+            )?;
+            self.written = true;
+        }
+        Ok(&self.db)
     }
 
     /// Makes a fresh database under the lock; `always` also replaces one that looks whole.
@@ -116,7 +129,8 @@ impl Store {
         for entry in fs::read_dir(folder)?.flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with("recall.db") || (name.starts_with("vectors-") && name.ends_with(".bin")) {
+            let vectors = name.starts_with("vectors-") && name.ends_with(".bin");
+            if name.starts_with("recall.db") || name == super::cards::FILE || vectors {
                 fs::remove_file(entry.path())?;
             }
         }

@@ -13,18 +13,8 @@ use memmap2::Mmap;
 
 use super::embed::minilm::Path;
 use super::error::IndexError;
+use super::nearest::EXHAUSTIVE;
 use super::{mapped, scan};
-
-/// Up to this many vectors every one is compared in full.
-const EXHAUSTIVE: usize = 20_000;
-/// How many of the nearest by sign bits are compared in full beyond that.
-const SHORTLIST: usize = 1_500;
-/// How many vectors the mean and spread are taken from.
-const SAMPLE: usize = 512;
-/// The longest row that is read by itself.
-const WIDEST: usize = 4_096;
-/// Vectors of the sample that lie together: a fresh process pays for every page it touches.
-const RUN: usize = 16;
 
 /// A run of slots of one owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +123,7 @@ pub(crate) fn put<'s>(
     Ok(())
 }
 
-fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
+pub(super) fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
@@ -147,7 +137,7 @@ fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
     }
 }
 
-fn read_at(file: &File, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
+pub(super) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
@@ -164,9 +154,9 @@ fn read_at(file: &File, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
 /// A question's vector, ready to be compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
-    cells: Vec<i8>,
-    scale: f32,
-    bits: Vec<u8>,
+    pub(super) cells: Vec<i8>,
+    pub(super) scale: f32,
+    pub(super) bits: Vec<u8>,
 }
 
 impl Probe {
@@ -175,17 +165,6 @@ impl Probe {
         let cells = slot.cells.iter().map(|c| (i32::from(*c) - 128) as i8).collect();
         Self { cells, scale: slot.scale, bits: slot.bits }
     }
-}
-
-/// What a search among an owner's vectors found.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Nearest {
-    /// Document numbers and cosines, best first.
-    pub(crate) top: Vec<(u32, f32)>,
-    /// Mean cosine of the owner's vectors.
-    pub(crate) mean: f32,
-    /// Standard deviation of these cosines.
-    pub(crate) spread: f32,
 }
 
 /// How the process is going to look at vectors.
@@ -203,11 +182,11 @@ pub(crate) struct Vectors {
     map: Option<Mmap>,
     /// The file, where single rows are read from it.
     rows: Option<File>,
-    extents: Vec<Extent>,
-    dims: usize,
-    path: Path,
+    pub(super) extents: Vec<Extent>,
+    pub(super) dims: usize,
+    pub(super) path: Path,
     /// Documents there are, so that unused room at the end is not read.
-    count: u32,
+    pub(super) count: u32,
 }
 
 impl Vectors {
@@ -222,9 +201,27 @@ impl Vectors {
         let end = extents.iter().map(|e| e.at + extent_bytes(e.room, dims)).max().unwrap_or(0);
         let file = File::open(file).ok().filter(|_| end > 0);
         let map = file.as_ref().and_then(|f| mapped::map(f, end).ok());
-        let rows =
-            file.filter(|_| access == Access::Once && count as usize > EXHAUSTIVE && padded(dims) <= WIDEST);
-        Self { map, rows, extents, dims, path: Path::detect(), count }
+        let rows = file.filter(|_| access == Access::Once && count as usize > EXHAUSTIVE);
+        let vectors = Self { map, rows, extents, dims, path: Path::detect(), count };
+        if access == Access::Once {
+            vectors.fetch();
+        }
+        vectors
+    }
+
+    /// Has at hand what every question looks at: all of few vectors, of many the sign bits.
+    fn fetch(&self) {
+        let Some(map) = &self.map else { return };
+        for extent in &self.extents {
+            let (row, used) = (padded(self.dims), self.used(extent));
+            let (at, len) = match self.rows {
+                None => (self.cells_at(extent, 0), used * row),
+                Some(_) => (extent.at + u64::from(extent.room) * 4, used * row / 8),
+            };
+            if let Ok(at) = usize::try_from(at) {
+                mapped::fetch(map, at, len);
+            }
+        }
     }
 
     fn section(&self, at: u64, len: usize) -> &[u8] {
@@ -232,7 +229,7 @@ impl Vectors {
         self.map.as_deref().and_then(|m| m.get(at..at.checked_add(len)?)).unwrap_or_default()
     }
 
-    fn used(&self, extent: &Extent) -> usize {
+    pub(super) fn used(&self, extent: &Extent) -> usize {
         self.count.saturating_sub(extent.first).min(extent.room) as usize
     }
 
@@ -240,7 +237,7 @@ impl Vectors {
         self.section(extent.at, self.used(extent) * 4)
     }
 
-    fn bits(&self, extent: &Extent) -> &[u8] {
+    pub(super) fn bits(&self, extent: &Extent) -> &[u8] {
         self.section(extent.at + u64::from(extent.room) * 4, self.used(extent) * padded(self.dims) / 8)
     }
 
@@ -280,112 +277,46 @@ impl Vectors {
         (offset < self.used(extent)).then_some((extent, offset))
     }
 
+    /// Whether there is a file to look into.
+    pub(super) fn are_there(&self) -> bool {
+        self.map.is_some()
+    }
+
     /// Cosine between the question and one document, if it has a vector.
     pub(crate) fn cosine(&self, probe: &Probe, number: u32) -> Option<f32> {
         let (extent, i) = self.place(number)?;
-        let scale = Self::scale(self.scales(extent), i);
-        let mut dot = Vec::with_capacity(1);
+        let mut found = None;
+        self.compare(probe, extent, i, 1, |_, cosine| found = Some(cosine));
+        found
+    }
+
+    /// Calls `found` with the number and the cosine of every vector among the `count` that begin at place `from` of an extent.
+    pub(super) fn compare(
+        &self,
+        probe: &Probe,
+        extent: &Extent,
+        from: usize,
+        count: usize,
+        mut found: impl FnMut(u32, f32),
+    ) {
+        let mut dots = Vec::with_capacity(count);
         match &self.rows {
-            None => scan::dots(self.path, self.cells(extent, i, 1), &probe.cells, &mut dot),
+            None => scan::dots(self.path, self.cells(extent, from, count), &probe.cells, &mut dots),
             Some(file) => {
-                let mut row = [0; WIDEST];
-                let row = row.get_mut(..padded(self.dims))?;
-                read_at(file, row, self.cells_at(extent, i)).ok()?;
-                scan::dots(self.path, row, &probe.cells, &mut dot);
-            }
-        }
-        (scale > 0.0).then(|| dot.first().map(|d| *d as f32 * scale * probe.scale)).flatten()
-    }
-
-    /// The `limit` nearest documents, and how cosines are spread over the owner's documents.
-    pub(crate) fn nearest(&self, probe: &Probe, limit: usize) -> Nearest {
-        if self.map.is_none() || probe.scale <= 0.0 {
-            return Nearest::default();
-        }
-        if self.count as usize <= EXHAUSTIVE { self.all(probe, limit) } else { self.short(probe, limit) }
-    }
-
-    fn all(&self, probe: &Probe, limit: usize) -> Nearest {
-        let mut found = Vec::with_capacity(self.count as usize);
-        let mut dots = Vec::new();
-        for extent in &self.extents {
-            let scales = self.scales(extent);
-            scan::dots(self.path, self.cells(extent, 0, self.used(extent)), &probe.cells, &mut dots);
-            for (i, (dot, scale)) in dots.iter().zip(scales.as_chunks::<4>().0).enumerate() {
-                let scale = f32::from_le_bytes(*scale);
-                if scale > 0.0 {
-                    found.push((extent.first + i as u32, *dot as f32 * scale * probe.scale));
+                let mut rows = vec![0; count * padded(self.dims)];
+                if read_at(file, &mut rows, self.cells_at(extent, from)).is_ok() {
+                    scan::dots(self.path, &rows, &probe.cells, &mut dots);
                 }
             }
         }
-        let (mean, spread) = spread_of(found.iter().map(|f| f.1));
-        Nearest { top: best(found, limit), mean, spread }
-    }
-
-    fn short(&self, probe: &Probe, limit: usize) -> Nearest {
-        let mut distances: Vec<u16> = Vec::with_capacity(self.count as usize);
-        let mut starts = Vec::with_capacity(self.extents.len());
-        for extent in &self.extents {
-            starts.push(distances.len());
-            scan::differing(self.path, self.bits(extent), &probe.bits, &mut distances);
-        }
-        let mut histogram = vec![0usize; padded(self.dims) + 1];
-        for d in &distances {
-            histogram[usize::from(*d).min(padded(self.dims))] += 1;
-        }
-        let wanted = SHORTLIST.max(limit);
-        let mut seen = 0;
-        let cut = histogram.iter().position(|n| {
-            seen += n;
-            seen >= wanted
-        });
-        let cut = cut.unwrap_or(padded(self.dims)) as u16;
-        let step = (distances.len() / SAMPLE).max(1);
-        let (mut found, mut sample) = (Vec::with_capacity(wanted * 2), Vec::with_capacity(SAMPLE + 1));
-        for (extent, start) in self.extents.iter().zip(&starts) {
-            let end = (start + self.used(extent)).min(distances.len());
-            for (i, distance) in distances.get(*start..end).unwrap_or_default().iter().enumerate() {
-                let sampled = ((start + i) / RUN).is_multiple_of(step);
-                if *distance > cut && !sampled {
-                    continue;
-                }
-                let number = extent.first + i as u32;
-                if let Some(cosine) = self.cosine(probe, number) {
-                    if *distance <= cut {
-                        found.push((number, cosine));
-                    }
-                    if sampled {
-                        sample.push(cosine);
-                    }
-                }
+        let scales = self.scales(extent).as_chunks::<4>().0.iter().skip(from);
+        for (i, (dot, scale)) in dots.iter().zip(scales).enumerate() {
+            let scale = f32::from_le_bytes(*scale);
+            if scale > 0.0 {
+                found(extent.first + (from + i) as u32, *dot as f32 * scale * probe.scale);
             }
         }
-        let (mean, spread) = spread_of(sample.iter().copied());
-        Nearest { top: best(found, limit), mean, spread }
     }
-}
-
-fn best(mut found: Vec<(u32, f32)>, limit: usize) -> Vec<(u32, f32)> {
-    let order = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-    if found.len() > limit && limit > 0 {
-        found.select_nth_unstable_by(limit - 1, order);
-        found.truncate(limit);
-    }
-    found.sort_unstable_by(order);
-    found.truncate(limit);
-    found
-}
-
-fn spread_of(values: impl Iterator<Item = f32>) -> (f32, f32) {
-    let (mut n, mut sum, mut squares) = (0u32, 0f64, 0f64);
-    for v in values {
-        n += 1;
-        sum += f64::from(v);
-        squares += f64::from(v) * f64::from(v);
-    }
-    let mean = sum / f64::from(n.max(1));
-    let variance = (squares / f64::from(n.max(1)) - mean * mean).max(0.0);
-    (mean as f32, variance.sqrt() as f32)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::fold::{cut_posting, fold, fold_batch};
 use super::postings::{Bag, CHUNK_BITS};
 use super::put::{Inserts, put_slots, put_vectors};
 use super::vectors::{self, Extent, Slot};
-use super::{Index, key_of, number_of};
+use super::{Index, cards, key_of, number_of};
 
 /// Waiting documents at which they are folded in.
 const FOLD_AT: i64 = 512;
@@ -116,8 +116,9 @@ impl Index {
         if bulk {
             self.store.map()?;
         }
-        self.store.db.pragma_update(None, "cache_size", if bulk { -131_072 } else { -8_192 })?;
-        let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
+        let db = self.store.for_writing()?;
+        db.pragma_update(None, "cache_size", if bulk { -131_072 } else { -8_192 })?;
+        let tx = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
         let mut part = open_part(&tx, owner)?;
         let mut carry = Carry::new(&tx)?;
         let mut applied = Applied::default();
@@ -148,6 +149,7 @@ impl Index {
                     inserts.add(&mut part, document, length)?;
                 }
             }
+            inserts.finish(&folder, &part, first)?;
         }
         applied.put = documents.len();
         add_dead(&tx, part.part, dead)?;
@@ -208,7 +210,7 @@ impl Index {
     pub fn forget(&mut self, owner: &str, ids: &[&str]) -> Result<Applied, IndexError> {
         self.store.follow()?;
         let folder = self.store.folder.clone();
-        let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
+        let tx = Transaction::new_unchecked(self.store.for_writing()?, TransactionBehavior::Immediate)?;
         let mut part = open_part(&tx, owner)?;
         let mut applied = Applied::default();
         carry::forget(&tx)?;
@@ -278,7 +280,7 @@ impl Index {
         let detail = if embedder.has_pieces() { Detail::Pieces } else { Detail::Pooled };
         let embeddings = embedder.embed(&texts, detail)?;
         let folder = self.store.folder.clone();
-        let tx = Transaction::new_unchecked(&self.store.db, TransactionBehavior::Immediate)?;
+        let tx = Transaction::new_unchecked(self.store.for_writing()?, TransactionBehavior::Immediate)?;
         let part = open_part(&tx, owner)?;
         // A document may have gone while it was embedded; its number is never given again, so skipping is enough.
         let mut there = Vec::new();
@@ -349,6 +351,7 @@ fn remove(
     part.docs -= 1;
     part.words -= length;
     let number = number_of(key);
+    cards::wipe(tx, folder, part.part, number)?;
     let mut spaces = tx.prepare_cached("select s.dims, s.file, e.first, e.room, e.at from extent e join space s using (space) where e.part = ?1 and e.first <= ?2 and e.first + e.room > ?2")?;
     let places: Vec<(usize, String, Extent)> = spaces
         .query_map(params![part.part, number], |r| {

@@ -3,7 +3,7 @@
 //! Comes in: hits. Goes out: a fenced block that no stored text can leave. Never here: choosing hits.
 
 mod answer;
-mod calm;
+pub(crate) mod calm;
 mod fence;
 mod prompt;
 mod tiers;

@@ -40,6 +40,8 @@ pub struct Asked {
     pub audience: Audience,
     /// How closely to look for changed files.
     pub look: Look,
+    /// Whether it is for somebody who did not ask, such as an agent with a prompt: then only what is telling comes.
+    pub unasked: bool,
 }
 
 /// A memory that was recalled, as the index has it.
@@ -213,7 +215,7 @@ fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> 
         };
         let hits = hits.map_err(|e| fault(&e))?;
         let mut found = Vec::with_capacity(hits.len());
-        for hit in hits {
+        for hit in hits.into_iter().filter(|hit| !asked.unasked || hit.why.is_telling()) {
             let Some(document) = reader.document(hit.number).map_err(|e| fault(&e))? else { continue };
             found.push(recalled(document, f64::from(hit.score), &hit.why));
         }

@@ -45,6 +45,26 @@ impl Found<'_> {
     }
 }
 
+/// The cosines between a question and documents, each worked out once: one that is not at hand costs a read.
+pub(super) struct Cosines<'a> {
+    reader: &'a Reader<'a>,
+    pub(super) probe: Option<&'a Probe>,
+    known: HashMap<u32, Option<f32>>,
+}
+
+impl<'a> Cosines<'a> {
+    /// Those of the nearest are known.
+    pub(super) fn new(found: &Found<'a>, near: &[(u32, f32)]) -> Self {
+        let known = near.iter().map(|(number, cosine)| (*number, Some(*cosine))).collect();
+        Self { reader: found.reader, probe: found.probe, known }
+    }
+
+    pub(super) fn of(&mut self, number: u32) -> Option<f32> {
+        let (reader, probe) = (self.reader, self.probe?);
+        *self.known.entry(number).or_insert_with(|| reader.cosine(probe, number))
+    }
+}
+
 /// The best `limit`, best first.
 fn first(mut all: Vec<(u32, f32)>, limit: usize) -> Vec<(u32, f32)> {
     all.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

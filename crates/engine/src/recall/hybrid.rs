@@ -14,7 +14,7 @@ use crate::index::{
 };
 
 use super::ask::{Ask, asks_agent};
-use super::candidates::{Admission, Found, LOOKED_AT};
+use super::candidates::{Admission, Cosines, Found, LOOKED_AT};
 use super::explain::{Explain, Factors};
 use super::order;
 use super::seats;
@@ -162,7 +162,7 @@ fn gather(
     ask: &Ask,
     weights: &Weights,
 ) -> Result<Vec<Candidate>, IndexError> {
-    let Found { reader, matches, probe, .. } = *lists;
+    let Found { reader, matches, .. } = *lists;
     let mut admission = Admission::new(reader, ask);
     let most = BY_KEYWORD.max(ask.limit);
     let by_keyword = admission.best(most, |limit| lists.by_keyword(limit))?;
@@ -199,14 +199,14 @@ fn gather(
     let deviation = |cosine: f32| {
         if nearest.spread > 1e-6 { many * (cosine - nearest.mean) / nearest.spread } else { 0.0 }
     };
-    let agreement = agreement(reader, probe, &by_keyword, deviation).max(worth.floor);
-    let cosine_of = |number: u32| probe.and_then(|p| reader.cosine(p, number));
+    let mut cosines = Cosines::new(lists, &near);
+    let agreement = agreement(&mut cosines, &by_keyword, deviation).max(worth.floor);
     let mut candidates = Vec::with_capacity(numbers.len());
     for number in numbers {
         let Some(card) = admission.take(number)? else { continue };
         let manner = manner(weights, &card);
         let share = if is_dialogue(&card.kind) { worth.dialogue } else { worth.document };
-        let cosine = cosine_of(number);
+        let cosine = cosines.of(number);
         let mut keyword = (matches.score(number), 0.0);
         let mut vector = cosine.map_or(0.0, deviation);
         // A short turn says little by itself: what it answers, and what answers it, count as well.
@@ -230,7 +230,7 @@ fn gather(
                 };
                 keyword.1 += openness * manner.neighbours[place] * matches.score(m.number);
                 // A long neighbour is about many things: its vector says little about this turn.
-                if let (Some(share), Some(near)) = (manner.near_vectors.get(place), cosine_of(m.number)) {
+                if let (Some(share), Some(near)) = (manner.near_vectors.get(place), cosines.of(m.number)) {
                     vector += openness * self::openness(m.length, weights) * share * deviation(near);
                 }
             }
@@ -254,15 +254,12 @@ fn openness(length: u32, weights: &Weights) -> f32 {
 }
 
 /// How far the vector agrees with the keywords, 0 to 1: whether the best keyword matches lie clearly nearer than the rest.
-fn agreement(
-    reader: &Reader<'_>,
-    probe: Option<&Probe>,
-    by_keyword: &[(u32, f32)],
-    deviation: impl Fn(f32) -> f32,
-) -> f32 {
-    let Some(probe) = probe else { return 0.0 };
-    let judged: Vec<f32> =
-        by_keyword.iter().take(JUDGES).filter_map(|(n, _)| reader.cosine(probe, *n)).map(deviation).collect();
+fn agreement(cosines: &mut Cosines<'_>, by_keyword: &[(u32, f32)], deviation: impl Fn(f32) -> f32) -> f32 {
+    if cosines.probe.is_none() {
+        return 0.0;
+    }
+    let judges = by_keyword.iter().take(JUDGES);
+    let judged: Vec<f32> = judges.filter_map(|(number, _)| cosines.of(*number)).map(deviation).collect();
     if judged.is_empty() {
         return 1.0;
     }

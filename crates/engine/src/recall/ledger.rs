@@ -9,6 +9,7 @@ use crate::files::{self, Mode};
 use crate::project::Project;
 use heirloom_core::fault::Result;
 use heirloom_core::{hash, time};
+use memchr::{memchr, memmem, memrchr};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -118,12 +119,17 @@ fn lines_with(project: &Project, part: &str) -> Result<Vec<Line>> {
     if !project.has_local() {
         return Ok(Vec::new());
     }
+    let wanted = memmem::Finder::new(part);
     let mut lines = Vec::new();
     for name in [OLD_FILE, FILE] {
         let bytes = files::read_tail(&project.local()?.path(name), 2 * FILE_MAX)?.unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        let wanted = text.lines().filter(|line| line.contains(part));
-        lines.extend(wanted.filter_map(|line| serde_json::from_str::<Line>(line).ok()));
+        let mut rest = 0;
+        while let Some(at) = wanted.find(&bytes[rest..]).filter(|_| rest < bytes.len()) {
+            let at = rest + at;
+            let start = memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
+            rest = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |more| at + more + 1);
+            lines.extend(serde_json::from_slice::<Line>(&bytes[start..rest]));
+        }
     }
     Ok(lines)
 }

@@ -63,6 +63,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
+    fn markers_looked_for_alone_are_those_among_all_findings(text in text()) {
+        let scanner = Scanner::standard();
+        let mut all = scanner.scan(&text);
+        all.retain(|f| f.class == Class::Injection);
+        prop_assert_eq!(scanner.instructions(&text), all);
+    }
+
+    #[test]
     fn spans_are_in_order_on_boundaries_and_apart_within_a_class(text in text()) {
         let found = Scanner::standard().scan(&text);
         for f in &found {

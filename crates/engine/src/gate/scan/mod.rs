@@ -92,22 +92,38 @@ impl Scanner {
 
     /// All findings in `text`, in order; spans do not overlap within a class.
     pub fn scan(&self, text: &str) -> Vec<Finding> {
+        self.found(text, Aim::All)
+    }
+
+    /// The injection markers among the findings, without the work that only the others need.
+    pub fn instructions(&self, text: &str) -> Vec<Finding> {
+        let mut found = self.found(text, Aim::Instructions);
+        found.retain(|f| f.class == Class::Injection);
+        found
+    }
+
+    fn found(&self, text: &str, aim: Aim) -> Vec<Finding> {
         let mut found = Vec::new();
         hidden::hidden(text, &mut found);
         for (plain, span) in hidden::spelled(text) {
             let mut inner = Vec::new();
-            wrapped(plain.as_bytes(), Aim::All, span, &mut inner);
+            wrapped(plain.as_bytes(), aim, span, &mut inner);
             found.extend(inner.into_iter().map(|r| Finding::new(r.class, r.level, r.rule, r.span)));
         }
         let view = View::of(text);
         let bytes = view.text.as_bytes();
         let mut raw = Vec::new();
-        let cues = pass(bytes, Aim::All, &mut raw);
-        sweep::sweep(bytes, |s| raw.push(Raw { class: s.class, level: s.level, rule: s.rule, span: s.span }));
-        bare::bare(bytes, |level, rule, span| raw.push(Raw { class: Class::Secret, level, rule, span }));
-        peel::peel(bytes, |snippet| {
-            let aim = if snippet.peel == Peel::Decoded { Aim::All } else { Aim::Tokens };
-            wrapped(&snippet.text, aim, snippet.span, &mut raw);
+        let cues = pass(bytes, aim, &mut raw);
+        if aim == Aim::All {
+            sweep::sweep(bytes, |s| {
+                raw.push(Raw { class: s.class, level: s.level, rule: s.rule, span: s.span })
+            });
+            bare::bare(bytes, |level, rule, span| raw.push(Raw { class: Class::Secret, level, rule, span }));
+        }
+        peel::peel(bytes, |snippet| match snippet.peel {
+            Peel::Decoded => wrapped(&snippet.text, aim, snippet.span, &mut raw),
+            _ if aim == Aim::All => wrapped(&snippet.text, Aim::Tokens, snippet.span, &mut raw),
+            _ => {}
         });
         respelled(text, &view, cues, &mut raw);
         found.extend(raw.into_iter().map(|r| Finding::new(r.class, r.level, r.rule, view.origin(r.span))));
@@ -181,9 +197,8 @@ fn pass(text: &[u8], aim: Aim, out: &mut Vec<Raw>) -> Seen {
                         out.push(Raw { class: near.class, level: near.level, rule: near.id, span });
                     }
                 }
-                Use::Cue(cue) if aim == Aim::All => {
-                    cue_at(text, at.clone(), cue, &mut judged, &mut seen, out)
-                }
+                Use::Cue(Cue::Rot13) => seen.rot13 = true,
+                Use::Cue(cue) if aim == Aim::All => cue_at(text, at.clone(), cue, &mut judged, out),
                 Use::Service if aim == Aim::All => {
                     if let Some(a) = assign::issued(text, at.clone(), &mut services) {
                         out.push(Raw { class: Class::Secret, level: a.level, rule: a.rule, span: a.span });
@@ -211,20 +226,12 @@ fn whole_word(text: &[u8], at: &Range<usize>) -> bool {
         && (at.len() > 4 || !(letter(Some(at.end)) && letter(Some(at.end - 1))))
 }
 
-fn cue_at(
-    text: &[u8],
-    at: Range<usize>,
-    cue: Cue,
-    judged: &mut assign::Judged,
-    seen: &mut Seen,
-    out: &mut Vec<Raw>,
-) {
+fn cue_at(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut assign::Judged, out: &mut Vec<Raw>) {
     let secret = |level, rule, span| Raw { class: Class::Secret, level, rule, span };
     match cue {
         Cue::Url => out
             .extend(url::credentials(text, at).map(|span| secret(Level::Probable, "url-credentials", span))),
         Cue::Pem => out.extend(pem::block(text, at).map(|span| secret(Level::Definite, "private-key", span))),
-        Cue::Rot13 => seen.rot13 = true,
         _ => out.extend(assign::announced(text, at, cue, judged).map(|a| secret(a.level, a.rule, a.span))),
     }
 }

@@ -6,7 +6,7 @@
 use super::Topics;
 use super::lesson::Lesson;
 use super::stock::Held;
-use crate::gate::scan::{self, Class};
+use crate::inject::calm::calm;
 use heirloom_core::{MemoryId, fault::Result, text};
 use serde::Serialize;
 
@@ -89,10 +89,7 @@ impl Topics<'_> {
 
     /// Text as a model may see it.
     fn shown(&self, raw: &str) -> String {
-        let findings = self.engine.screen().scan(raw);
-        let markers: Vec<_> = findings.iter().filter(|finding| finding.class == Class::Injection).collect();
-        let tame = if markers.is_empty() { raw.to_owned() } else { scan::neutralise(raw, &markers) };
-        text::escape(&text::strip_invisible(&tame), false)
+        text::escape(&text::strip_invisible(&calm(self.engine, raw)), false)
     }
 }
 

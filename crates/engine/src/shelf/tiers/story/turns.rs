@@ -95,6 +95,7 @@ fn given(engine: &crate::Engine, prompt: &str, room: usize) -> Vec<String> {
         limit: room,
         audience: Audience::person(),
         look: Look::Thorough,
+        unasked: true,
     };
     let answer = answer::answer(engine, &asked).unwrap();
     answer::for_agent(answer, room).into_iter().map(|hit| hit.body).collect()
