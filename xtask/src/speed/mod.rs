@@ -1,7 +1,8 @@
 //! `speed`: the index beside SQLite's own full-text search, and the prompt hook beside a process that does nothing, in one run.
 //!
 //! Comes in: how many memories, and perhaps a folder to keep them in or a model. Goes out: ratios; whoever reads them knows what else the machine
-//! was doing. With a folder that an earlier run filled, only questions, hooks and saves are measured again. Never here: a verdict.
+//! was doing. With a folder that an earlier run filled, only questions, hooks and saves are measured again; without hooks no binary is built for
+//! them. Never here: a verdict.
 
 mod build;
 mod hook;
@@ -20,8 +21,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-const USAGE: &str =
-    "speed [HOW MANY MEMORIES] [--keep FOLDER] [--model minilm.bin]  or  speed nearest SET.jsonl.gz…";
+const USAGE: &str = "speed [HOW MANY MEMORIES] [--keep FOLDER] [--model minilm.bin] [--no-hook]  or  speed nearest SET.jsonl.gz…";
 
 /// The owner of a project's documents.
 const OWNER: &str = "project";
@@ -63,22 +63,23 @@ pub(crate) fn run(words: &[String]) -> Outcome {
     {
         return nearest::run(sets);
     }
-    let (mut count, mut keep, mut model) = (10_000, None, None);
+    let (mut count, mut keep, mut model, mut hooks) = (10_000, None, None, true);
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let mut path = || rest.next().map(PathBuf::from).ok_or(USAGE);
         match word.as_str() {
             "--keep" => keep = Some(path()?),
             "--model" => model = Some(path()?),
+            "--no-hook" => hooks = false,
             number => count = number.parse().map_err(|_| USAGE.to_owned())?,
         }
     }
     let folder = tempfile::tempdir_in("/tmp").map_err(said)?;
-    measure(count, &Place(keep.unwrap_or_else(|| folder.path().to_owned())), model.as_deref())
+    measure(count, &Place(keep.unwrap_or_else(|| folder.path().to_owned())), model.as_deref(), hooks)
 }
 
-fn measure(count: usize, place: &Place, model: Option<&Path>) -> Outcome {
-    let heirloom = installed::build()?;
+fn measure(count: usize, place: &Place, model: Option<&Path>, hooks: bool) -> Outcome {
+    let heirloom = if hooks { Some(installed::build()?) } else { None };
     let words = texts::words()?;
     let prompt = texts::prompt(&words);
     let minilm = match model {
@@ -92,7 +93,9 @@ fn measure(count: usize, place: &Place, model: Option<&Path>) -> Outcome {
     let builtin = Builtin::open().map_err(said)?;
     let asking: &dyn Embedder = minilm.as_ref().map_or(&builtin, |model| model as &dyn Embedder);
     if !place.fts().exists() {
-        hook::prepare(&heirloom, place, &prompt)?;
+        if let Some(heirloom) = &heirloom {
+            hook::prepare(heirloom, place, &prompt)?;
+        }
         match &minilm {
             None => build::run(count, place, &words, &builtin)?,
             Some(model) => {
@@ -101,22 +104,37 @@ fn measure(count: usize, place: &Place, model: Option<&Path>) -> Outcome {
         }
     }
     warm::run(place, &words, asking)?;
-    hook::run(&heirloom, place, &prompt)?;
+    if let Some(heirloom) = &heirloom {
+        hook::run(heirloom, place, &prompt)?;
+    }
     if minilm.is_none() {
         save::run(place)?;
     }
     Ok(())
 }
 
-/// Milliseconds of processor time a call takes, whatever else the machine is doing.
-fn worked<T>(call: impl FnOnce() -> Result<T, String>) -> Result<(T, f64), String> {
-    let spent = || {
-        let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+/// Milliseconds a call takes: of the process on a processor, whatever else the machine is doing, and by the clock.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    worked: f64,
+    passed: f64,
+}
+
+impl std::ops::AddAssign for Spent {
+    fn add_assign(&mut self, more: Self) {
+        self.worked += more.worked;
+        self.passed += more.passed;
+    }
+}
+
+fn spent<T>(call: impl FnOnce() -> Result<T, String>) -> Result<(T, Spent), String> {
+    let worked = || {
+        let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
         used.tv_sec as f64 * 1e3 + used.tv_nsec as f64 / 1e6
     };
-    let before = spent();
+    let (before, start) = (worked(), Instant::now());
     let value = call()?;
-    Ok((value, spent() - before))
+    Ok((value, Spent { worked: worked() - before, passed: start.elapsed().as_secs_f64() * 1e3 }))
 }
 
 fn timed<T>(call: impl FnOnce() -> Result<T, String>) -> Result<f64, String> {

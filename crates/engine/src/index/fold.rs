@@ -10,8 +10,9 @@ use rusqlite::{CachedStatement, OptionalExtension, ToSql, Transaction, params};
 use super::batch::Batch;
 use super::error::IndexError;
 use super::postings::{self, Bag, CHUNK_BITS, Cells};
+use super::words::{self, Words};
 use super::write::Part;
-use super::{key_of, number_of, typo};
+use super::{key_of, number_of};
 
 /// Moves what waits into the postings.
 pub(super) fn fold(tx: &Transaction<'_>, part: &Part) -> Result<(), IndexError> {
@@ -37,9 +38,9 @@ pub(super) fn fold(tx: &Transaction<'_>, part: &Part) -> Result<(), IndexError> 
         return Ok(());
     }
     tx.prepare_cached("delete from pending where key >= ?1 and key < ?2")?.execute(params![low, high])?;
-    let mut words = Rows::new(tx, "word", 2)?;
+    let mut words = Words::new(tx, part.part);
     for (term, list) in &cells {
-        note_word(&mut words, part.part, term)?;
+        words.note(term)?;
         for new in list.chunk_by(|a, b| a.0 >> CHUNK_BITS == b.0 >> CHUNK_BITS) {
             let chunk = new.first().map_or(0, |n| n.0 >> CHUNK_BITS);
             join(tx, part.part, term, chunk, new.iter().map(|n| ((n.0 & 0xFFFF) as u16, n.1)))?;
@@ -57,11 +58,11 @@ pub(super) fn fold_batch(
 ) -> Result<(), IndexError> {
     let average = part.words as f32 / part.docs.max(1) as f32;
     let norms: Vec<f32> = batch.lengths.iter().map(|l| postings::norm(*l, average)).collect();
-    let mut words = Rows::new(tx, "word", 2)?;
-    let mut posts = Rows::new(tx, "post", 4)?;
+    let mut words = Words::new(tx, part.part);
+    let mut posts = Rows::new(tx, part.part)?;
     let mut blob = Vec::new();
-    for (term, places) in batch.terms() {
-        note_word(&mut words, part.part, term)?;
+    batch.each_term(|term, places| {
+        words.note(term)?;
         for new in
             places.chunk_by(|a, b| (first + a.document) >> CHUNK_BITS == (first + b.document) >> CHUNK_BITS)
         {
@@ -73,19 +74,15 @@ pub(super) fn fold_batch(
             // A chunk whose first document comes only now holds no postings yet.
             if first <= chunk << CHUNK_BITS {
                 postings::write_to(cells, &mut blob);
-                posts.add(params![part.part, term, chunk, blob])?;
+                posts.add([&term, &chunk, &blob])?;
             } else {
                 join(tx, part.part, term, chunk, cells)?;
             }
         }
-    }
+        Ok::<(), IndexError>(())
+    })?;
     words.finish()?;
     posts.finish()
-}
-
-/// Only what slips are looked for in: the dictionary is read through, so it is kept short.
-fn note_word(words: &mut Rows<'_>, part: i64, term: &str) -> Result<(), IndexError> {
-    if typo::may_slip(term) { words.add(params![part, term]) } else { Ok(()) }
 }
 
 /// Puts new cells behind those a term has in a chunk: numbers only ever rise.
@@ -113,23 +110,29 @@ fn join(
 /// Rows per statement: fewer statements, same work on the pages.
 const TOGETHER: usize = 32;
 
-/// Rows on their way into a table, several to a statement.
+/// Postings on their way into the table, several to a statement.
 struct Rows<'a> {
     statement: CachedStatement<'a>,
-    columns: usize,
     filled: usize,
 }
 
+/// What is bound for each row: term, chunk, cells. The part is the same for all.
+const COLUMNS: usize = 3;
+
 impl<'a> Rows<'a> {
-    fn new(tx: &'a Transaction<'_>, table: &str, columns: usize) -> Result<Self, IndexError> {
-        let row = format!("({})", vec!["?"; columns].join(", "));
-        let rows = vec![row; TOGETHER].join(", ");
-        let statement = tx.prepare_cached(&format!("insert or ignore into {table} values {rows}"))?;
-        Ok(Self { statement, columns, filled: 0 })
+    fn new(tx: &'a Transaction<'_>, part: i64) -> Result<Self, IndexError> {
+        let row = |at: usize| {
+            let first = 2 + at * COLUMNS;
+            format!("(?1, ?{first}, ?{}, ?{})", first + 1, first + 2)
+        };
+        let rows = (0..TOGETHER).map(row).collect::<Vec<_>>().join(", ");
+        let mut statement = tx.prepare_cached(&format!("insert or ignore into post values {rows}"))?;
+        statement.raw_bind_parameter(1, part)?;
+        Ok(Self { statement, filled: 0 })
     }
 
-    fn add(&mut self, values: &[&dyn ToSql]) -> Result<(), IndexError> {
-        for (at, value) in (self.filled * self.columns + 1..).zip(values) {
+    fn add(&mut self, values: [&dyn ToSql; COLUMNS]) -> Result<(), IndexError> {
+        for (at, value) in (2 + self.filled * COLUMNS..).zip(values) {
             self.statement.raw_bind_parameter(at, value)?;
         }
         self.filled += 1;
@@ -166,8 +169,12 @@ pub(super) fn cut_posting(
     if rest.is_empty() {
         tx.prepare_cached("delete from post where part = ?1 and term = ?2 and chunk = ?3")?
             .execute(params![part, term, chunk])?;
-        tx.prepare_cached("delete from word where part = ?1 and term = ?2 and not exists (select 1 from post where part = ?1 and term = ?2)")?
-            .execute(params![part, term])?;
+        if !tx
+            .prepare_cached("select 1 from post where part = ?1 and term = ?2")?
+            .exists(params![part, term])?
+        {
+            words::cut(tx, part, term)?;
+        }
     } else {
         tx.prepare_cached("update post set cells = ?4 where part = ?1 and term = ?2 and chunk = ?3")?
             .execute(params![part, term, chunk, postings::write(rest.iter().copied())])?;

@@ -31,15 +31,20 @@ pub(crate) struct Lists {
     /// All blobs, one after the other.
     bytes: Vec<u8>,
     dead: Dead,
-    /// A bit for the shape of every term: most terms of waiting documents are told apart by it alone.
-    shapes: u64,
+    /// Whether a term has this shape: nearly all terms of waiting documents are told apart by it alone.
+    shapes: [bool; SHAPES],
 }
 
-/// One of 64 shapes a term may have: by its length and its first letter.
-fn shape(term: &[u8]) -> u64 {
-    let first = term.first().copied().unwrap_or_default();
-    1 << ((term.len() * 29 + usize::from(first)) % 64)
+/// Shapes a term may have: by its length, its first and its last letter.
+const SHAPES: usize = 1 << 11;
+
+fn shape(term: &[u8]) -> usize {
+    let (Some(first), Some(last)) = (term.first(), term.last()) else { return 0 };
+    (usize::from(*first) * 67 + usize::from(*last) * 29 + term.len() * 11) % SHAPES
 }
+
+/// Room made for blobs before they come: those of a question to a hundred thousand documents.
+const ROOM: usize = 1 << 14;
 
 impl Lists {
     pub(crate) fn of(terms: &[(String, f32)]) -> Self {
@@ -49,8 +54,10 @@ impl Lists {
             chunks: Vec::new(),
             waiting: Vec::new(),
         };
-        let shapes = terms.iter().fold(0, |shapes, (term, _)| shapes | shape(term.as_bytes()));
-        Self { lists: terms.iter().map(list).collect(), bytes: Vec::new(), dead: Dead::default(), shapes }
+        let mut shapes = [false; SHAPES];
+        terms.iter().for_each(|(term, _)| shapes[shape(term.as_bytes())] = true);
+        let bytes = Vec::with_capacity(ROOM);
+        Self { lists: terms.iter().map(list).collect(), bytes, dead: Dead::default(), shapes }
     }
 
     /// Takes a blob of the term that stands at `at`; chunks come in order.
@@ -64,7 +71,7 @@ impl Lists {
 
     /// Takes a posting of a document that is not folded in; documents come in order.
     pub(crate) fn waits(&mut self, term: &[u8], number: u32, impact: impl FnOnce() -> u8) {
-        if self.shapes & shape(term) != 0
+        if self.shapes[shape(term)]
             && let Some(list) = self.lists.iter_mut().find(|list| list.term.as_bytes() == term)
         {
             list.waiting.push((number, impact()));

@@ -32,6 +32,7 @@ mod top;
 mod trusted;
 mod typo;
 mod vectors;
+mod words;
 mod write;
 
 use std::collections::BTreeMap;

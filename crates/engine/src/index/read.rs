@@ -15,7 +15,7 @@ use super::matches::{Lists, Matches};
 use super::nearest::Nearest;
 use super::postings::{Bag, CHUNK_BITS};
 use super::vectors::{Access, Extent, Probe, Vectors};
-use super::{key_of, number_of, typo};
+use super::{key_of, number_of, typo, words};
 
 /// A snapshot of one owner's documents.
 #[derive(Debug)]
@@ -343,10 +343,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn meant(&self, term: &str) -> Result<Vec<String>, IndexError> {
         let Some(first) = term.chars().next().filter(|_| typo::may_slip(term)) else { return Ok(Vec::new()) };
         let first = first.encode_utf8(&mut [0; 4]).to_owned();
-        let mut words = self.terms_from(
-            "select term from word where part = ?1 and term >= ?2 and term < ?2 || char(1114111)",
-            &first,
-        )?;
+        let mut words = words::beginning(&self.tx, self.part, &first)?;
         words.extend(self.waiting_terms()?);
         Ok(typo::nearest(term, words))
     }

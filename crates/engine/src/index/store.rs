@@ -13,7 +13,7 @@ use rusqlite::{Connection, FileControl, OpenFlags, TransactionBehavior};
 use super::error::IndexError;
 
 /// Version of tables and files. Another one means: start over.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 
 /// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
 fn wait(tries: i32) -> bool {
@@ -22,7 +22,7 @@ fn wait(tries: i32) -> bool {
     tries < 2000
 }
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
 create table mark (name text primary key, value text not null) without rowid;
 create table part (part integer primary key, owner text not null unique, next integer not null, docs integer not null, words integer not null);
 create table card (key integer primary key, grp integer not null, pos integer not null, at integer not null, kind text not null,
@@ -35,7 +35,7 @@ create table doc (key integer primary key, part integer not null, id text not nu
 create unique index doc_id on doc (part, id);
 create table post (part integer not null, term text not null, chunk integer not null, cells blob not null,
     primary key (part, term, chunk)) without rowid;
-create table word (part integer not null, term text not null, primary key (part, term)) without rowid;
+create table word (part integer not null, head text not null, words text not null, primary key (part, head)) without rowid;
 create table pending (key integer primary key, terms blob not null);
 create table dead (part integer not null, chunk integer not null, numbers blob not null, primary key (part, chunk)) without rowid;
 create table space (space integer primary key, model text not null, dims integer not null, file text not null, size integer not null, unique (model, dims));

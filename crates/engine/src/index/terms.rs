@@ -4,6 +4,8 @@
 //! Identifiers give their parts and, at a lower weight, themselves as a whole; Chinese and Japanese give
 //! pairs of characters. Words that every text has are left out. Linear in the length of the text.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -202,7 +204,7 @@ const PACKED: [u64; STOPS.len()] = {
 pub(crate) fn is_stop(word: &str) -> bool {
     // The longest stop has ten letters; whole numbers settle nearly all the rest.
     word.len() <= 10
-        && PACKED.binary_search(&super::postings::head(word)).is_ok()
+        && PACKED.binary_search(&super::postings::head(word.as_bytes())).is_ok()
         && STOPS.binary_search(&word).is_ok()
 }
 
@@ -285,9 +287,10 @@ pub(crate) fn each(text: &str, mut found: impl FnMut(&str, f32)) {
 /// A run with capitals, marks, underscores or foreign letters.
 fn compound(run: &str, buffer: &mut String, found: &mut impl FnMut(&str, f32)) {
     // What's and don't: the ending of a genitive goes, other marks are dropped.
-    let plain: String = match run.strip_suffix("'s").or_else(|| run.strip_suffix("’s")) {
-        Some(rest) => rest.to_owned(),
-        None => run.chars().filter(|c| *c != '\'' && *c != '’').collect(),
+    let plain: Cow<'_, str> = match run.strip_suffix("'s").or_else(|| run.strip_suffix("’s")) {
+        Some(rest) => Cow::Borrowed(rest),
+        None if run.contains(['\'', '’']) => run.chars().filter(|c| *c != '\'' && *c != '’').collect(),
+        None => Cow::Borrowed(run),
     };
     let mut parts = 0;
     for word in plain.split('_').filter(|w| !w.is_empty()) {
@@ -301,30 +304,36 @@ fn compound(run: &str, buffer: &mut String, found: &mut impl FnMut(&str, f32)) {
         }
     }
     if parts > 1 && plain.is_ascii() && plain.len() <= LONGEST {
-        found(&plain.to_ascii_lowercase(), WHOLE);
+        buffer.clear();
+        buffer.push_str(&plain);
+        buffer.make_ascii_lowercase();
+        found(buffer, WHOLE);
     }
 }
 
 /// Parts of a camelCase word: cut before a capital that follows a small letter, and before the last of several capitals.
 fn humps(word: &str) -> impl Iterator<Item = &str> {
-    let bytes = word.as_bytes();
-    let mut cuts = vec![0];
-    if word.is_ascii() {
-        for i in 1..bytes.len() {
-            let (before, here) = (bytes[i - 1], bytes[i]);
-            let after_small = before.is_ascii_lowercase() && here.is_ascii_uppercase();
-            let last_capital = before.is_ascii_uppercase()
-                && here.is_ascii_uppercase()
-                && bytes.get(i + 1).is_some_and(u8::is_ascii_lowercase);
-            // A plural as in "APIs" is no new word.
-            let plural = last_capital && &bytes[i + 1..] == b"s";
-            if (after_small || last_capital) && !plural {
-                cuts.push(i);
-            }
+    let starts = |bytes: &[u8], i: usize| {
+        let (before, here) = (bytes[i - 1], bytes[i]);
+        let after_small = before.is_ascii_lowercase() && here.is_ascii_uppercase();
+        let last_capital = before.is_ascii_uppercase()
+            && here.is_ascii_uppercase()
+            && bytes.get(i + 1).is_some_and(u8::is_ascii_lowercase);
+        // A plural as in "APIs" is no new word.
+        let plural = last_capital && &bytes[i + 1..] == b"s";
+        (after_small || last_capital) && !plural
+    };
+    let (mut from, ascii) = (0, word.is_ascii());
+    std::iter::from_fn(move || {
+        let bytes = word.as_bytes();
+        if from >= bytes.len() {
+            return None;
         }
-    }
-    cuts.push(bytes.len());
-    (1..cuts.len()).map(move |i| &word[cuts[i - 1]..cuts[i]])
+        let next = (from + 1..bytes.len()).find(|i| ascii && starts(bytes, *i)).unwrap_or(bytes.len());
+        let part = &word[from..next];
+        from = next;
+        Some(part)
+    })
 }
 
 /// Letters beyond ASCII: accents off; scripts without spaces as pairs of characters.

@@ -86,7 +86,7 @@ impl Index {
     ) -> Result<Applied, IndexError> {
         self.store.follow()?;
         // A later change of the same id wins, as if they had been applied one by one.
-        let mut last: HashMap<&str, usize> = HashMap::new();
+        let mut last: HashMap<&str, usize, foldhash::fast::RandomState> = HashMap::default();
         for (i, change) in changes.iter().enumerate() {
             let (Change::Put(Document { id, .. }) | Change::Remove(id)) = change;
             last.insert(id, i);
