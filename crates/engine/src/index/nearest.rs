@@ -5,7 +5,8 @@
 //! process pays for every row it reads.
 
 use super::scan;
-use super::vectors::{Probe, Vectors, padded};
+use super::vectors::{Extent, Probe, Vectors, padded};
+use crate::threads;
 
 /// Up to this many vectors every one is compared in full.
 pub(super) const EXHAUSTIVE: usize = 20_000;
@@ -17,6 +18,11 @@ const REFINED: usize = 240;
 const SAMPLE: usize = 512;
 /// Vectors of the sample that lie together: a fresh process pays for every page it touches.
 const RUN: usize = 16;
+
+/// Rows of sign bits looked at in one go: few enough to stay near the processor.
+const ROWS: usize = 2_048;
+/// From so many vectors on, two threads look at them.
+const MANY: usize = 200_000;
 
 /// What a search among an owner's vectors found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,38 +54,40 @@ impl Vectors {
     }
 
     fn short(&self, probe: &Probe, limit: usize) -> Nearest {
-        let mut distances: Vec<u16> = Vec::with_capacity(self.count as usize);
-        let mut starts = Vec::with_capacity(self.extents.len());
-        for extent in &self.extents {
-            starts.push(distances.len());
-            scan::differing(self.path, self.bits(extent), &probe.bits, &mut distances);
-        }
-        let mut histogram = vec![0usize; padded(self.dims) + 1];
-        for d in &distances {
-            histogram[usize::from(*d).min(padded(self.dims))] += 1;
-        }
-        let wanted = SHORTLIST.max(limit);
-        let mut seen = 0;
-        let cut = histogram.iter().position(|n| {
-            seen += n;
-            seen >= wanted
-        });
-        let cut = cut.unwrap_or(padded(self.dims)) as u16;
-        let scale = Weights::of(probe);
-        let mut weighed = Vec::with_capacity(wanted * 2);
-        for (extent, start) in self.extents.iter().zip(&starts) {
-            let rows = self.bits(extent).chunks_exact(padded(self.dims) / 8);
-            let of_extent = distances.get(*start..).unwrap_or_default();
-            for (i, (distance, row)) in of_extent.iter().zip(rows).enumerate() {
-                if *distance <= cut {
-                    weighed.push((extent.first + i as u32, scale.weigh(row)));
-                }
-            }
-        }
+        let weighed = self.weighed(probe, SHORTLIST.max(limit), self.count as usize >= MANY);
         let refined = best(weighed, REFINED.max(limit)).into_iter();
         let found = refined.filter_map(|(number, _)| Some((number, self.cosine(probe, number)?))).collect();
         let (mean, spread) = spread_of(self.sample(probe).into_iter());
         Nearest { top: best(found, limit), mean, spread }
+    }
+
+    /// The vectors whose sign bits differ least, at least so many, each with what its bits weigh.
+    fn weighed(&self, probe: &Probe, wanted: usize, halved: bool) -> Vec<(u32, f32)> {
+        let weights = Weights::of(probe);
+        let look = |extents: &[Extent]| {
+            let mut list = Shortlist::new(padded(self.dims), wanted);
+            let mut distances = Vec::with_capacity(ROWS);
+            for extent in extents {
+                self.each_bits(extent, ROWS, |first, rows| {
+                    distances.clear();
+                    scan::differing(self.path, rows, &probe.bits, &mut distances);
+                    list.add(first, &distances, rows, &weights);
+                });
+            }
+            list
+        };
+        let (early, late) = self.extents.split_at(self.extents.len() / 2);
+        let lists = match halved {
+            true => <[Shortlist; 2]>::from(threads::both(|| look(late), || look(early))).to_vec(),
+            false => vec![look(&self.extents)],
+        };
+        let mut counts = vec![0; padded(self.dims) + 1];
+        for list in &lists {
+            counts.iter_mut().zip(&list.counts).for_each(|(all, some)| *all += some);
+        }
+        let cut = cut(&counts, wanted);
+        let near = lists.into_iter().flat_map(|list| list.near).filter(|one| one.0 <= cut);
+        near.map(|(_, number, weight)| (number, weight)).collect()
     }
 
     /// Cosines of vectors from all over, in runs that lie together.
@@ -104,6 +112,44 @@ impl Vectors {
         }
         sample
     }
+}
+
+/// The nearest by sign bits of the vectors seen so far. The more were seen, the nearer one must be, so whoever is let in is at least as near as the
+/// last of all that are wanted in the end.
+#[derive(Clone)]
+struct Shortlist {
+    /// How many vectors there are at each distance.
+    counts: Vec<usize>,
+    near: Vec<(u16, u32, f32)>,
+    wanted: usize,
+}
+
+impl Shortlist {
+    fn new(width: usize, wanted: usize) -> Shortlist {
+        Shortlist { counts: vec![0; width + 1], near: Vec::with_capacity(wanted * 4), wanted }
+    }
+
+    fn add(&mut self, first: u32, distances: &[u16], rows: &[u8], weights: &Weights) {
+        for distance in distances {
+            self.counts[usize::from(*distance)] += 1;
+        }
+        let cut = cut(&self.counts, self.wanted);
+        let width = rows.len() / distances.len().max(1);
+        for (i, distance) in distances.iter().enumerate().filter(|(_, distance)| **distance <= cut) {
+            let row = &rows[i * width..(i + 1) * width];
+            self.near.push((*distance, first + i as u32, weights.weigh(row)));
+        }
+    }
+}
+
+/// The distance up to which there are as many as wanted.
+fn cut(counts: &[usize], wanted: usize) -> u16 {
+    let mut seen = 0;
+    let cut = counts.iter().position(|n| {
+        seen += n;
+        seen >= wanted
+    });
+    cut.unwrap_or(counts.len()) as u16
 }
 
 /// What every byte of sign bits says about the nearness to a question.
@@ -149,4 +195,54 @@ fn spread_of(values: impl Iterator<Item = f32>) -> (f32, f32) {
     let mean = sum / f64::from(n.max(1));
     let variance = (squares / f64::from(n.max(1)) - mean * mean).max(0.0);
     (mean as f32, variance.sqrt() as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::vectors::{Access, Slot, extent_bytes, put};
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn the_shortlist_holds_whoever_differs_least_however_it_is_made(
+            vectors in proptest::collection::vec(proptest::collection::vec(-1f32..1.0, 64), 1..400),
+            question in proptest::collection::vec(-1f32..1.0, 64),
+            wanted in 1usize..60,
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("vectors");
+            let file = std::fs::File::options().create_new(true).read(true).write(true).open(&path).unwrap();
+            let slots: Vec<Slot> = vectors.iter().map(|v| Slot::of(v)).collect();
+            let (mut extents, mut at) = (Vec::new(), 0);
+            for (n, some) in slots.chunks(100).enumerate() {
+                let extent = Extent { first: n as u32 * 100, room: 100, at };
+                at += extent_bytes(100, 64).next_multiple_of(4096);
+                file.set_len(at).unwrap();
+                put(&file, &extent, extent.first, some.iter()).unwrap();
+                extents.push(extent);
+            }
+            let probe = Probe::of(&question);
+            let bits = |v: &[f32]| Probe::of(v).bits;
+            let distance = |v: &[f32]| bits(v).iter().zip(&probe.bits).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
+            let distances: Vec<u32> = vectors.iter().map(|v| distance(v)).collect();
+            let mut sorted = distances.clone();
+            sorted.sort_unstable();
+            let cut = sorted.get(wanted - 1).copied().unwrap_or(u32::MAX);
+            let near: Vec<u32> = (0..).zip(&distances).filter(|(_, d)| **d <= cut).map(|(n, _)| n).collect();
+            for access in [Access::Once, Access::Often] {
+                // More documents than there are vectors, so that single rows are read.
+                let mut there = Vectors::open(&path, extents.clone(), 64, EXHAUSTIVE as u32 + 1, access);
+                there.count = vectors.len() as u32;
+                for halved in [false, true] {
+                    let mut found: Vec<u32> = there.weighed(&probe, wanted, halved).into_iter().map(|one| one.0).collect();
+                    found.sort_unstable();
+                    prop_assert_eq!(&found, &near);
+                }
+            }
+        }
+    }
 }

@@ -209,17 +209,12 @@ impl Vectors {
         vectors
     }
 
-    /// Has at hand what every question looks at: all of few vectors, of many the sign bits.
+    /// Has at hand what every question looks at where there are few vectors: all of them.
     fn fetch(&self) {
-        let Some(map) = &self.map else { return };
+        let Some(map) = self.map.as_ref().filter(|_| self.rows.is_none()) else { return };
         for extent in &self.extents {
-            let (row, used) = (padded(self.dims), self.used(extent));
-            let (at, len) = match self.rows {
-                None => (self.cells_at(extent, 0), used * row),
-                Some(_) => (extent.at + u64::from(extent.room) * 4, used * row / 8),
-            };
-            if let Ok(at) = usize::try_from(at) {
-                mapped::fetch(map, at, len);
+            if let Ok(at) = usize::try_from(self.cells_at(extent, 0)) {
+                mapped::fetch(map, at, self.used(extent) * padded(self.dims));
             }
         }
     }
@@ -237,8 +232,23 @@ impl Vectors {
         self.section(extent.at, self.used(extent) * 4)
     }
 
-    pub(super) fn bits(&self, extent: &Extent) -> &[u8] {
-        self.section(extent.at + u64::from(extent.room) * 4, self.used(extent) * padded(self.dims) / 8)
+    /// Calls `look` with rows of sign bits, so many at a time, and the number of the first of them.
+    pub(super) fn each_bits(&self, extent: &Extent, rows: usize, mut look: impl FnMut(u32, &[u8])) {
+        let (width, used) = (padded(self.dims) / 8, self.used(extent));
+        let mut read = Vec::new();
+        for from in (0..used).step_by(rows) {
+            let len = rows.min(used - from) * width;
+            let at = extent.at + u64::from(extent.room) * 4 + (from * width) as u64;
+            let bits = match &self.rows {
+                None => self.section(at, len),
+                // Copied piece by piece into the same room: for one question that costs less than mapping all of them.
+                Some(file) => {
+                    read.resize(len, 0);
+                    if read_at(file, &mut read, at).is_ok() { read.as_slice() } else { &[] }
+                }
+            };
+            look(extent.first + from as u32, bits);
+        }
     }
 
     fn cells(&self, extent: &Extent, from: usize, count: usize) -> &[u8] {

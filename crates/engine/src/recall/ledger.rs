@@ -7,14 +7,18 @@
 use super::answer::Recalled;
 use crate::files::{self, Mode};
 use crate::project::Project;
-use heirloom_core::fault::Result;
+use heirloom_core::fault::{Fault, Result};
 use heirloom_core::{hash, time};
-use memchr::{memchr, memmem, memrchr};
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
 /// A ledger that has grown this large becomes the old one.
 const FILE_MAX: u64 = 512 << 10;
+
+/// Bytes of it that are read in one go.
+const AT_ONCE: usize = 32 << 10;
 const FILE: &str = "ledger.jsonl";
 const OLD_FILE: &str = "ledger.1.jsonl";
 
@@ -120,15 +124,19 @@ fn lines_with(project: &Project, part: &str) -> Result<Vec<Line>> {
         return Ok(Vec::new());
     }
     let wanted = memmem::Finder::new(part);
-    let mut lines = Vec::new();
+    let (mut lines, mut line) = (Vec::new(), Vec::new());
     for name in [OLD_FILE, FILE] {
-        let bytes = files::read_tail(&project.local()?.path(name), 2 * FILE_MAX)?.unwrap_or_default();
-        let mut rest = 0;
-        while let Some(at) = wanted.find(&bytes[rest..]).filter(|_| rest < bytes.len()) {
-            let at = rest + at;
-            let start = memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
-            rest = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |more| at + more + 1);
-            lines.extend(serde_json::from_slice::<Line>(&bytes[start..rest]));
+        let path = project.local()?.path(name);
+        let Some((mut file, size)) = files::open_if_there(&path)? else { continue };
+        let cannot = |e: std::io::Error| Fault::io(&path, "read", &e);
+        file.seek(SeekFrom::Start(size.saturating_sub(2 * FILE_MAX))).map_err(cannot)?;
+        // Line by line: a prompt would pay for every page of a file that is read whole.
+        let mut rest = BufReader::with_capacity(AT_ONCE, file.take(2 * FILE_MAX));
+        while rest.read_until(b'\n', &mut line).map_err(cannot)? > 0 {
+            if wanted.find(&line).is_some() {
+                lines.extend(serde_json::from_slice::<Line>(&line));
+            }
+            line.clear();
         }
     }
     Ok(lines)
