@@ -2,15 +2,17 @@
 //!
 //! Comes in: two closures, or a list and what to do with a part of it. Goes out: the results. Never here: a thread that outlives the call, or more than one.
 
-/// Runs the first on a thread of its own and the second here.
-pub(crate) fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+/// Runs the first on a thread of its own and the second here; where no thread can be had, one after the other.
+pub(crate) fn both<A: Send, B>(first: impl Fn() -> A + Sync, second: impl FnOnce() -> B) -> (A, B) {
     std::thread::scope(|scope| {
-        let thread = scope.spawn(first);
+        let thread = std::thread::Builder::new().spawn_scoped(scope, &first);
         let second = second();
-        match thread.join() {
-            Ok(first) => (first, second),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
+        let first = match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(first)) => first,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => first(),
+        };
+        (first, second)
     })
 }
 
@@ -26,8 +28,12 @@ pub(crate) fn halves<T: Sync, R: Send>(all: &[T], work: impl Fn(&[T], &mut Vec<R
         return found;
     }
     let (early, late) = all.split_at(all.len() / 2);
-    let mut more = Vec::with_capacity(late.len());
-    both(|| work(late, &mut more), || work(early, &mut found));
+    let later = || {
+        let mut more = Vec::with_capacity(late.len());
+        work(late, &mut more);
+        more
+    };
+    let (mut more, ()) = both(later, || work(early, &mut found));
     found.append(&mut more);
     found
 }

@@ -233,6 +233,15 @@ impl Rows {
     }
 }
 
+/// Drops the names that no card has any more: a scope may say what was forgotten.
+pub(super) fn drop_names(tx: &Transaction<'_>) -> Result<(), IndexError> {
+    tx.execute(
+        "delete from name where text not in (select kind from card union select scope from card)",
+        [],
+    )?;
+    Ok(())
+}
+
 /// Empties the row of a document that is gone.
 pub(super) fn wipe(tx: &Transaction<'_>, folder: &Path, part: i64, number: u32) -> Result<(), IndexError> {
     let place = tx

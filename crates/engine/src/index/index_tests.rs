@@ -175,7 +175,8 @@ fn what_was_forgotten_is_in_no_file() {
         (0..300).map(|i| put(&format!("m{i}"), &format!("harmless filler {i}"))).collect();
     all.push(put("x", "the zanzibarquartz location is known"));
     index.apply("me", &all, Some(&model), &[]).unwrap();
-    index.apply("me", &[put("y", "more zanzibarquartz rumours")], Some(&model), &[]).unwrap();
+    let scoped = Document { scope: "file:zanzibar.md".into(), ..doc("y", "more zanzibarquartz rumours") };
+    index.apply("me", &[Change::Put(scoped)], Some(&model), &[]).unwrap();
     assert_eq!(index.forget("me", &["x", "y", "none"]).unwrap().removed, 2);
     assert!(found(&mut index, "me", "zanzibarquartz").is_empty());
     for entry in fs::read_dir(dir.path()).unwrap().flatten() {
@@ -187,6 +188,20 @@ fn what_was_forgotten_is_in_no_file() {
         }
     }
     assert_eq!(found(&mut index, "me", "harmless").len(), 20);
+}
+
+#[test]
+fn the_log_is_empty_after_the_last_has_closed_even_if_that_one_only_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Index::open(dir.path()).unwrap();
+    writer.apply("me", &[put("a", "some text")], None, &[]).unwrap();
+    let mut reader = Index::open(dir.path()).unwrap();
+    assert_eq!(found(&mut reader, "me", "text"), ["a"]);
+    let log = || fs::metadata(dir.path().join("recall.db-wal")).unwrap().len();
+    assert!(log() > 0);
+    drop(writer);
+    drop(reader);
+    assert_eq!(log(), 0);
 }
 
 #[test]

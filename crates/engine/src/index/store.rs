@@ -98,8 +98,10 @@ impl Store {
         if version != VERSION {
             return Ok(None);
         }
-        // The log stays, empty, where the last to close would otherwise remove it: making it anew is a good part of what a prompt costs.
+        // The log stays where the last to close would otherwise remove it: making it anew is a good part of what a prompt costs. It stays empty,
+        // whoever is the last: what was forgotten must not lie in it.
         db.file_control(None::<&str>, FileControl::PersistWal(&mut 1))?;
+        db.execute_batch("pragma journal_size_limit = 0")?;
         db.set_prepared_statement_cache_capacity(64);
         Ok(Some(Self { db, folder: folder.to_owned(), identity: before, mapped: false, written: false }))
     }
@@ -109,7 +111,7 @@ impl Store {
         if !self.written {
             self.db.execute_batch(
                 "pragma synchronous = normal; pragma cache_size = -8192; pragma temp_store = memory;
-                 pragma secure_delete = on; pragma wal_autocheckpoint = 2000; pragma journal_size_limit = 0;",
+                 pragma secure_delete = on; pragma wal_autocheckpoint = 2000;",
             )?;
             self.written = true;
         }

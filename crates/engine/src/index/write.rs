@@ -243,6 +243,7 @@ impl Index {
                 cut_posting(&tx, part.part, term, number_of(key))?;
             }
         }
+        cards::drop_names(&tx)?;
         tx.prepare_cached("update part set docs = ?2, words = ?3 where part = ?1")?
             .execute(params![part.part, part.docs, part.words])?;
         tx.commit()?;
