@@ -327,3 +327,13 @@ pub(crate) fn terminal() -> (OwnedFd, OwnedFd) {
     let slave = open(&*name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap();
     (master, slave)
 }
+
+/// Waits for what another process does in its own time; a minute is too long on any machine.
+#[track_caller]
+pub(crate) fn until(what: &str, done: impl Fn() -> bool) {
+    let began = std::time::Instant::now();
+    while !done() {
+        assert!(began.elapsed().as_secs() < 60, "it never came that {what}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}

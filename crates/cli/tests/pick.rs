@@ -84,7 +84,7 @@ impl Terminal {
     /// Types, once the screen shows what is waited for; what was on it before does not count.
     #[track_caller]
     fn when(&mut self, shown: &str, typed: &str) -> &mut Terminal {
-        for _ in 0..300 {
+        for _ in 0..2_000 {
             // The last picture only.
             let last = self.screen.lock().unwrap().rsplit("\x1b[H").next().unwrap_or_default().to_owned();
             if last.contains(shown) && last.contains("Esc leaves") {

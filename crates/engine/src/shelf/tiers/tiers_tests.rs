@@ -210,6 +210,24 @@ fn many_users_never_see_each_other() {
 }
 
 #[test]
+fn a_fresh_database_is_made_by_whoever_comes_first() {
+    for _ in 0..10 {
+        let dir = tempfile::tempdir().unwrap();
+        let start = std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let engine = reopened(dir.path()).at("ada", "2026-03-01T12:00:00Z");
+                    start.wait();
+                    tiers(&engine).add_episode(Turn::of(Role::User, "a first turn"), OWNER).unwrap();
+                });
+            }
+        });
+        assert_eq!(tiers(&stage(dir.path()).of("ada")).verify_audit().unwrap(), 8);
+    }
+}
+
+#[test]
 fn eight_threads_write_one_chain() {
     let dir = tempfile::tempdir().unwrap();
     // Each thread has a store of its own, as processes have.

@@ -5,7 +5,7 @@
 
 use super::super::UserContext;
 use super::super::event::{Event, Head, Line};
-use crate::files::{self, Mode};
+use crate::files::{self, Lock, Mode};
 use crate::index::Index;
 use heirloom_core::{Code, Fault, fault::Result};
 use rusqlite::config::DbConfig;
@@ -51,17 +51,14 @@ impl Database {
         if !make && !path.exists() {
             return Ok(None);
         }
-        files::make_folder(folder, Mode::Private)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut db = Connection::open_with_flags(&path, flags).map_err(fault)?;
-        db.busy_timeout(BUSY).map_err(fault)?;
+        if !path.exists() {
+            first(folder, &path)?;
+        }
+        let mut db = connect(&path)?;
         // Nothing is written back by chance: not when a connection closes, not in the middle of a read's audit line.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fault)?;
         db.execute_batch(
-            "pragma journal_mode = wal; pragma synchronous = full; pragma secure_delete = on; pragma temp_store = memory;
-             pragma wal_autocheckpoint = 0; pragma cache_size = -4096; pragma mmap_size = 268435456;",
+            "pragma synchronous = full; pragma secure_delete = on; pragma temp_store = memory; pragma wal_autocheckpoint = 0; pragma cache_size = -4096; pragma mmap_size = 268435456;",
         )
         .map_err(fault)?;
         db.set_prepared_statement_cache_capacity(32);
@@ -170,6 +167,35 @@ pub(super) fn append(tx: &Transaction<'_>, who: &UserContext, events: &[Event]) 
     Ok(head)
 }
 
+fn connect(path: &Path) -> Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(fault)?;
+    db.busy_timeout(BUSY).map_err(fault)?;
+    Ok(db)
+}
+
+/// Makes the database, under a lock and another name: SQLite does not wait its turn when two switch a fresh file to a log.
+fn first(folder: &Path, path: &Path) -> Result<()> {
+    files::make_folder(folder, Mode::Private)?;
+    let _lock = Lock::acquire(&folder.join("memory.lock"), BUSY)?;
+    if path.exists() {
+        return Ok(());
+    }
+    let beside = folder.join("memory.db.new");
+    for left in ["memory.db.new", "memory.db.new-wal", "memory.db.new-shm"] {
+        // What a killed process left.
+        let _ = std::fs::remove_file(folder.join(left));
+    }
+    let mut db = connect(&beside)?;
+    migrate(&mut db, &beside)?;
+    // Closing the only connection writes the log back and removes it.
+    db.close().map_err(|(_, e)| fault(e))?;
+    std::fs::rename(&beside, path).map_err(|e| Fault::io(path, "make", &e))?;
+    let made = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    made.map_err(|e| Fault::io(folder, "make", &e))
+}
+
 /// Adds what this version has and the file has not. Two processes may come here at once; the second finds it done.
 fn migrate(db: &mut Connection, path: &Path) -> Result<()> {
     let version =
@@ -183,6 +209,7 @@ fn migrate(db: &mut Connection, path: &Path) -> Result<()> {
     if now == newest {
         return Ok(());
     }
+    db.execute_batch("pragma journal_mode = wal").map_err(fault)?;
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
     let done = version(&tx)?;
     for step in STEPS.iter().skip(done.unsigned_abs() as usize) {
