@@ -60,12 +60,12 @@ fn wanted(words: &[String]) -> Result<Wanted, String> {
 
 /// What a set holds.
 #[derive(Default)]
-struct Set {
-    units: Vec<Value>,
-    queries: Vec<Value>,
+pub(crate) struct Set {
+    pub(crate) units: Vec<Value>,
+    pub(crate) queries: Vec<Value>,
 }
 
-fn read(path: &Path) -> Result<Set, String> {
+pub(crate) fn read(path: &Path) -> Result<Set, String> {
     let output = Command::new("gzip").arg("-dc").arg(path).output().map_err(|e| format!("gzip: {e}"))?;
     if !output.status.success() {
         return Err(format!("`{}` cannot be read", path.display()));
@@ -82,7 +82,7 @@ fn read(path: &Path) -> Result<Set, String> {
     Ok(set)
 }
 
-fn text<'v>(record: &'v Value, key: &str) -> &'v str {
+pub(crate) fn text<'v>(record: &'v Value, key: &str) -> &'v str {
     record.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 

@@ -4,12 +4,12 @@
 
 use super::{OWNER, middle, said, timed};
 use crate::Outcome;
+use crate::retrieval::{read, text};
 use heirloom_engine::index::embed::builtin::Builtin;
 use heirloom_engine::index::embed::{Detail, Embedder};
 use heirloom_engine::index::{Change, Document, Index};
-use serde_json::Value;
 use std::collections::HashSet;
-use std::process::Command;
+use std::path::Path;
 
 /// Sentences that are put, and questions asked.
 const SENTENCES: usize = 100_000;
@@ -23,17 +23,16 @@ pub(super) fn run(sets: &[String]) -> Outcome {
     let (mut sentences, mut questions) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     for set in sets {
-        let output = Command::new("gzip").args(["-dc", set]).output().map_err(said)?;
-        for line in output.stdout.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-            let record: Value = serde_json::from_slice(line).map_err(said)?;
-            let text = record.get("text").and_then(Value::as_str).unwrap_or_default();
-            if record["kind"] == "query" {
-                questions.push(text.to_owned());
-                continue;
-            }
-            let cut = text.split(['.', '!', '?', '\n']).map(str::trim).filter(|s| s.len() >= SHORTEST);
-            sentences.extend(cut.filter(|s| seen.insert((*s).to_owned())).map(str::to_owned));
+        let set = read(Path::new(set))?;
+        questions.extend(set.queries.iter().map(|query| text(query, "text").to_owned()));
+        for unit in &set.units {
+            let cut = text(unit, "text").split(['.', '!', '?', '\n']).map(str::trim);
+            let whole = cut.filter(|s| s.len() >= SHORTEST && seen.insert((*s).to_owned()));
+            sentences.extend(whole.map(str::to_owned));
         }
+    }
+    if sentences.is_empty() || questions.is_empty() {
+        return Err(super::USAGE.to_owned());
     }
     sentences.truncate(SENTENCES);
     questions.truncate(QUESTIONS);
