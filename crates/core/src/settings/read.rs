@@ -51,7 +51,7 @@ pub(super) fn lookup<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
 
 /// The value without any layer.
 pub(super) fn default(key: &Key, name: &str) -> Option<Value> {
-    let category = key.matches(name).flatten();
+    let category = if key.name.contains('*') { key.matches(name).flatten() } else { None };
     let row = category.and_then(Kind::built_in).and_then(|kind| kind.row().copied());
     match (key.name, row) {
         ("categories.*.folder", Some(row)) => Some(json!(row.folder)),
@@ -59,7 +59,13 @@ pub(super) fn default(key: &Key, name: &str) -> Option<Value> {
         ("categories.*.max_retained", Some(row)) if row.max_retained > 0 => Some(json!(row.max_retained)),
         ("triage.thresholds.*", Some(row)) => Some(json!(row.threshold)),
         ("triage.parallel.category_models.*", Some(row)) => Some(json!(row.model)),
-        _ => serde_json::from_str(key.default).ok(),
+        // Most defaults are one of two words or none; parsing them all was a good part of what a hook cost.
+        _ => match key.default {
+            "" => None,
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            other => serde_json::from_str(other).ok(),
+        },
     }
 }
 
@@ -305,41 +311,48 @@ fn one_of(words: &[&str]) -> String {
 
 /// Warns about every name in a document that is no setting.
 pub(super) fn unknown_names(origin: Origin, document: &Value, warnings: &mut Vec<Warning>) {
-    fn walk(prefix: &str, value: &Value, origin: Origin, warnings: &mut Vec<Warning>) {
+    /// `rows` are the keys that begin like `prefix`, each with what comes after that.
+    fn walk(
+        prefix: &str,
+        rows: &[(&'static Key, &'static str)],
+        value: &Value,
+        origin: Origin,
+        warnings: &mut Vec<Warning>,
+    ) {
         let Some(object) = value.as_object() else { return };
         for (part, inner) in object {
             let name = if prefix.is_empty() { part.clone() } else { format!("{prefix}.{part}") };
-            let lower = name.to_lowercase();
-            if Key::find(&lower).is_some() {
+            let lower = part.to_lowercase();
+            let below: Vec<(&Key, &str)> = match lower.is_empty() || lower.contains('.') {
+                true => Vec::new(),
+                false => rows.iter().filter_map(|(key, rest)| Some((*key, after(rest, &lower)?))).collect(),
+            };
+            if below.iter().any(|(_, rest)| rest.is_empty()) {
                 continue;
             }
-            if KEYS.iter().any(|key| is_group(key.name, &lower)) {
+            if !below.is_empty() {
                 if inner.is_object() {
-                    walk(&name, inner, origin, warnings);
+                    walk(&name, &below, inner, origin, warnings);
                 } else {
                     let message = "expected an object; the value is ignored".to_owned();
                     warnings.push(Warning { name, origin, message });
                 }
                 continue;
             }
-            let near = suggestion(&lower).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let near = suggestion(&name.to_lowercase())
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
             warnings.push(Warning { name, origin, message: format!("there is no such setting{near}") });
         }
     }
-    walk("", document, origin, warnings);
+    let rows: Vec<(&Key, &str)> = KEYS.iter().map(|key| (key, key.name)).collect();
+    walk("", &rows, document, origin, warnings);
 }
 
-/// Whether `name` is an inner node on the way to a key.
-fn is_group(key: &str, name: &str) -> bool {
-    let mut key_parts = key.split('.');
-    for part in name.split('.') {
-        match key_parts.next() {
-            Some("*") => {}
-            Some(key_part) if key_part == part => {}
-            _ => return false,
-        }
-    }
-    key_parts.next().is_some()
+/// What of a dotted name comes after its first part, if that is `part`; a `*` is any part.
+fn after(rest: &'static str, part: &str) -> Option<&'static str> {
+    let rest = rest.strip_prefix('*').or_else(|| rest.strip_prefix(part))?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
 }
 
 /// The setting whose name is nearest, if it is near at all.

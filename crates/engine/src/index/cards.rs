@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use memmap2::Mmap;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -14,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use super::document::{Card, Role, Status, Trust};
 use super::error::IndexError;
 use super::mapped;
+use super::numbered::ByNumber;
 use super::vectors::{next_room, read_at, write_at};
 
 /// The file's name.
@@ -84,15 +86,15 @@ fn packed(card: &Card, kind: i64, scope: i64) -> Option<Row> {
 
 /// Names of kinds and scopes by the numbers that stand for them.
 #[derive(Debug, Default)]
-struct Names(HashMap<i64, Option<String>>);
+struct Names(ByNumber<Option<Arc<str>>>);
 
 impl Names {
-    fn get(&mut self, db: &Connection, number: i64) -> Result<Option<String>, IndexError> {
+    fn get(&mut self, db: &Connection, number: u32) -> Result<Option<Arc<str>>, IndexError> {
         if let Some(known) = self.0.get(&number) {
             return Ok(known.clone());
         }
         let mut statement = db.prepare_cached("select text from name where n = ?1")?;
-        let text: Option<String> = statement.query_row([number], |r| r.get(0)).optional()?;
+        let text: Option<Arc<str>> = statement.query_row([number], |r| r.get(0)).optional()?;
         self.0.insert(number, text.clone());
         Ok(text)
     }
@@ -127,8 +129,8 @@ impl Cards {
     pub(super) fn card(&self, db: &Connection, number: u32) -> Result<Option<Card>, IndexError> {
         let Some(row) = self.row(number).filter(|row| row[0] & THERE != 0) else { return Ok(None) };
         let mut names = self.names.borrow_mut();
-        let kind = names.get(db, i64::from(row[1]))?;
-        let scope = names.get(db, i64::from(u16::from_le_bytes([row[2], row[3]])))?;
+        let kind = names.get(db, u32::from(row[1]))?;
+        let scope = names.get(db, u32::from(u16::from_le_bytes([row[2], row[3]])))?;
         let (Some(kind), Some(scope)) = (kind, scope) else { return Ok(None) };
         let (at, group) = row[8..].split_at(4);
         let (Ok(at), Ok(group)) = (at.try_into(), group.try_into()) else { return Ok(None) };

@@ -3,6 +3,8 @@
 //! A document is a copy of what a shelf holds, in the words the index needs; the index never hands it back
 //! changed. Times are seconds since 1970 in UTC.
 
+use std::sync::Arc;
+
 /// How far a memory is trusted: by the channel it came through, never by what it says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trust {
@@ -176,7 +178,7 @@ pub struct Card {
     /// When it happened.
     pub occurred_at: i64,
     /// Kind.
-    pub kind: String,
+    pub kind: Arc<str>,
     /// Trust.
     pub trust: Trust,
     /// Status.
@@ -186,7 +188,7 @@ pub struct Card {
     /// Confidence.
     pub confidence: f32,
     /// Scope.
-    pub scope: String,
+    pub scope: Arc<str>,
     /// Whose words it holds.
     pub role: Role,
     /// Fingerprint of the speaker's first name, 0 for none.
@@ -201,12 +203,12 @@ impl Card {
             group: 0,
             position: document.position,
             occurred_at: document.occurred_at,
-            kind: document.kind.clone(),
+            kind: document.kind.as_str().into(),
             trust: document.trust,
             status: document.status,
             length: 0,
             confidence: document.confidence,
-            scope: document.scope.clone(),
+            scope: document.scope.as_str().into(),
             role: document.role,
             speaker: 0,
         }

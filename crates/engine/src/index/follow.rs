@@ -411,6 +411,9 @@ impl<'a> Follow<'a> {
     /// A few of the vectors that are still missing: after a change of model, or of many files at once.
     fn embed(&mut self, chosen: Option<&Chosen>, look: Look) -> Result<()> {
         let Some(model) = chosen else { return Ok(()) };
+        if self.marks.is_empty() && self.mark(COMPLETE) == Some(model.space().model.as_str()) {
+            return Ok(());
+        }
         let limit = match (model.is_quick(), look) {
             (true, _) => usize::MAX,
             (false, Look::Thorough) => 8 * AT_ONCE,

@@ -227,6 +227,32 @@ fn spaces_are_never_mixed() {
 }
 
 #[test]
+fn what_came_while_others_were_embedded_does_not_count_as_embedded() {
+    /// Another process looks at the shelves while the model works: what was put before is put anew.
+    struct Slow(Builtin, std::path::PathBuf);
+    impl Embedder for Slow {
+        fn space(&self) -> &embed::Space {
+            self.0.space()
+        }
+        fn embed(&self, texts: &[&str], detail: Detail) -> Result<Vec<Embedding>, EmbedError> {
+            let mut other = Index::open(&self.1).unwrap();
+            other.apply("me", &[put("a", "first, once more")], None, &[]).unwrap();
+            self.0.embed(texts, detail)
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut index = Index::open(dir.path()).unwrap();
+    index.apply("me", &[put("a", "first"), put("b", "second")], None, &[]).unwrap();
+    let slow = Slow(Builtin::open().unwrap(), dir.path().to_owned());
+    assert_eq!(index.embed_missing("me", &slow, 9).unwrap(), 0);
+    assert_eq!(index.note_complete("me", slow.space(), "all").unwrap(), 1);
+    assert_eq!(index.mark("all").unwrap(), None);
+    assert_eq!(index.embed_missing("me", &slow.0, 9).unwrap(), 0);
+    assert_eq!(index.note_complete("me", slow.space(), "all").unwrap(), 0);
+    assert_eq!(index.mark("all").unwrap().as_ref(), Some(&slow.space().model));
+}
+
+#[test]
 fn ten_that_open_a_fresh_folder_at_once_all_get_the_same_index() {
     let dir = tempfile::tempdir().unwrap();
     std::thread::scope(|scope| {

@@ -45,19 +45,24 @@ impl Vectors {
     }
 
     fn all(&self, probe: &Probe, limit: usize) -> Nearest {
-        let mut found = Vec::with_capacity(self.count as usize);
+        let (mut near, mut spread) = (Near::new(limit), Spread::default());
         for extent in &self.extents {
-            self.compare(probe, extent, 0, self.used(extent), |number, cosine| found.push((number, cosine)));
+            self.compare(probe, extent, 0, self.used(extent), |number, cosine| {
+                spread.add(cosine);
+                near.add(number, cosine);
+            });
         }
-        let (mean, spread) = spread_of(found.iter().map(|f| f.1));
-        Nearest { top: best(found, limit), mean, spread }
+        let (mean, spread) = spread.of_all();
+        Nearest { top: best(near.found, limit), mean, spread }
     }
 
     fn short(&self, probe: &Probe, limit: usize) -> Nearest {
         let weighed = self.weighed(probe, SHORTLIST.max(limit), self.count as usize >= MANY);
         let refined = best(weighed, REFINED.max(limit)).into_iter();
         let found = refined.filter_map(|(number, _)| Some((number, self.cosine(probe, number)?))).collect();
-        let (mean, spread) = spread_of(self.sample(probe).into_iter());
+        let mut spread = Spread::default();
+        self.sample(probe).into_iter().for_each(|cosine| spread.add(cosine));
+        let (mean, spread) = spread.of_all();
         Nearest { top: best(found, limit), mean, spread }
     }
 
@@ -185,16 +190,53 @@ fn best(mut found: Vec<(u32, f32)>, limit: usize) -> Vec<(u32, f32)> {
     found
 }
 
-fn spread_of(values: impl Iterator<Item = f32>) -> (f32, f32) {
-    let (mut n, mut sum, mut squares) = (0u32, 0f64, 0f64);
-    for v in values {
-        n += 1;
-        sum += f64::from(v);
-        squares += f64::from(v) * f64::from(v);
+/// The nearest of the vectors seen so far, and some more. Nearly all of many vectors are turned away by one comparison.
+struct Near {
+    found: Vec<(u32, f32)>,
+    limit: usize,
+    /// The cosine of the last of the nearest, once there are enough.
+    least: f32,
+}
+
+impl Near {
+    fn new(limit: usize) -> Near {
+        Near { found: Vec::with_capacity(limit * 2), limit, least: f32::NEG_INFINITY }
     }
-    let mean = sum / f64::from(n.max(1));
-    let variance = (squares / f64::from(n.max(1)) - mean * mean).max(0.0);
-    (mean as f32, variance.sqrt() as f32)
+
+    /// Vectors come in the order of their numbers, so of equal ones those that were here first stay.
+    fn add(&mut self, number: u32, cosine: f32) {
+        if cosine > self.least && self.limit > 0 {
+            self.found.push((number, cosine));
+            if self.found.len() == self.limit * 2 {
+                self.found = best(std::mem::take(&mut self.found), self.limit);
+                self.found.reserve(self.limit);
+                self.least = self.found.last().map_or(self.least, |last| last.1);
+            }
+        }
+    }
+}
+
+/// How values are spread.
+#[derive(Default)]
+struct Spread {
+    count: u32,
+    sum: f64,
+    squares: f64,
+}
+
+impl Spread {
+    fn add(&mut self, value: f32) {
+        self.count += 1;
+        self.sum += f64::from(value);
+        self.squares += f64::from(value) * f64::from(value);
+    }
+
+    /// Mean and standard deviation.
+    fn of_all(&self) -> (f32, f32) {
+        let mean = self.sum / f64::from(self.count.max(1));
+        let variance = (self.squares / f64::from(self.count.max(1)) - mean * mean).max(0.0);
+        (mean as f32, variance.sqrt() as f32)
+    }
 }
 
 #[cfg(test)]
@@ -203,6 +245,19 @@ mod tests {
 
     use super::super::vectors::{Access, Slot, extent_bytes, put};
     use super::*;
+
+    proptest! {
+        #[test]
+        fn turning_vectors_away_loses_none_of_the_nearest(
+            cosines in proptest::collection::vec((-9i8..9).prop_map(|n| f32::from(n) / 9.0), 0..300),
+            limit in 0usize..40,
+        ) {
+            let all: Vec<(u32, f32)> = (0..).zip(cosines).collect();
+            let mut near = Near::new(limit);
+            all.iter().for_each(|(number, cosine)| near.add(*number, *cosine));
+            prop_assert_eq!(best(near.found, limit), best(all, limit));
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]

@@ -38,10 +38,11 @@ pub(crate) struct Member {
     pub(crate) length: u32,
 }
 
-/// What of its row makes a card.
-const CARD: &str = "grp, pos, at, kind, trust, status, len, sure, scope, role, card.speaker";
+/// What of a row makes a card.
+const CARD: &str =
+    "select grp, pos, at, kind, trust, status, len, sure, scope, role, speaker from card where key = ?1";
 
-/// The card in a row that begins with [`CARD`].
+/// The card in a row of [`CARD`].
 fn card_in(r: &rusqlite::Row<'_>, number: u32) -> rusqlite::Result<Card> {
     Ok(Card {
         number,
@@ -68,6 +69,39 @@ pub(crate) fn extents(db: &Connection, space: i64, part: i64) -> Result<Vec<Exte
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The vectors of one part in a space, if there are any.
+pub(crate) fn vectors_of(
+    db: &Connection,
+    folder: &std::path::Path,
+    part: i64,
+    next: u32,
+    space: &Space,
+    access: Access,
+) -> Result<Option<Vectors>, IndexError> {
+    let stored: Option<(i64, String)> = db
+        .prepare_cached("select space, file from space where model = ?1 and dims = ?2")?
+        .query_row(params![space.model, space.dims], |r| Ok((r.get(0)?, r.get(1)?)))
+        .optional()?;
+    let Some((id, file)) = stored else { return Ok(None) };
+    let extents = extents(db, id, part)?;
+    Ok(Some(Vectors::open(&folder.join(file), extents, space.dims, next, access)))
+}
+
+/// The documents of a part that have none of these vectors.
+pub(crate) fn lacking(db: &Connection, part: i64, vectors: Option<&Vectors>) -> Result<Vec<u32>, IndexError> {
+    let mut statement =
+        db.prepare_cached("select key from card where key >= ?1 and key < ?2 order by key")?;
+    let keys = statement.query_map(params![key_of(part, 0), key_of(part + 1, 0)], |r| r.get(0))?;
+    let mut missing = Vec::new();
+    for key in keys {
+        let number = number_of(key?);
+        if !vectors.is_some_and(|v| v.has(number)) {
+            missing.push(number);
+        }
+    }
+    Ok(missing)
+}
+
 impl<'a> Reader<'a> {
     pub(crate) fn open(
         db: &'a Connection,
@@ -82,22 +116,10 @@ impl<'a> Reader<'a> {
             .query_row([owner], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, i64>(2)?, r.get(3)?)))
             .optional()?;
         let (part, next, docs, words) = found.unwrap_or((-1, 0, 0, 0));
-        let mut vectors = None;
-        if let Some(space) = space {
-            let stored: Option<(i64, String)> = tx
-                .prepare_cached("select space, file from space where model = ?1 and dims = ?2")?
-                .query_row(params![space.model, space.dims], |r| Ok((r.get(0)?, r.get(1)?)))
-                .optional()?;
-            if let Some((id, file)) = stored {
-                vectors = Some(Vectors::open(
-                    &folder.join(file),
-                    extents(&tx, id, part)?,
-                    space.dims,
-                    next,
-                    access,
-                ));
-            }
-        }
+        let vectors = match space {
+            Some(space) => vectors_of(&tx, folder, part, next, space, access)?,
+            None => None,
+        };
         let cards = Cards::open(&tx, folder, part, next, access == Access::Often)?;
         Ok(Self { tx, part, next, docs: u32::try_from(docs).unwrap_or(0), words, vectors, cards })
     }
@@ -128,18 +150,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn without_vector(&self) -> Result<Vec<u32>, IndexError> {
-        let mut statement =
-            self.tx.prepare_cached("select key from card where key >= ?1 and key < ?2 order by key")?;
-        let keys =
-            statement.query_map(params![key_of(self.part, 0), key_of(self.part + 1, 0)], |r| r.get(0))?;
-        let mut missing = Vec::new();
-        for key in keys {
-            let number = number_of(key?);
-            if !self.vectors.as_ref().is_some_and(|v| v.has(number)) {
-                missing.push(number);
-            }
-        }
-        Ok(missing)
+        lacking(&self.tx, self.part, self.vectors.as_ref())
     }
 
     /// Numbers and keyword scores of the best matches, without any other factor.
@@ -229,7 +240,7 @@ impl<'a> Reader<'a> {
 
     /// The card of a document as the database has it.
     pub(super) fn stored_card(&self, number: u32) -> Result<Option<Card>, IndexError> {
-        let mut statement = self.tx.prepare_cached(&format!("select {CARD} from card where key = ?1"))?;
+        let mut statement = self.tx.prepare_cached(CARD)?;
         let card = statement.query_row([key_of(self.part, number)], |r| card_in(r, number));
         Ok(card.optional()?)
     }
@@ -271,23 +282,23 @@ impl<'a> Reader<'a> {
 
     /// A document with its text.
     pub fn document(&self, number: u32) -> Result<Option<Document>, IndexError> {
-        let mut statement = self.tx.prepare_cached(&format!(
-            "select {CARD}, id, title, tags, body, doc.speaker, paths, file, source, version from card join doc using (key) where key = ?1"
-        ))?;
+        let Some(card) = self.stored_card(number)? else { return Ok(None) };
+        let mut statement = self.tx.prepare_cached(
+            "select id, title, tags, body, speaker, paths, file, source, version from doc where key = ?1",
+        )?;
         let lines = |text: String| text.split('\n').filter(|l| !l.is_empty()).map(str::to_owned).collect();
         let found = statement.query_row([key_of(self.part, number)], |r| {
-            let card = card_in(r, number)?;
             Ok(Document {
-                id: r.get(11)?,
-                title: r.get(12)?,
-                tags: lines(r.get(13)?),
-                body: r.get(14)?,
-                speaker: r.get(15)?,
-                applies_to: lines(r.get(16)?),
-                file: r.get(17)?,
-                source: r.get(18)?,
-                version: r.get(19)?,
-                kind: card.kind,
+                id: r.get(0)?,
+                title: r.get(1)?,
+                tags: lines(r.get(2)?),
+                body: r.get(3)?,
+                speaker: r.get(4)?,
+                applies_to: lines(r.get(5)?),
+                file: r.get(6)?,
+                source: r.get(7)?,
+                version: r.get(8)?,
+                kind: card.kind.to_string(),
                 role: card.role,
                 group: String::new(),
                 position: card.position,
@@ -295,7 +306,7 @@ impl<'a> Reader<'a> {
                 trust: card.trust,
                 status: card.status,
                 confidence: card.confidence,
-                scope: card.scope,
+                scope: card.scope.to_string(),
             })
         });
         Ok(found.optional()?)

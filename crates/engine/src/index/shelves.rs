@@ -122,11 +122,10 @@ pub(super) fn embed_missing(index: &mut Index, model: &Chosen, limit: usize) -> 
     if index.mark(COMPLETE).map_err(|e| fault(&e))?.as_ref() == Some(name) {
         return Ok(0);
     }
-    let left = index.embed_missing(OWNER, model, limit).map_err(|e| fault(&e))?;
-    if left == 0 {
-        index.apply(OWNER, &[], None, &[(COMPLETE, name)]).map_err(|e| fault(&e))?;
+    match index.embed_missing(OWNER, model, limit).map_err(|e| fault(&e))? {
+        0 => index.note_complete(OWNER, model.space(), COMPLETE).map_err(|e| fault(&e)),
+        left => Ok(left),
     }
-    Ok(left)
 }
 
 /// An index error as everybody sees it.

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags, TransactionBehavior};
 
 use super::error::IndexError;
@@ -101,6 +102,8 @@ impl Store {
         // The log stays where the last to close would otherwise remove it: making it anew is a good part of what a prompt costs. It stays empty,
         // whoever is the last: what was forgotten must not lie in it.
         db.file_control(None::<&str>, FileControl::PersistWal(&mut 1))?;
+        // A statement is planned once, not anew for every value it is given.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.execute_batch("pragma journal_size_limit = 0")?;
         db.set_prepared_statement_cache_capacity(64);
         Ok(Some(Self { db, folder: folder.to_owned(), identity: before, mapped: false, written: false }))

@@ -18,7 +18,8 @@ use super::error::IndexError;
 use super::fold::{cut_posting, fold, fold_batch};
 use super::postings::{Bag, CHUNK_BITS};
 use super::put::{Inserts, put_slots, put_vectors};
-use super::vectors::{self, Extent, Slot};
+use super::read::{lacking, vectors_of};
+use super::vectors::{self, Access, Extent, Slot};
 use super::{Index, cards, key_of, number_of};
 
 /// Waiting documents at which they are folded in.
@@ -193,14 +194,7 @@ impl Index {
         tx.prepare_cached("update part set next = ?2, docs = ?3, words = ?4 where part = ?1")?
             .execute(params![part.part, part.next, part.docs, part.words])?;
         for (name, value) in marks {
-            if value.is_empty() {
-                tx.prepare_cached("delete from mark where name = ?1")?.execute([name])?;
-                continue;
-            }
-            tx.prepare_cached(
-                "insert into mark values (?1, ?2) on conflict do update set value = excluded.value",
-            )?
-            .execute(params![name, value])?;
+            set_mark(&tx, name, value)?;
         }
         tx.commit()?;
         Ok(applied)
@@ -296,6 +290,40 @@ impl Index {
         tx.commit()?;
         Ok(missing.len().saturating_sub(limit))
     }
+
+    /// Notes under `mark` that every document of `owner` has a vector of this space, if that holds at this moment; says how many have none.
+    ///
+    /// Looked at and noted in one go: a document that came while others were embedded must not count as one of them.
+    pub(crate) fn note_complete(
+        &mut self,
+        owner: &str,
+        space: &Space,
+        mark: &str,
+    ) -> Result<usize, IndexError> {
+        let folder = self.store.folder.clone();
+        let tx = Transaction::new_unchecked(self.store.for_writing()?, TransactionBehavior::Immediate)?;
+        let part = open_part(&tx, owner)?;
+        let vectors = vectors_of(&tx, &folder, part.part, part.next, space, Access::Often)?;
+        let left = lacking(&tx, part.part, vectors.as_ref())?.len();
+        if left == 0 {
+            set_mark(&tx, mark, &space.model)?;
+        }
+        tx.commit()?;
+        Ok(left)
+    }
+}
+
+/// Sets a mark; one that is set to nothing is taken away.
+fn set_mark(tx: &Transaction<'_>, name: &str, value: &str) -> Result<(), IndexError> {
+    match value.is_empty() {
+        true => tx.prepare_cached("delete from mark where name = ?1")?.execute([name])?,
+        false => tx
+            .prepare_cached(
+                "insert into mark values (?1, ?2) on conflict do update set value = excluded.value",
+            )?
+            .execute([name, value])?,
+    };
+    Ok(())
 }
 
 impl Change {

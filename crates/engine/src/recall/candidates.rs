@@ -3,10 +3,9 @@
 //! In: what the index found for a question. Out: lists of memories that may be hits, with their cards, each read once. A list is as long as it
 //! is because memories were admitted, not because others were turned away: conditions and retired memories do not make it shorter.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::index::{Card, IndexError, Matches, Nearest, Probe, Reader};
+use crate::index::{ByNumber, Card, IndexError, Matches, Nearest, Probe, Reader};
 
 use super::ask::Ask;
 
@@ -49,7 +48,7 @@ impl Found<'_> {
 pub(super) struct Cosines<'a> {
     reader: &'a Reader<'a>,
     pub(super) probe: Option<&'a Probe>,
-    known: HashMap<u32, Option<f32>>,
+    known: ByNumber<Option<f32>>,
 }
 
 impl<'a> Cosines<'a> {
@@ -77,12 +76,12 @@ pub(super) struct Admission<'a> {
     reader: &'a Reader<'a>,
     ask: &'a Ask,
     /// Nothing for a memory that is not admitted.
-    cards: HashMap<u32, Option<Card>>,
+    cards: ByNumber<Option<Card>>,
 }
 
 impl<'a> Admission<'a> {
     pub(super) fn new(reader: &'a Reader<'a>, ask: &'a Ask) -> Self {
-        Self { reader, ask, cards: HashMap::new() }
+        Self { reader, ask, cards: ByNumber::default() }
     }
 
     pub(super) fn card(&mut self, number: u32) -> Result<Option<&Card>, IndexError> {

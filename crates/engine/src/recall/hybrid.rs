@@ -322,7 +322,7 @@ fn score(candidates: &mut [Candidate], ask: &Ask, weights: &Weights) {
         f.recency = weights.recency * (-days / weights.half_life_days.max(0.1)).exp2();
         f.trust = weights.trust * c.card.trust.share();
         f.kind = weights.kind * priority(&c.card.kind);
-        f.scope = if ask.scopes.contains(&c.card.scope) { weights.scope } else { 0.0 };
+        f.scope = if ask.scopes.iter().any(|scope| **scope == *c.card.scope) { weights.scope } else { 0.0 };
         f.file = if in_play(&c.card.scope, &ask.files) { weights.file } else { 0.0 };
         f.confidence = weights.confidence * c.card.confidence.clamp(0.0, 1.0);
     }

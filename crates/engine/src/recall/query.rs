@@ -135,8 +135,8 @@ impl Conditions {
 
     /// Whether a card meets what can be seen on it.
     pub(crate) fn admit(&self, card: &Card) -> bool {
-        (self.kinds.is_empty() || self.kinds.contains(&card.kind))
-            && (self.scopes.is_empty() || self.scopes.contains(&card.scope))
+        (self.kinds.is_empty() || self.kinds.iter().any(|kind| **kind == *card.kind))
+            && (self.scopes.is_empty() || self.scopes.iter().any(|scope| **scope == *card.scope))
             && self.trust.is_none_or(|t| card.trust >= t)
             && self.since.is_none_or(|s| card.occurred_at >= s)
             && self.status.is_none_or(|s| card.status == s)

@@ -184,11 +184,10 @@ fn embed_missing(
     if index.mark(COMPLETE).map_err(broken)?.as_ref() == Some(name) {
         return Ok(0);
     }
-    let left = index.embed_missing(who.user(), embedder, limit).map_err(broken)?;
-    if left == 0 {
-        index.apply(who.user(), &[], None, &[(COMPLETE, name)]).map_err(broken)?;
+    match index.embed_missing(who.user(), embedder, limit).map_err(broken)? {
+        0 => index.note_complete(who.user(), embedder.space(), COMPLETE).map_err(broken),
+        left => Ok(left),
     }
-    Ok(left)
 }
 
 /// The memories behind hits, as they are now.
