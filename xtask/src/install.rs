@@ -32,7 +32,7 @@ pub(crate) fn run(args: &[String]) -> Outcome {
 }
 
 /// The host this compiler builds for.
-fn host() -> Result<String, String> {
+pub(crate) fn host() -> Result<String, String> {
     let text = run::output(Command::new("rustc").arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| "rustc does not say what it builds for".to_owned())

@@ -1,7 +1,7 @@
 //! What holds whatever happens to the index: it is derived, so losing it, dying while it is made or changing the files under it is never an
 //! error and never shows at the next call.
 
-use crate::env::{TestEnv, decision, ran};
+use crate::env::{TestEnv, decision, ran, until};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
@@ -105,4 +105,38 @@ fn in_a_large_project_a_file_changed_in_place_is_never_shown_as_it_was() {
     std::fs::write(&path, text.replace("number321", "number999").replace("gadget321", "widget999")).unwrap();
     assert!(!ask(&format!("{question} again")).contains("gadget321"));
     assert!(ask("and what about number999 with its widget999?").contains("widget999"));
+}
+
+#[test]
+fn a_settled_index_is_read_without_locks_and_still_follows_what_changes() {
+    let env = ready();
+    many(&env, 0, 20);
+    let ask = |text: &str| {
+        let event = json!({ "prompt": text, "session_id": text, "hook_event_name": "UserPromptSubmit", "cwd": env.project() });
+        env.run_with(&["hook", "prompt"], event.to_string().as_bytes()).ok().stdout
+    };
+    assert!(ask("what did we decide about number7 and gadget7?").contains("number7"));
+    let file = index(&env).join("recall.db");
+    let settle = || {
+        let then = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        std::fs::File::options().write(true).open(&file).unwrap().set_modified(then).unwrap();
+    };
+    // Who takes no locks leaves no trace of any. Files that are too fresh to be sure of are looked at, and noted, once more before.
+    let shared = index(&env).join("recall.db-shm");
+    let round = std::cell::Cell::new(0);
+    until("a prompt takes no locks", || {
+        settle();
+        let _ = std::fs::remove_file(&shared);
+        round.set(round.get() + 1);
+        assert!(
+            ask(&format!("and what about number7 with its gadget7, round {}?", round.get()))
+                .contains("number7")
+        );
+        !shared.exists()
+    });
+    many(&env, 20, 21);
+    assert!(ask("what did we decide about number20 and gadget20?").contains("number20"));
+    settle();
+    std::fs::remove_file(env.memory("decisions/decision-20.json")).unwrap();
+    assert!(!ask("and what about number20 with its gadget20?").contains("number20"));
 }

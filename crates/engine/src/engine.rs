@@ -9,6 +9,7 @@ use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Edition, Entry, Passed, Remark, Screen, admit};
 use crate::index::embed::chosen::{Chosen, Given};
+use crate::index::shelves::ShelfIndex;
 use crate::project::Project;
 use crate::shelf::notes::Notes;
 use crate::shelf::records::Records;
@@ -32,6 +33,7 @@ pub struct Engine {
     home: Option<std::path::PathBuf>,
     tiers: Option<Access>,
     given: Option<Given>,
+    glanced: RefCell<Option<ShelfIndex>>,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -62,6 +64,7 @@ impl Engine {
             home: None,
             tiers: None,
             given: None,
+            glanced: RefCell::new(None),
         }
     }
 
@@ -75,6 +78,17 @@ impl Engine {
     /// The model that makes vectors, opened anew.
     pub fn model(&self) -> Option<Chosen> {
         Chosen::of(self.given.as_ref(), &self.project.world().data)
+    }
+
+    /// Keeps an index that was glanced at until the next one comes.
+    pub(crate) fn keep(&self, index: ShelfIndex) {
+        *self.glanced.borrow_mut() = Some(index);
+    }
+
+    /// Leaves an index that was glanced at to the system, for a process that is about to end: it takes everything back at once, faster than it
+    /// could be handed back. Nothing was written to it.
+    pub fn abandon_glance(&self) {
+        std::mem::forget(self.glanced.take());
     }
 
     /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.

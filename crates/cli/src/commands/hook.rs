@@ -122,6 +122,7 @@ impl Running<'_> {
         if did.ended == Ended::Failed {
             self.out.say(did.because.join("; "));
         }
+        wired.engine.abandon_glance();
         reply::render(self.agent, self.moment, &did.answer)
     }
 

@@ -83,6 +83,10 @@ pub struct Loaded {
 /// Puts the layers together. They must come nearest first.
 pub fn load(layers: &[Layer]) -> Loaded {
     let mut warnings = Vec::new();
+    // A layer that says nothing need not be asked for every setting.
+    let layers: Vec<&Layer> =
+        layers.iter().filter(|layer| layer.document.as_object().is_none_or(|all| !all.is_empty())).collect();
+    let layers = layers.as_slice();
     for layer in layers {
         read::unknown_names(layer.origin, &layer.document, &mut warnings);
     }
@@ -109,7 +113,7 @@ pub fn load(layers: &[Layer]) -> Loaded {
 }
 
 /// Built-in categories first, then custom ones by name.
-fn category_names(layers: &[Layer]) -> Vec<String> {
+fn category_names(layers: &[&Layer]) -> Vec<String> {
     let mut names: Vec<String> = crate::kind::RECORD_KINDS.iter().map(|row| row.name.to_owned()).collect();
     let custom: BTreeSet<String> = layers
         .iter()
@@ -122,7 +126,7 @@ fn category_names(layers: &[Layer]) -> Vec<String> {
 }
 
 /// The agents somebody named, by name. What a project says about them is left out where each value is decided.
-fn agent_names(layers: &[Layer]) -> Vec<String> {
+fn agent_names(layers: &[&Layer]) -> Vec<String> {
     let names: BTreeSet<String> = layers
         .iter()
         .filter_map(|layer| layer.document.get("agents")?.as_object())
@@ -132,7 +136,7 @@ fn agent_names(layers: &[Layer]) -> Vec<String> {
     names.into_iter().collect()
 }
 
-fn resolve(key: &Key, name: &str, layers: &[Layer], warnings: &mut Vec<Warning>) -> Option<(Value, Origin)> {
+fn resolve(key: &Key, name: &str, layers: &[&Layer], warnings: &mut Vec<Warning>) -> Option<(Value, Origin)> {
     let mut found: Vec<(Value, Origin)> = Vec::new();
     for layer in layers {
         let Some(raw) = read::lookup(&layer.document, name) else { continue };

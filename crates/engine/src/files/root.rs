@@ -61,9 +61,18 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
     {
         return real;
     }
-    let mut real = PathBuf::from("/");
-    let mut missing = false;
-    for part in path.components() {
+    let (mut real, mut missing) = (PathBuf::from("/"), false);
+    let parts: Vec<Component<'_>> = path.components().collect();
+    let mut rest = parts.as_slice();
+    // Mostly only the last part is not there; then what it lies in is resolved in one go, too.
+    if let ([.., last @ Component::Normal(_)], Some(parent)) = (rest, path.parent())
+        && path.is_absolute()
+        && let Ok(parent) = std::fs::canonicalize(parent)
+    {
+        real = parent;
+        rest = std::slice::from_ref(last);
+    }
+    for part in rest {
         match part {
             Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
             Component::ParentDir => {

@@ -253,6 +253,45 @@ fn what_came_while_others_were_embedded_does_not_count_as_embedded() {
 }
 
 #[test]
+fn a_glance_sees_what_lies_there_and_notices_whoever_writes() {
+    const NOW: i64 = 1_000_000;
+    let dir = tempfile::Builder::new().prefix("odd #?% name").tempdir().unwrap();
+    let file = store::file_of(dir.path());
+    let settle = || {
+        let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(NOW as u64 - 4);
+        fs::File::options().write(true).open(&file).unwrap().set_modified(then).unwrap();
+    };
+    assert!(Index::glance(dir.path(), NOW).is_none());
+    assert!(!file.exists());
+    Index::open(dir.path()).unwrap().apply("me", &[put("a", "first")], None, &[("shelf", "1")]).unwrap();
+    settle();
+    assert!(
+        Index::glance(dir.path(), NOW - 1).is_none(),
+        "what was written just now may be written to again unseen"
+    );
+    let mut glance = Index::glance(dir.path(), NOW).unwrap();
+    assert_eq!(found(&mut glance, "me", "first"), ["a"]);
+    assert!(glance.held_still());
+    {
+        let mut other = Index::open(dir.path()).unwrap();
+        other.apply("me", &[put("b", "second")], None, &[]).unwrap();
+        assert_eq!(found(&mut glance, "me", "first"), ["a"]);
+        assert!(glance.held_still(), "what is in the log is not in the file");
+        assert!(Index::glance(dir.path(), NOW).is_none(), "and who looks anew must not miss it");
+    }
+    assert!(!glance.held_still());
+    settle();
+    let mut glance = Index::glance(dir.path(), NOW).unwrap();
+    assert_eq!(found(&mut glance, "me", "second"), ["b"]);
+    // Whoever has something to write does it as everybody does.
+    glance.apply("me", &[put("c", "third")], None, &[("shelf", "2")]).unwrap();
+    assert_eq!(found(&mut glance, "me", "third"), ["c"]);
+    assert!(glance.held_still());
+    drop(glance);
+    assert_eq!(Index::open(dir.path()).unwrap().mark("shelf").unwrap().as_deref(), Some("2"));
+}
+
+#[test]
 fn ten_that_open_a_fresh_folder_at_once_all_get_the_same_index() {
     let dir = tempfile::tempdir().unwrap();
     std::thread::scope(|scope| {

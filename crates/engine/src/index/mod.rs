@@ -50,7 +50,7 @@ pub use write::{Applied, Change};
 pub(crate) use document::Card;
 pub(crate) use late::LateProbe;
 pub(crate) use matches::Matches;
-pub(crate) use nearest::Nearest;
+pub(crate) use nearest::{Ahead, Nearest};
 pub(crate) use numbered::ByNumber;
 pub(crate) use postings::rarity;
 pub(crate) use read::Member;
@@ -86,6 +86,21 @@ impl Index {
     /// Opens the index in `folder`, making it if needed.
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
         Ok(Self { store: Store::open(folder)?, asked: false })
+    }
+
+    /// The index as it lies there, for one question, if at this time nobody writes to it. What it says counts only if it [`held_still`](Self::held_still).
+    pub(crate) fn glance(folder: &Path, now: i64) -> Option<Self> {
+        Some(Self { store: Store::glance(folder, now)?, asked: false })
+    }
+
+    /// Whether it is read as it lies there.
+    pub(crate) fn is_glance(&self) -> bool {
+        self.store.is_glance()
+    }
+
+    /// Whether everything read so far was of one moment.
+    pub(crate) fn held_still(&self) -> bool {
+        self.store.held_still()
     }
 
     /// Throws everything away and starts empty.

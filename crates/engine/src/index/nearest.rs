@@ -4,16 +4,25 @@
 //! sign bits are: those that differ least are weighed against the question itself, and only the best of these are compared in full, since a fresh
 //! process pays for every row it reads.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::scan;
 use super::vectors::{Extent, Probe, Vectors, padded};
 use crate::threads;
 
 /// Up to this many vectors every one is compared in full.
-pub(super) const EXHAUSTIVE: usize = 20_000;
-/// How many of the nearest by sign bits are weighed beyond that.
-const SHORTLIST: usize = 1_500;
+pub(super) const EXHAUSTIVE: usize = 6_000;
+
+/// How many of so many vectors, the nearest by sign bits, are weighed beyond that.
+fn weighed_of(count: usize) -> usize {
+    (count / 40).clamp(400, 1_500)
+}
+
 /// How many of those are compared in full.
-const REFINED: usize = 240;
+fn refined_of(count: usize) -> usize {
+    (count / 250).clamp(120, 240)
+}
+
 /// How many vectors the mean and spread are taken from.
 const SAMPLE: usize = 512;
 /// Vectors of the sample that lie together: a fresh process pays for every page it touches.
@@ -21,8 +30,10 @@ const RUN: usize = 16;
 
 /// Rows of sign bits looked at in one go: few enough to stay near the processor.
 const ROWS: usize = 2_048;
-/// From so many vectors on, two threads look at them.
-const MANY: usize = 200_000;
+/// Rows of sign bits that a thread takes at a time.
+const PIECE: usize = 8 * ROWS;
+/// From so many vectors on, a second thread looks at them beside whatever else there is to do.
+const MANY: usize = 50_000;
 
 /// What a search among an owner's vectors found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,13 +46,46 @@ pub(crate) struct Nearest {
     pub(crate) spread: f32,
 }
 
+/// What was looked for beside other work, for up to so many nearest.
+#[derive(Clone, Debug)]
+pub(crate) struct Ahead {
+    limit: usize,
+    weighed: Vec<(u32, f32)>,
+}
+
 impl Vectors {
-    /// The `limit` nearest documents, and how cosines are spread over the owner's documents.
-    pub(crate) fn nearest(&self, probe: &Probe, limit: usize) -> Nearest {
+    /// The `limit` nearest documents, and how cosines are spread over the owner's documents; `ahead` is what was looked for beside other work.
+    pub(crate) fn nearest(&self, probe: &Probe, limit: usize, ahead: Option<&Ahead>) -> Nearest {
         if !self.are_there() || probe.scale <= 0.0 {
             return Nearest::default();
         }
-        if self.count as usize <= EXHAUSTIVE { self.all(probe, limit) } else { self.short(probe, limit) }
+        let count = self.count as usize;
+        if count <= EXHAUSTIVE {
+            return self.all(probe, limit);
+        }
+        match ahead.filter(|ahead| ahead.limit >= limit) {
+            Some(ahead) => self.short(probe, limit, ahead.weighed.clone()),
+            None => self.short(
+                probe,
+                limit,
+                self.weighed(probe, weighed_of(count).max(limit), count >= MANY, || ()).1,
+            ),
+        }
+    }
+
+    /// Does `meanwhile`, and beside it looks for what [`nearest`](Self::nearest) needs, where there are so many vectors that it is worth it.
+    pub(crate) fn beside<T>(
+        &self,
+        probe: &Probe,
+        limit: usize,
+        meanwhile: impl FnOnce() -> T,
+    ) -> (T, Option<Ahead>) {
+        let count = self.count as usize;
+        if count < MANY || !self.are_there() || probe.scale <= 0.0 {
+            return (meanwhile(), None);
+        }
+        let (done, weighed) = self.weighed(probe, weighed_of(count).max(limit), true, meanwhile);
+        (done, Some(Ahead { limit, weighed }))
     }
 
     fn all(&self, probe: &Probe, limit: usize) -> Nearest {
@@ -56,9 +100,8 @@ impl Vectors {
         Nearest { top: best(near.found, limit), mean, spread }
     }
 
-    fn short(&self, probe: &Probe, limit: usize) -> Nearest {
-        let weighed = self.weighed(probe, SHORTLIST.max(limit), self.count as usize >= MANY);
-        let refined = best(weighed, REFINED.max(limit)).into_iter();
+    fn short(&self, probe: &Probe, limit: usize, weighed: Vec<(u32, f32)>) -> Nearest {
+        let refined = best(weighed, refined_of(self.count as usize).max(limit)).into_iter();
         let found = refined.filter_map(|(number, _)| Some((number, self.cosine(probe, number)?))).collect();
         let mut spread = Spread::default();
         self.sample(probe).into_iter().for_each(|cosine| spread.add(cosine));
@@ -66,25 +109,42 @@ impl Vectors {
         Nearest { top: best(found, limit), mean, spread }
     }
 
-    /// The vectors whose sign bits differ least, at least so many, each with what its bits weigh.
-    fn weighed(&self, probe: &Probe, wanted: usize, halved: bool) -> Vec<(u32, f32)> {
+    /// The vectors whose sign bits differ least, at least so many, each with what its bits weigh. With `two` a second thread takes its share while
+    /// this one does `meanwhile`; which of them looked at what does not show.
+    fn weighed<T>(
+        &self,
+        probe: &Probe,
+        wanted: usize,
+        two: bool,
+        meanwhile: impl FnOnce() -> T,
+    ) -> (T, Vec<(u32, f32)>) {
         let weights = Weights::of(probe);
-        let look = |extents: &[Extent]| {
+        let pieces: Vec<(&Extent, usize)> = self
+            .extents
+            .iter()
+            .flat_map(|extent| (0..self.used(extent)).step_by(PIECE).map(move |from| (extent, from)))
+            .collect();
+        let next = AtomicUsize::new(0);
+        let look = || {
             let mut list = Shortlist::new(padded(self.dims), wanted);
             let mut distances = Vec::with_capacity(ROWS);
-            for extent in extents {
-                self.each_bits(extent, ROWS, |first, rows| {
+            let mut read = Vec::new();
+            while let Some((extent, from)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let to = self.used(extent).min(from + PIECE);
+                for at in (*from..to).step_by(ROWS) {
+                    let rows = self.bits(extent, at, ROWS.min(to - at), &mut read);
                     distances.clear();
                     scan::differing(self.path, rows, &probe.bits, &mut distances);
-                    list.add(first, &distances, rows, &weights);
-                });
+                    list.add(extent.first + at as u32, &distances, rows, &weights);
+                }
             }
             list
         };
-        let (early, late) = self.extents.split_at(self.extents.len() / 2);
-        let lists = match halved {
-            true => <[Shortlist; 2]>::from(threads::both(|| look(late), || look(early))).to_vec(),
-            false => vec![look(&self.extents)],
+        let (done, lists) = if two {
+            let (other, (done, own)) = threads::both(look, || (meanwhile(), look()));
+            (done, vec![other, own])
+        } else {
+            (meanwhile(), vec![look()])
         };
         let mut counts = vec![0; padded(self.dims) + 1];
         for list in &lists {
@@ -92,7 +152,7 @@ impl Vectors {
         }
         let cut = cut(&counts, wanted);
         let near = lists.into_iter().flat_map(|list| list.near).filter(|one| one.0 <= cut);
-        near.map(|(_, number, weight)| (number, weight)).collect()
+        (done, near.map(|(_, number, weight)| (number, weight)).collect())
     }
 
     /// Cosines of vectors from all over, in runs that lie together.
@@ -290,10 +350,10 @@ mod tests {
             let near: Vec<u32> = (0..).zip(&distances).filter(|(_, d)| **d <= cut).map(|(n, _)| n).collect();
             for access in [Access::Once, Access::Often] {
                 // More documents than there are vectors, so that single rows are read.
-                let mut there = Vectors::open(&path, extents.clone(), 64, EXHAUSTIVE as u32 + 1, access);
+                let mut there = Vectors::open(&path, extents.clone(), 64, u32::MAX, access);
                 there.count = vectors.len() as u32;
-                for halved in [false, true] {
-                    let mut found: Vec<u32> = there.weighed(&probe, wanted, halved).into_iter().map(|one| one.0).collect();
+                for two in [false, true] {
+                    let mut found: Vec<u32> = there.weighed(&probe, wanted, two, || ()).1.into_iter().map(|one| one.0).collect();
                     found.sort_unstable();
                     prop_assert_eq!(&found, &near);
                 }

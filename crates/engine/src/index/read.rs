@@ -12,7 +12,7 @@ use super::embed::Space;
 use super::error::IndexError;
 use super::late::LateProbe;
 use super::matches::{Lists, Matches};
-use super::nearest::Nearest;
+use super::nearest::{Ahead, Nearest};
 use super::postings::{Bag, CHUNK_BITS};
 use super::vectors::{Access, Extent, Probe, Vectors};
 use super::{key_of, number_of, typo, words};
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
 
     /// Numbers and cosines of the nearest documents, without any other factor.
     pub fn best_by_vector(&self, vector: &[f32], limit: usize) -> Vec<(u32, f32)> {
-        self.nearest(&Probe::of(vector), limit).top
+        self.nearest(&Probe::of(vector), limit, None).top
     }
 
     /// Documents that hold any of `terms`, with their scores.
@@ -211,8 +211,21 @@ impl<'a> Reader<'a> {
     }
 
     /// The nearest documents by vector.
-    pub(crate) fn nearest(&self, probe: &Probe, limit: usize) -> Nearest {
-        self.vectors.as_ref().map(|v| v.nearest(probe, limit)).unwrap_or_default()
+    pub(crate) fn nearest(&self, probe: &Probe, limit: usize, ahead: Option<&Ahead>) -> Nearest {
+        self.vectors.as_ref().map(|v| v.nearest(probe, limit, ahead)).unwrap_or_default()
+    }
+
+    /// Does `meanwhile`, and beside it looks ahead for the nearest where there are many vectors.
+    pub(crate) fn beside<T>(
+        &self,
+        probe: Option<&Probe>,
+        limit: usize,
+        meanwhile: impl FnOnce() -> T,
+    ) -> (T, Option<Ahead>) {
+        match (&self.vectors, probe) {
+            (Some(vectors), Some(probe)) => vectors.beside(probe, limit, meanwhile),
+            _ => (meanwhile(), None),
+        }
     }
 
     /// The cosine of one document.

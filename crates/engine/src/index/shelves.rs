@@ -51,6 +51,26 @@ impl ShelfIndex {
         Ok(ShelfIndex { index, model })
     }
 
+    /// The project's index for one quick question, without waiting for anybody; `None` where only [`open`](Self::open) will do. What it says counts
+    /// only if it [`held_still`](Self::held_still).
+    pub(crate) fn glance(engine: &Engine) -> Option<ShelfIndex> {
+        let (folder, now) = (engine.project().local().ok()?.path("index"), engine.project().world().now);
+        let mut index = Index::glance(&folder, now.as_second())?;
+        let model = engine.model();
+        follow(engine, &mut index, model.as_ref(), Look::Quick).ok()?;
+        Some(ShelfIndex { index, model })
+    }
+
+    /// Whether it is still only read as it lies there; whoever wrote to it has opened it for good.
+    pub(crate) fn is_glance(&self) -> bool {
+        self.index.is_glance()
+    }
+
+    /// Whether everything read so far was of one moment.
+    pub(crate) fn held_still(&self) -> bool {
+        self.index.held_still()
+    }
+
     /// A snapshot to rank, with the model that made its vectors.
     pub fn reader(&mut self) -> Result<(Reader<'_>, Option<&Chosen>)> {
         let space = self.model.as_ref().map(|model| model.space());

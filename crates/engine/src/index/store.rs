@@ -3,10 +3,13 @@
 //! In: a folder. Out: a connection that is ready. Any number of processes may open a fresh folder at once:
 //! tables are made under a file lock, and everybody else waits for them. A file that is damaged or of
 //! another version is set aside and made anew; the caller learns that it is empty by its missing marks.
+//!
+//! For one question the file can also be read as it lies there, without locks and without the log, which spares a fresh process a good part of its
+//! time. That is done only while nobody writes, and what was read counts only if the file is still the same afterwards.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags, TransactionBehavior};
@@ -55,12 +58,59 @@ pub(crate) struct Store {
     pub(crate) db: Connection,
     pub(crate) folder: PathBuf,
     identity: Option<(u64, u64)>,
+    /// What the file was when it began to be read as it lies there.
+    still: Option<Stamp>,
     mapped: bool,
     written: bool,
 }
 
+/// What changes whenever a file is written to: its length and its times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    /// In nanoseconds since 1970.
+    written: i128,
+    changed: (i64, i64),
+}
+
+/// A file written to less than so many seconds ago may be written to again without its times telling: some file systems count in steps of two seconds.
+const SETTLED: i64 = 4;
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let file = fs::metadata(path).ok()?;
+        #[cfg(unix)]
+        let changed = {
+            use std::os::unix::fs::MetadataExt;
+            (file.ctime(), file.ctime_nsec())
+        };
+        #[cfg(not(unix))]
+        let changed = (0, 0);
+        let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+        Some(Self { length: file.len(), written: i128::try_from(written).ok()?, changed })
+    }
+
+    fn is_settled(&self, now: i64) -> bool {
+        i128::from(now) - self.written / 1_000_000_000 >= i128::from(SETTLED)
+    }
+}
+
 pub(crate) fn file_of(folder: &Path) -> PathBuf {
     folder.join("recall.db")
+}
+
+/// The file's address for SQLite, which is not to lock it or look for its log.
+fn address(path: &Path) -> Option<String> {
+    let mut address = "file:".to_owned();
+    for byte in path.to_str()?.bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                address.push(byte.into())
+            }
+            _ => address.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    Some(address + "?immutable=1")
 }
 
 fn identity(path: &Path) -> Option<(u64, u64)> {
@@ -106,11 +156,57 @@ impl Store {
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.execute_batch("pragma journal_size_limit = 0")?;
         db.set_prepared_statement_cache_capacity(64);
-        Ok(Some(Self { db, folder: folder.to_owned(), identity: before, mapped: false, written: false }))
+        Ok(Some(Self {
+            db,
+            folder: folder.to_owned(),
+            identity: before,
+            still: None,
+            mapped: false,
+            written: false,
+        }))
+    }
+
+    /// The database as it lies there, if nobody writes to it and it is whole and of this version. Whoever reads it asks afterwards whether it
+    /// [`held_still`](Self::held_still).
+    pub(crate) fn glance(folder: &Path, now: i64) -> Option<Self> {
+        let path = file_of(folder);
+        let log = fs::metadata(folder.join("recall.db-wal"));
+        // Everything in the log is missing from the file; without a log there may be a journal.
+        if log.ok()?.len() > 0 {
+            return None;
+        }
+        let still = Stamp::of(&path).filter(|stamp| stamp.is_settled(now))?;
+        let identity = identity(&path);
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = Connection::open_with_flags(address(&path)?, flags).ok()?;
+        let version: i64 = db.query_row("pragma user_version", [], |r| r.get(0)).ok()?;
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).ok()?;
+        db.set_prepared_statement_cache_capacity(64);
+        (version == VERSION).then(|| Self {
+            db,
+            folder: folder.to_owned(),
+            identity,
+            still: Some(still),
+            mapped: false,
+            written: false,
+        })
+    }
+
+    pub(crate) fn is_glance(&self) -> bool {
+        self.still.is_some()
+    }
+
+    /// Whether everything read so far was of one moment. A writer changes the file's times before its first byte.
+    pub(crate) fn held_still(&self) -> bool {
+        self.still.is_none() || Stamp::of(&file_of(&self.folder)) == self.still
     }
 
     /// The connection, ready to write. Who only reads need not wait for these settings.
     pub(crate) fn for_writing(&mut self) -> Result<&Connection, IndexError> {
+        if self.still.is_some() {
+            *self = Self::open(&self.folder)?;
+        }
         if !self.written {
             self.db.execute_batch(
                 "pragma synchronous = normal; pragma cache_size = -8192; pragma temp_store = memory;

@@ -167,10 +167,13 @@ impl Probe {
     }
 }
 
+/// Up to this many vectors what is looked at is mapped; beyond, a page that is mapped for one row costs more than reading that row.
+const MAPPED: u32 = 50_000;
+
 /// How the process is going to look at vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// For one question: single rows are read, since a page that is mapped for one row costs more than reading it.
+    /// For one question: of many vectors single rows are read.
     Once,
     /// Again and again: pages once mapped stay.
     Often,
@@ -201,7 +204,7 @@ impl Vectors {
         let end = extents.iter().map(|e| e.at + extent_bytes(e.room, dims)).max().unwrap_or(0);
         let file = File::open(file).ok().filter(|_| end > 0);
         let map = file.as_ref().and_then(|f| mapped::map(f, end).ok());
-        let rows = file.filter(|_| access == Access::Once && count as usize > EXHAUSTIVE);
+        let rows = file.filter(|_| access == Access::Once && count > MAPPED);
         let vectors = Self { map, rows, extents, dims, path: Path::detect(), count };
         if access == Access::Once {
             vectors.fetch();
@@ -211,7 +214,7 @@ impl Vectors {
 
     /// Has at hand what every question looks at where there are few vectors: all of them.
     fn fetch(&self) {
-        let Some(map) = self.map.as_ref().filter(|_| self.rows.is_none()) else { return };
+        let Some(map) = self.map.as_ref().filter(|_| self.count as usize <= EXHAUSTIVE) else { return };
         for extent in &self.extents {
             if let Ok(at) = usize::try_from(self.cells_at(extent, 0)) {
                 mapped::fetch(map, at, self.used(extent) * padded(self.dims));
@@ -232,22 +235,23 @@ impl Vectors {
         self.section(extent.at, self.used(extent) * 4)
     }
 
-    /// Calls `look` with rows of sign bits, so many at a time, and the number of the first of them.
-    pub(super) fn each_bits(&self, extent: &Extent, rows: usize, mut look: impl FnMut(u32, &[u8])) {
-        let (width, used) = (padded(self.dims) / 8, self.used(extent));
-        let mut read = Vec::new();
-        for from in (0..used).step_by(rows) {
-            let len = rows.min(used - from) * width;
-            let at = extent.at + u64::from(extent.room) * 4 + (from * width) as u64;
-            let bits = match &self.rows {
-                None => self.section(at, len),
-                // Copied piece by piece into the same room: for one question that costs less than mapping all of them.
-                Some(file) => {
-                    read.resize(len, 0);
-                    if read_at(file, &mut read, at).is_ok() { read.as_slice() } else { &[] }
-                }
-            };
-            look(extent.first + from as u32, bits);
+    /// Rows of sign bits from a place of an extent on. Where rows are read they are copied into the same room again and again: for one question that
+    /// costs less than mapping all of them.
+    pub(super) fn bits<'b>(
+        &'b self,
+        extent: &Extent,
+        from: usize,
+        rows: usize,
+        room: &'b mut Vec<u8>,
+    ) -> &'b [u8] {
+        let width = padded(self.dims) / 8;
+        let at = extent.at + u64::from(extent.room) * 4 + (from * width) as u64;
+        match &self.rows {
+            None => self.section(at, rows * width),
+            Some(file) => {
+                room.resize(rows * width, 0);
+                if read_at(file, room, at).is_ok() { room } else { &[] }
+            }
         }
     }
 
@@ -350,11 +354,11 @@ mod tests {
             file.set_len(extent_bytes(extent.room, 64)).unwrap();
             let slots: Vec<Slot> = vectors.iter().map(|v| Slot::of(v)).collect();
             put(&file, &extent, 17, slots.iter()).unwrap();
-            let open = |access| Vectors::open(&path, vec![extent], 64, EXHAUSTIVE as u32 + 1, access);
+            let open = |access| Vectors::open(&path, vec![extent], 64, MAPPED + 1, access);
             let (once, often) = (open(Access::Once), open(Access::Often));
             prop_assert!(once.rows.is_some() && often.rows.is_none());
             let probe = Probe::of(&question);
-            prop_assert_eq!(once.nearest(&probe, 10), often.nearest(&probe, 10));
+            prop_assert_eq!(once.nearest(&probe, 10, None), often.nearest(&probe, 10, None));
             for number in 0..400 {
                 prop_assert_eq!(once.cosine(&probe, number), often.cosine(&probe, number));
             }

@@ -203,7 +203,37 @@ fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> 
     if !engine.project().root().folder().is_dir() {
         return Ok(Vec::new());
     }
-    let mut index = ShelfIndex::open(engine, look)?;
+    let glanced = match look {
+        Look::Quick => ShelfIndex::glance(engine).and_then(|mut index| {
+            let found = ranked(engine, asked, look, &mut index).ok()?;
+            let counts = index.held_still();
+            if index.is_glance() {
+                engine.keep(index);
+            }
+            counts.then_some(found)
+        }),
+        Look::Start | Look::Thorough => None,
+    };
+    let found = match glanced {
+        Some(found) => found,
+        None => ranked(engine, asked, look, &mut ShelfIndex::open(engine, look)?)?,
+    };
+    let Some(found) = found else { return project(engine, asked, Look::Thorough) };
+    let mut found: Vec<Recalled> = found
+        .into_iter()
+        .filter(|hit| asked.audience.sees_in(&Kind::named(&hit.kind), &scope_of(&hit.scope)))
+        .collect();
+    mark_stale(engine, &mut found);
+    Ok(found)
+}
+
+/// What an index says; `None` if a file is no longer what was indexed.
+fn ranked(
+    engine: &Engine,
+    asked: &Asked,
+    look: Look,
+    index: &mut ShelfIndex,
+) -> Result<Option<Vec<Recalled>>> {
     let found = {
         let (reader, model) = index.reader()?;
         let ask = ask(engine, asked);
@@ -222,15 +252,8 @@ fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> 
         found
     };
     // A file that was written in place changes nothing about its folder: what is about to be shown is looked at once more.
-    if look == Look::Quick && !index.are_current(engine, found.iter().take(asked.limit))? {
-        return project(engine, asked, Look::Thorough);
-    }
-    let mut found: Vec<Recalled> = found
-        .into_iter()
-        .filter(|hit| asked.audience.sees_in(&Kind::named(&hit.kind), &scope_of(&hit.scope)))
-        .collect();
-    mark_stale(engine, &mut found);
-    Ok(found)
+    let current = look != Look::Quick || index.are_current(engine, found.iter().take(asked.limit))?;
+    Ok(current.then_some(found))
 }
 
 /// Looks at the code that hits cite, in the working tree as it is now. Citations that cannot be read cost nobody a memory.

@@ -5,7 +5,7 @@
 
 use std::collections::hash_map::Entry;
 
-use crate::index::{ByNumber, Card, IndexError, Matches, Nearest, Probe, Reader};
+use crate::index::{Ahead, ByNumber, Card, IndexError, Matches, Nearest, Probe, Reader};
 
 use super::ask::Ask;
 
@@ -17,6 +17,8 @@ pub(super) struct Found<'a> {
     pub(super) reader: &'a Reader<'a>,
     pub(super) matches: &'a Matches,
     pub(super) probe: Option<&'a Probe>,
+    /// What was looked for beside the keywords.
+    pub(super) ahead: Option<Ahead>,
     /// Where only few memories are of the kinds that are wanted: those.
     pub(super) among: Option<Vec<u32>>,
 }
@@ -35,10 +37,10 @@ impl Found<'_> {
     pub(super) fn by_vector(&self, limit: usize) -> Nearest {
         let Some(probe) = self.probe else { return Nearest::default() };
         match &self.among {
-            None => self.reader.nearest(probe, limit),
+            None => self.reader.nearest(probe, limit, self.ahead.as_ref()),
             Some(few) => {
                 let near = few.iter().filter_map(|n| Some((*n, self.reader.cosine(probe, *n)?)));
-                Nearest { top: first(near.collect(), limit), ..self.reader.nearest(probe, 0) }
+                Nearest { top: first(near.collect(), limit), ..self.reader.nearest(probe, 0, None) }
             }
         }
     }

@@ -77,7 +77,6 @@ pub fn rank(
     if among.as_ref().is_some_and(Vec::is_empty) {
         return Ok(Vec::new());
     }
-    let matches = keywords(reader, ask)?;
     let question = match embedder {
         Some(e) if reader.with_vectors() => {
             let detail = if e.has_pieces() { Detail::Pieces } else { Detail::Pooled };
@@ -87,7 +86,10 @@ pub fn rank(
     };
     let probe = question.as_ref().map(|q| Probe::of(&q.vector));
     let worth = embedder.map(Embedder::worth).unwrap_or_default();
-    let lists = Found { reader, matches: &matches, probe: probe.as_ref(), among };
+    let wide = probe.as_ref().filter(|_| among.is_none());
+    let (matches, ahead) = reader.beside(wide, BY_VECTOR.max(ask.limit), || keywords(reader, ask));
+    let matches = matches?;
+    let lists = Found { reader, matches: &matches, probe: probe.as_ref(), ahead, among };
     let mut candidates = gather(&lists, worth, ask, weights)?;
     score(&mut candidates, ask, weights);
     candidates.sort_unstable_by(|a, b| {

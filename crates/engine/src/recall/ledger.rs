@@ -12,7 +12,7 @@ use heirloom_core::{hash, time};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{Read, Seek as _, SeekFrom};
 
 /// A ledger that has grown this large becomes the old one.
 const FILE_MAX: u64 = 512 << 10;
@@ -124,22 +124,53 @@ fn lines_with(project: &Project, part: &str) -> Result<Vec<Line>> {
         return Ok(Vec::new());
     }
     let wanted = memmem::Finder::new(part);
-    let (mut lines, mut line) = (Vec::new(), Vec::new());
+    let (mut lines, mut room) = (Vec::new(), vec![0; AT_ONCE]);
     for name in [OLD_FILE, FILE] {
         let path = project.local()?.path(name);
         let Some((mut file, size)) = files::open_if_there(&path)? else { continue };
         let cannot = |e: std::io::Error| Fault::io(&path, "read", &e);
         file.seek(SeekFrom::Start(size.saturating_sub(2 * FILE_MAX))).map_err(cannot)?;
-        // Line by line: a prompt would pay for every page of a file that is read whole.
-        let mut rest = BufReader::with_capacity(AT_ONCE, file.take(2 * FILE_MAX));
-        while rest.read_until(b'\n', &mut line).map_err(cannot)? > 0 {
-            if wanted.find(&line).is_some() {
-                lines.extend(serde_json::from_slice::<Line>(&line));
-            }
-            line.clear();
-        }
+        let parsed = |line: &[u8]| lines.extend(serde_json::from_slice::<Line>(line));
+        each_line_with(file.take(2 * FILE_MAX), &mut room, &wanted, parsed).map_err(cannot)?;
     }
     Ok(lines)
+}
+
+/// Calls `found` with every line that holds what is wanted, the last one even if nothing ends it. Read piece by piece into the same room, since a prompt
+/// would pay for every page of a file that is read whole, and searched piece by piece: mostly no line has it.
+fn each_line_with(
+    mut file: impl Read,
+    room: &mut Vec<u8>,
+    wanted: &memmem::Finder<'_>,
+    mut found: impl FnMut(&[u8]),
+) -> std::io::Result<()> {
+    let mut kept = 0;
+    loop {
+        let read = file.read(&mut room[kept..])?;
+        let filled = kept + read;
+        let whole = match memchr::memrchr(b'\n', &room[..filled]) {
+            _ if read == 0 => filled,
+            Some(at) => at + 1,
+            None => 0,
+        };
+        let mut rest = &room[..whole];
+        while !rest.is_empty()
+            && let Some(at) = wanted.find(rest)
+        {
+            let start = memchr::memrchr(b'\n', &rest[..at]).map_or(0, |end| end + 1);
+            let end = memchr::memchr(b'\n', &rest[at..]).map_or(rest.len(), |end| at + end + 1);
+            found(&rest[start..end]);
+            rest = &rest[end..];
+        }
+        if read == 0 {
+            return Ok(());
+        }
+        room.copy_within(whole..filled, 0);
+        kept = filled - whole;
+        if kept == room.len() {
+            room.resize(2 * kept, 0);
+        }
+    }
 }
 
 /// What a session was given and still has, by id, with the version it has.
@@ -183,4 +214,32 @@ pub fn forget(project: &Project, id: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whatever_the_room_every_line_with_the_text_is_found_once(
+            lines in proptest::collection::vec("[ab]{0,12}", 0..20),
+            ended: bool,
+            wanted in "[ab]{0,2}",
+            room in 1usize..40,
+        ) {
+            let mut text = lines.join("\n");
+            if ended && !text.is_empty() {
+                text.push('\n');
+            }
+            let mut found = Vec::new();
+            let finder = memmem::Finder::new(&wanted);
+            each_line_with(text.as_bytes(), &mut vec![0; room], &finder, |line| {
+                found.push(String::from_utf8_lossy(line).trim_end_matches('\n').to_owned());
+            }).unwrap();
+            let want: Vec<String> = text.lines().filter(|line| line.contains(&wanted)).map(str::to_owned).collect();
+            prop_assert_eq!(found, want);
+        }
+    }
 }
