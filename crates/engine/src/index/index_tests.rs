@@ -254,21 +254,25 @@ fn what_came_while_others_were_embedded_does_not_count_as_embedded() {
 
 #[test]
 fn a_glance_sees_what_lies_there_and_notices_whoever_writes() {
-    const NOW: i64 = 1_000_000;
+    const NOW: i128 = 1_000_000_000_000_000;
     let dir = tempfile::Builder::new().prefix("odd #?% name").tempdir().unwrap();
     let file = store::file_of(dir.path());
-    let settle = || {
-        let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(NOW as u64 - 4);
+    let written = |ago: u64| {
+        let then = std::time::UNIX_EPOCH + std::time::Duration::from_nanos(NOW as u64 - ago);
         fs::File::options().write(true).open(&file).unwrap().set_modified(then).unwrap();
     };
+    let settle = || written(100_000_001);
     assert!(Index::glance(dir.path(), NOW).is_none());
     assert!(!file.exists());
     Index::open(dir.path()).unwrap().apply("me", &[put("a", "first")], None, &[("shelf", "1")]).unwrap();
     settle();
     assert!(
-        Index::glance(dir.path(), NOW - 1).is_none(),
+        Index::glance(dir.path(), NOW - 2).is_none(),
         "what was written just now may be written to again unseen"
     );
+    written(3_000_000_000);
+    assert!(Index::glance(dir.path(), NOW).is_none(), "whole seconds may be steps of two");
+    written(4_000_000_000);
     let mut glance = Index::glance(dir.path(), NOW).unwrap();
     assert_eq!(found(&mut glance, "me", "first"), ["a"]);
     assert!(glance.held_still());

@@ -55,7 +55,7 @@ impl ShelfIndex {
     /// only if it [`held_still`](Self::held_still).
     pub(crate) fn glance(engine: &Engine) -> Option<ShelfIndex> {
         let (folder, now) = (engine.project().local().ok()?.path("index"), engine.project().world().now);
-        let mut index = Index::glance(&folder, now.as_second())?;
+        let mut index = Index::glance(&folder, now.as_nanosecond())?;
         let model = engine.model();
         follow(engine, &mut index, model.as_ref(), Look::Quick).ok()?;
         Some(ShelfIndex { index, model })

@@ -73,8 +73,10 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-/// A file written to less than so many seconds ago may be written to again without its times telling: some file systems count in steps of two seconds.
-const SETTLED: i64 = 4;
+/// A file written to more recently, in nanoseconds, may be written to again without its times telling.
+const SETTLED: i128 = 100_000_000;
+/// The same where the file system seems to count whole seconds, which may be steps of two.
+const SETTLED_COARSE: i128 = 4_000_000_000;
 
 impl Stamp {
     fn of(path: &Path) -> Option<Self> {
@@ -90,8 +92,9 @@ impl Stamp {
         Some(Self { length: file.len(), written: i128::try_from(written).ok()?, changed })
     }
 
-    fn is_settled(&self, now: i64) -> bool {
-        i128::from(now) - self.written / 1_000_000_000 >= i128::from(SETTLED)
+    fn is_settled(&self, now: i128) -> bool {
+        let coarse = self.written % 1_000_000_000 == 0;
+        now - self.written >= if coarse { SETTLED_COARSE } else { SETTLED }
     }
 }
 
@@ -168,7 +171,7 @@ impl Store {
 
     /// The database as it lies there, if nobody writes to it and it is whole and of this version. Whoever reads it asks afterwards whether it
     /// [`held_still`](Self::held_still).
-    pub(crate) fn glance(folder: &Path, now: i64) -> Option<Self> {
+    pub(crate) fn glance(folder: &Path, now: i128) -> Option<Self> {
         let path = file_of(folder);
         let log = fs::metadata(folder.join("recall.db-wal"));
         // Everything in the log is missing from the file; without a log there may be a journal.
