@@ -51,7 +51,7 @@ pub(super) fn lookup<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
 
 /// The value without any layer.
 pub(super) fn default(key: &Key, name: &str) -> Option<Value> {
-    let category = if key.name.contains('*') { key.matches(name).flatten() } else { None };
+    let category = key.matches(name).flatten();
     let row = category.and_then(Kind::built_in).and_then(|kind| kind.row().copied());
     match (key.name, row) {
         ("categories.*.folder", Some(row)) => Some(json!(row.folder)),
@@ -311,10 +311,10 @@ fn one_of(words: &[&str]) -> String {
 
 /// Warns about every name in a document that is no setting.
 pub(super) fn unknown_names(origin: Origin, document: &Value, warnings: &mut Vec<Warning>) {
-    /// `rows` are the keys that begin like `prefix`, each with what comes after that.
+    /// `rests` are the names of the settings that begin like `prefix`, from there on.
     fn walk(
         prefix: &str,
-        rows: &[(&'static Key, &'static str)],
+        rests: &[&'static str],
         value: &Value,
         origin: Origin,
         warnings: &mut Vec<Warning>,
@@ -323,11 +323,11 @@ pub(super) fn unknown_names(origin: Origin, document: &Value, warnings: &mut Vec
         for (part, inner) in object {
             let name = if prefix.is_empty() { part.clone() } else { format!("{prefix}.{part}") };
             let lower = part.to_lowercase();
-            let below: Vec<(&Key, &str)> = match lower.is_empty() || lower.contains('.') {
+            let below: Vec<&str> = match lower.is_empty() || lower.contains('.') {
                 true => Vec::new(),
-                false => rows.iter().filter_map(|(key, rest)| Some((*key, after(rest, &lower)?))).collect(),
+                false => rests.iter().filter_map(|rest| after(rest, &lower)).collect(),
             };
-            if below.iter().any(|(_, rest)| rest.is_empty()) {
+            if below.contains(&"") {
                 continue;
             }
             if !below.is_empty() {
@@ -345,8 +345,8 @@ pub(super) fn unknown_names(origin: Origin, document: &Value, warnings: &mut Vec
             warnings.push(Warning { name, origin, message: format!("there is no such setting{near}") });
         }
     }
-    let rows: Vec<(&Key, &str)> = KEYS.iter().map(|key| (key, key.name)).collect();
-    walk("", &rows, document, origin, warnings);
+    let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    walk("", &names, document, origin, warnings);
 }
 
 /// What of a dotted name comes after its first part, if that is `part`; a `*` is any part.

@@ -411,6 +411,7 @@ impl<'a> Follow<'a> {
     /// A few of the vectors that are still missing: after a change of model, or of many files at once.
     fn embed(&mut self, chosen: Option<&Chosen>, look: Look) -> Result<()> {
         let Some(model) = chosen else { return Ok(()) };
+        // The mark was read with the others; asking for it once more is what a prompt can do without.
         if self.marks.is_empty() && self.mark(COMPLETE) == Some(model.space().model.as_str()) {
             return Ok(());
         }

@@ -253,6 +253,20 @@ fn what_came_while_others_were_embedded_does_not_count_as_embedded() {
 }
 
 #[test]
+fn whoever_wants_more_than_there_is_gets_what_there_is() {
+    let model = Builtin::open().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let mut index = Index::open(dir.path()).unwrap();
+    index.apply("me", &[put("a", "red balloons"), put("b", "green bottles")], Some(&model), &[]).unwrap();
+    let reader = index.reader("me", Some(model.space())).unwrap();
+    let vector = model.embed(&["balloons"], Detail::Pooled).unwrap().remove(0).vector;
+    assert_eq!(reader.best_by_vector(&vector, usize::MAX).len(), 2);
+    assert_eq!(reader.best_by_keywords("balloons", usize::MAX).unwrap().len(), 1);
+    let ask = Ask { text: "balloons".into(), limit: usize::MAX, ..Ask::default() };
+    assert!(!rank(&reader, Some(&model), &ask, &Weights::default()).unwrap().is_empty());
+}
+
+#[test]
 fn a_glance_sees_what_lies_there_and_notices_whoever_writes() {
     const NOW: i128 = 1_000_000_000_000_000;
     let dir = tempfile::Builder::new().prefix("odd #?% name").tempdir().unwrap();

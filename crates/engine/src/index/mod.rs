@@ -88,7 +88,8 @@ impl Index {
         Ok(Self { store: Store::open(folder)?, asked: false })
     }
 
-    /// The index as it lies there, for one question, if at this time, in nanoseconds since 1970, nobody writes to it. What it says counts only if it [`held_still`](Self::held_still).
+    /// The index as it lies there, for one question, if at this time, in nanoseconds since 1970, nobody writes to it. What it says counts only if it
+    /// [`held_still`](Self::held_still).
     pub(crate) fn glance(folder: &Path, now: i128) -> Option<Self> {
         Some(Self { store: Store::glance(folder, now)?, asked: false })
     }

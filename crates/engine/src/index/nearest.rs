@@ -59,7 +59,9 @@ impl Vectors {
         if !self.are_there() || probe.scale <= 0.0 {
             return Nearest::default();
         }
+        // Somebody may ask for more than there is; room is made for what there is.
         let count = self.count as usize;
+        let limit = limit.min(count);
         if count <= EXHAUSTIVE {
             return self.all(probe, limit);
         }
@@ -84,6 +86,7 @@ impl Vectors {
         if count < MANY || !self.are_there() || probe.scale <= 0.0 {
             return (meanwhile(), None);
         }
+        let limit = limit.min(count);
         let (done, weighed) = self.weighed(probe, weighed_of(count).max(limit), true, meanwhile);
         (done, Some(Ahead { limit, weighed }))
     }

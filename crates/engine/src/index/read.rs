@@ -38,7 +38,7 @@ pub(crate) struct Member {
     pub(crate) length: u32,
 }
 
-/// What of a row makes a card.
+/// Reads what makes a card.
 const CARD: &str =
     "select grp, pos, at, kind, trust, status, len, sure, scope, role, speaker from card where key = ?1";
 

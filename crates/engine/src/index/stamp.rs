@@ -36,10 +36,21 @@ pub(super) fn clock(folder: &Path) -> Option<i128> {
     std::fs::symlink_metadata(&probe).ok().map(|meta| modified(&meta))
 }
 
+/// When a file with this stamp was last written to; nothing for one that is not there.
+fn time_in(stamp: &str) -> Option<i128> {
+    stamp.split(':').next().and_then(|hex| i128::from_str_radix(hex, 16).ok())
+}
+
+/// Whether a file was last written to so long ago, by the clock of this machine, that another change cannot go unseen. Where the file system seems to
+/// count whole seconds, these may be steps of two.
+pub(super) fn is_settled(stamp: &str, now: i128) -> bool {
+    let long = |time: i128| if time % 1_000_000_000 == 0 { 4_000_000_000 } else { 2 * TICK };
+    time_in(stamp).is_some_and(|time| now - time >= long(time))
+}
+
 /// The stamp as it may be kept at a time of the file system.
 pub(super) fn kept(stamp: String, clock: Option<i128>) -> String {
-    let time = stamp.split(':').next().and_then(|hex| i128::from_str_radix(hex, 16).ok());
-    match (time, clock) {
+    match (time_in(&stamp), clock) {
         (Some(time), Some(clock)) if time + TICK <= clock => stamp,
         (None, _) => stamp,
         _ => UNSURE.to_owned(),

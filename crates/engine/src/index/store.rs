@@ -9,12 +9,13 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags, TransactionBehavior};
 
 use super::error::IndexError;
+use super::stamp;
 
 /// Version of tables and files. Another one means: start over.
 const VERSION: i64 = 7;
@@ -59,43 +60,9 @@ pub(crate) struct Store {
     pub(crate) folder: PathBuf,
     identity: Option<(u64, u64)>,
     /// What the file was when it began to be read as it lies there.
-    still: Option<Stamp>,
+    still: Option<String>,
     mapped: bool,
     written: bool,
-}
-
-/// What changes whenever a file is written to: its length and its times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    /// In nanoseconds since 1970.
-    written: i128,
-    changed: (i64, i64),
-}
-
-/// A file written to more recently, in nanoseconds, may be written to again without its times telling.
-const SETTLED: i128 = 100_000_000;
-/// The same where the file system seems to count whole seconds, which may be steps of two.
-const SETTLED_COARSE: i128 = 4_000_000_000;
-
-impl Stamp {
-    fn of(path: &Path) -> Option<Self> {
-        let file = fs::metadata(path).ok()?;
-        #[cfg(unix)]
-        let changed = {
-            use std::os::unix::fs::MetadataExt;
-            (file.ctime(), file.ctime_nsec())
-        };
-        #[cfg(not(unix))]
-        let changed = (0, 0);
-        let written = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
-        Some(Self { length: file.len(), written: i128::try_from(written).ok()?, changed })
-    }
-
-    fn is_settled(&self, now: i128) -> bool {
-        let coarse = self.written % 1_000_000_000 == 0;
-        now - self.written >= if coarse { SETTLED_COARSE } else { SETTLED }
-    }
 }
 
 pub(crate) fn file_of(folder: &Path) -> PathBuf {
@@ -178,7 +145,7 @@ impl Store {
         if log.ok()?.len() > 0 {
             return None;
         }
-        let still = Stamp::of(&path).filter(|stamp| stamp.is_settled(now))?;
+        let still = Some(stamp::of(&path)).filter(|still| stamp::is_settled(still, now))?;
         let identity = identity(&path);
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -202,7 +169,7 @@ impl Store {
 
     /// Whether everything read so far was of one moment. A writer changes the file's times before its first byte.
     pub(crate) fn held_still(&self) -> bool {
-        self.still.is_none() || Stamp::of(&file_of(&self.folder)) == self.still
+        self.still.as_ref().is_none_or(|still| *still == stamp::of(&file_of(&self.folder)))
     }
 
     /// The connection, ready to write. Who only reads need not wait for these settings.
