@@ -13,7 +13,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long to wait for more of something that is no object.
 const DRAIN: Duration = Duration::from_millis(100);
-/// Bytes per read.
+/// Bytes of the first read, which mostly is the only one, and of any later one at most: every page of room costs a prompt time.
+const FIRST: usize = 4 << 10;
 const CHUNK: usize = 64 << 10;
 /// More than this is not read; the reader of the input refuses it.
 pub(crate) const LIMIT: usize = 33 << 20;
@@ -28,7 +29,7 @@ pub(crate) fn read(input: impl AsFd) -> io::Result<Vec<u8>> {
             break;
         }
         let start = bytes.len();
-        bytes.resize(start + CHUNK, 0);
+        bytes.resize(start + start.clamp(FIRST, CHUNK), 0);
         let read = match rustix::io::read(&input, &mut bytes[start..]) {
             Ok(read) => read,
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => 0,

@@ -27,10 +27,18 @@ const MAX_SETTINGS: u64 = 1 << 20;
 /// An engine and what was found on the way to it.
 pub(crate) struct Wired {
     pub(crate) engine: Engine,
-    pub(crate) loaded: Loaded,
+    pub(crate) loaded: Said,
     pub(crate) cwd: PathBuf,
     /// Why the tiers cannot be reached, if they cannot. Everything else works without them.
     signed_out: Option<Fault>,
+}
+
+/// What there is to say about the settings the engine has.
+pub(crate) struct Said {
+    /// Every setting that has a value, by name.
+    pub(crate) values: Vec<settings::Valued>,
+    /// What could not be used.
+    pub(crate) warnings: Vec<settings::Warning>,
 }
 
 impl Wired {
@@ -157,17 +165,17 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         Some(root) => root.join("memory-config.json"),
         None => folder.join(PROJECT_SETTINGS),
     };
-    let loaded = load_settings(args, &settings_file)?;
-    let root = root.map_or_else(|| memory_root(folder, &loaded.settings), Path::to_owned);
+    let Loaded { settings, values, warnings } = load_settings(args, &settings_file)?;
+    let loaded = Said { values, warnings };
+    let root = root.map_or_else(|| memory_root(folder, &settings), Path::to_owned);
     let world = world();
-    let endpoint = loaded
-        .settings
+    let endpoint = settings
         .embedding
         .as_ref()
-        .map(|named| endpoint::embedder(named, &loaded.settings.gate, patience(args), &world.data));
+        .map(|named| endpoint::embedder(named, &settings.gate, patience(args), &world.data));
     let access = access(args, &world, endpoint.clone());
     let project = Project::new(folder, &root, world);
-    let mut engine = Engine::new(project, loaded.settings.clone()).with_model(endpoint);
+    let mut engine = Engine::new(project, settings).with_model(endpoint);
     if let Some(home) = environment::home() {
         engine = engine.with_home(&home);
     }
@@ -202,8 +210,7 @@ fn stays_inside(wired: &Wired) -> Result<()> {
     let of_the_user = matches!(origin, Some(Origin::Flag | Origin::Environment | Origin::User));
     let root = wired.engine.project().root();
     let real = root.real();
-    let folder = std::fs::canonicalize(wired.engine.project().folder());
-    if of_the_user || folder.is_ok_and(|folder| real.starts_with(&folder)) {
+    if of_the_user || real.starts_with(wired.engine.project().real()) {
         return Ok(());
     }
     let root = root.folder();

@@ -37,6 +37,8 @@ pub struct Project {
     folder: PathBuf,
     root: Root,
     world: World,
+    real: OnceCell<PathBuf>,
+    git: OnceCell<Option<(PathBuf, PathBuf)>>,
     local: OnceCell<Local>,
     data: OnceCell<PathBuf>,
 }
@@ -48,6 +50,8 @@ impl Project {
             folder: folder.to_owned(),
             root: Root::new(root),
             world,
+            real: OnceCell::new(),
+            git: OnceCell::new(),
             local: OnceCell::new(),
             data: OnceCell::new(),
         }
@@ -56,6 +60,16 @@ impl Project {
     /// The project folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The project folder with links resolved; as it was named if it is not there.
+    pub fn real(&self) -> &Path {
+        self.real.get_or_init(|| std::fs::canonicalize(&self.folder).unwrap_or_else(|_| self.folder.clone()))
+    }
+
+    /// The work tree around the project folder and the git directory its worktrees share.
+    fn git(&self) -> Option<&(PathBuf, PathBuf)> {
+        self.git.get_or_init(|| git_common_folder(self.real())).as_ref()
     }
 
     /// The memory folder.
@@ -70,11 +84,8 @@ impl Project {
 
     /// A path below the project as index lines and answers show it.
     pub fn shown(&self, path: &Path) -> String {
-        let inner =
-            path.strip_prefix(&self.folder).ok().map(Path::to_owned).or_else(|| {
-                Some(path.strip_prefix(std::fs::canonicalize(&self.folder).ok()?).ok()?.to_owned())
-            });
-        inner.as_deref().unwrap_or(path).to_string_lossy().replace('\\', "/")
+        let inner = path.strip_prefix(&self.folder).or_else(|_| path.strip_prefix(self.real()));
+        inner.unwrap_or(path).to_string_lossy().replace('\\', "/")
     }
 
     /// The user's folder for this project.
@@ -201,8 +212,7 @@ impl Project {
     /// A place that was known before its first commit: as soon as there is one, clones find it by that. Git is asked only when there is
     /// something to ask about.
     fn note_history(&self, projects: &Path, own: &Path) -> Result<()> {
-        let git = git_common_folder(self.root.real()).map(|(_, common)| common);
-        let has_commits = git.is_some_and(|git| {
+        let has_commits = self.git().is_some_and(|(_, git)| {
             let branches =
                 std::fs::read_dir(git.join("refs/heads")).is_ok_and(|mut heads| heads.next().is_some());
             branches || git.join("packed-refs").exists()
@@ -220,11 +230,9 @@ impl Project {
     /// The git directory that all worktrees share plus the memory folder's place in the work tree; without git, the memory
     /// folder's own place.
     fn identity(&self) -> PathBuf {
-        let real = std::fs::canonicalize(&self.folder).unwrap_or_else(|_| self.folder.clone());
-        match git_common_folder(&real) {
+        match self.git() {
             Some((work_tree, common)) => {
-                let inside = self.root.real().strip_prefix(&work_tree).unwrap_or(self.root.real()).to_owned();
-                common.join(inside)
+                common.join(self.root.real().strip_prefix(work_tree).unwrap_or(self.root.real()))
             }
             None => self.root.real().to_owned(),
         }
@@ -232,9 +240,9 @@ impl Project {
 
     /// The project folder and, if it is a work tree of a repository that lies elsewhere, the folder in its place there.
     pub fn work_trees(&self) -> Vec<PathBuf> {
-        let own = std::fs::canonicalize(&self.folder).unwrap_or_else(|_| self.folder.clone());
-        let main = git_common_folder(&own).and_then(|(work_tree, common)| {
-            let inside = own.strip_prefix(&work_tree).ok()?;
+        let own = self.real().to_owned();
+        let main = self.git().and_then(|(work_tree, common)| {
+            let inside = own.strip_prefix(work_tree).ok()?;
             let main = common.parent().filter(|_| common.ends_with(".git"))?;
             // Joining nothing would end the path in a slash.
             Some(if inside.as_os_str().is_empty() { main.to_owned() } else { main.join(inside) })

@@ -122,6 +122,9 @@ impl Running<'_> {
         if did.ended == Ended::Failed {
             self.out.say(did.because.join("; "));
         }
+        if self.moment == Moment::SessionStart && hybrid::is_on(&wired) {
+            hybrid::warm(&wired);
+        }
         wired.engine.abandon_glance();
         reply::render(self.agent, self.moment, &did.answer)
     }

@@ -87,14 +87,18 @@ pub(crate) fn for_prompt(
     Ok(given)
 }
 
-/// Brings the index up to date when a session begins, and has it ready for the first prompt. What goes wrong here goes wrong again at the
-/// prompt, where it is told.
+/// Brings the index up to date when a session begins. What goes wrong here goes wrong again at the prompt, where it is told.
 pub(crate) fn prepare(wired: &Wired) {
-    let here = wired.engine.project().root().folder().is_dir();
-    let index = here.then(|| ShelfIndex::open(&wired.engine, Look::Start).ok()).flatten();
-    match index.is_some_and(|index| !index.warm(WARMED_AT_ONCE)) {
-        true => super::model::warm_in_background(wired),
-        false => super::model::start_in_background(wired),
+    if wired.engine.project().root().folder().is_dir() {
+        let _ = ShelfIndex::open(&wired.engine, Look::Start);
+    }
+}
+
+/// Has the index ready for the first prompt. The last thing a beginning session does: whoever reads from the disk after this waits behind it.
+pub(crate) fn warm(wired: &Wired) {
+    match ShelfIndex::warm(&wired.engine, WARMED_AT_ONCE) {
+        true => super::model::start_in_background(wired),
+        false => super::model::warm_in_background(wired),
     }
 }
 

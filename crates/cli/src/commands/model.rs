@@ -126,9 +126,7 @@ fn in_background(wired: &Wired, out: &Out) -> u8 {
     }
     let turn = project.local().and_then(|local| Lock::acquire(&local.path(TURN), Duration::ZERO));
     if turn.is_ok() {
-        if let Ok(index) = ShelfIndex::open(&wired.engine, Look::Start) {
-            index.warm(u64::MAX);
-        }
+        ShelfIndex::warm(&wired.engine, u64::MAX);
         let _ = embed(wired, out);
     }
     exit::OK

@@ -103,7 +103,7 @@ pub fn load(layers: &[Layer]) -> Loaded {
             None => resolve(key.name.to_owned()),
             Some((before, after)) => {
                 let names = if key.is_per_agent() { &agents } else { &names };
-                names.iter().for_each(|n| resolve(format!("{before}{n}{after}")));
+                names.iter().for_each(|n| resolve([before, n.as_str(), after].concat()));
             }
         }
     }

@@ -7,6 +7,7 @@ use super::keys::{Guard, KEYS, Key, Type};
 use super::layers::{Origin, Warning};
 use crate::kind::Kind;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// The longest description that is kept.
 const DESCRIPTION_MAX: usize = 500;
@@ -33,7 +34,7 @@ pub(super) fn lookup<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
     let mut parent = "";
     while let Some(part) = parts.next() {
         let object = at.as_object()?;
-        at = match object.get(part) {
+        at = match member(object, part) {
             Some(value) => value,
             None if matches!(parent, "categories" | "thresholds") => {
                 object.iter().find(|(key, _)| key.to_lowercase() == part).map(|(_, value)| value)?
@@ -49,9 +50,19 @@ pub(super) fn lookup<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
     Some(at)
 }
 
+/// Up to this many entries looking through all of them costs less than hashing a name.
+const FEW: usize = 16;
+
+fn member<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    match object.len() > FEW {
+        true => object.get(name),
+        false => object.iter().find(|(key, _)| *key == name).map(|(_, value)| value),
+    }
+}
+
 /// The value without any layer.
 pub(super) fn default(key: &Key, name: &str) -> Option<Value> {
-    let category = key.matches(name).flatten();
+    let category = if key.name.contains('*') { key.matches(name).flatten() } else { None };
     let row = category.and_then(Kind::built_in).and_then(|kind| kind.row().copied());
     match (key.name, row) {
         ("categories.*.folder", Some(row)) => Some(json!(row.folder)),
@@ -321,8 +332,9 @@ pub(super) fn unknown_names(origin: Origin, document: &Value, warnings: &mut Vec
     ) {
         let Some(object) = value.as_object() else { return };
         for (part, inner) in object {
-            let name = if prefix.is_empty() { part.clone() } else { format!("{prefix}.{part}") };
-            let lower = part.to_lowercase();
+            let name = || if prefix.is_empty() { part.clone() } else { format!("{prefix}.{part}") };
+            let plain = part.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase());
+            let lower = if plain { Cow::Borrowed(part.as_str()) } else { Cow::Owned(part.to_lowercase()) };
             let below: Vec<&str> = match lower.is_empty() || lower.contains('.') {
                 true => Vec::new(),
                 false => rests.iter().filter_map(|rest| after(rest, &lower)).collect(),
@@ -332,13 +344,14 @@ pub(super) fn unknown_names(origin: Origin, document: &Value, warnings: &mut Vec
             }
             if !below.is_empty() {
                 if inner.is_object() {
-                    walk(&name, &below, inner, origin, warnings);
+                    walk(&name(), &below, inner, origin, warnings);
                 } else {
                     let message = "expected an object; the value is ignored".to_owned();
-                    warnings.push(Warning { name, origin, message });
+                    warnings.push(Warning { name: name(), origin, message });
                 }
                 continue;
             }
+            let name = name();
             let near = suggestion(&name.to_lowercase())
                 .map(|near| format!("; did you mean `{near}`?"))
                 .unwrap_or_default();

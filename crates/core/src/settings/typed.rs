@@ -191,7 +191,7 @@ impl Settings {
         }
         let by_category = |group: &'static str| {
             names.iter().filter_map(move |name| {
-                Some((name.clone(), values.get(&format!("{group}.{name}"))?.0.clone()))
+                Some((name.clone(), values.get(&[group, ".", name.as_str()].concat())?.0.clone()))
             })
         };
         Settings {
@@ -292,7 +292,7 @@ impl Reader<'_> {
     }
 
     fn category(&self, name: &str) -> Category {
-        let at = |part: &str| format!("categories.{name}.{part}");
+        let at = |part: &str| ["categories.", name, ".", part].concat();
         Category {
             kind: Kind::named(name),
             folder: self.text(&at("folder")),

@@ -16,7 +16,8 @@ use super::document::{Card, Role, Status, Trust};
 use super::error::IndexError;
 use super::mapped;
 use super::numbered::ByNumber;
-use super::vectors::{next_room, read_at, write_at};
+use super::read::extents;
+use super::vectors::{Extent, next_room, read_at, write_at};
 
 /// The file's name.
 pub(super) const FILE: &str = "cards.bin";
@@ -30,35 +31,24 @@ type Row = [u8; ROW];
 /// Up to this many documents the rows are mapped; beyond, a page that is mapped for one row costs more than reading it.
 const MAPPED: u32 = 200_000;
 
-/// A run of rows of one owner, and where it begins.
-#[derive(Clone, Copy, Debug)]
-struct Sheet {
-    first: u32,
-    room: u32,
-    at: u64,
+/// The space that the file's extents are of: no vectors have it.
+const SPACE: i64 = 0;
+
+/// The kind there is an index of, and the number of its name.
+pub(super) const FACT: (i64, &str) = (1, "fact");
+
+/// Where a row is.
+fn place(extent: &Extent, number: u32) -> u64 {
+    extent.at + u64::from(number - extent.first) * ROW as u64
 }
 
-impl Sheet {
-    fn place(&self, number: u32) -> u64 {
-        self.at + u64::from(number - self.first) * ROW as u64
-    }
-
-    fn end(&self) -> u64 {
-        self.at + u64::from(self.room) * ROW as u64
-    }
+fn end(extent: &Extent) -> u64 {
+    extent.at + u64::from(extent.room) * ROW as u64
 }
 
-fn sheets(db: &Connection, part: i64) -> Result<Vec<Sheet>, IndexError> {
-    let mut statement =
-        db.prepare_cached("select first, room, at from sheet where part = ?1 order by first")?;
-    let rows =
-        statement.query_map([part], |r| Ok(Sheet { first: r.get(0)?, room: r.get(1)?, at: r.get(2)? }))?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-fn sheet_of(sheets: &[Sheet], number: u32) -> Option<&Sheet> {
-    let sheet = sheets.get(sheets.partition_point(|s| s.first <= number).checked_sub(1)?)?;
-    (number - sheet.first < sheet.room).then_some(sheet)
+fn extent_of(extents: &[Extent], number: u32) -> Option<&Extent> {
+    let extent = extents.get(extents.partition_point(|e| e.first <= number).checked_sub(1)?)?;
+    (number - extent.first < extent.room).then_some(extent)
 }
 
 /// The card as a row; `None` if it does not fit.
@@ -103,8 +93,8 @@ impl Names {
 /// An owner's rows, for reading.
 #[derive(Debug)]
 pub(super) struct Cards {
-    sheets: Vec<Sheet>,
-    map: Option<Mmap>,
+    extents: Vec<Extent>,
+    pub(super) map: Option<Arc<Mmap>>,
     file: Option<File>,
     names: std::cell::RefCell<Names>,
 }
@@ -118,11 +108,20 @@ impl Cards {
         count: u32,
         often: bool,
     ) -> Result<Self, IndexError> {
-        let sheets = sheets(db, part)?;
-        let end = sheets.iter().map(Sheet::end).max().unwrap_or(0);
+        let extents = extents(db, SPACE, part)?;
+        let end = extents.iter().map(end).max().unwrap_or(0);
         let file = if end > 0 { File::open(folder.join(FILE)).ok() } else { None };
-        let map = file.as_ref().filter(|_| often || count <= MAPPED).and_then(|f| mapped::map(f, end).ok());
-        Ok(Self { sheets, map, file, names: Default::default() })
+        let map = file
+            .as_ref()
+            .filter(|_| often || count <= MAPPED)
+            .and_then(|f| mapped::map(f, end).ok())
+            .map(Arc::new);
+        Ok(Self { extents, map, file, names: Default::default() })
+    }
+
+    /// The kind or scope that a number stands for.
+    pub(super) fn name(&self, db: &Connection, number: u32) -> Result<Option<Arc<str>>, IndexError> {
+        self.names.borrow_mut().get(db, number)
     }
 
     /// The card of a document, if there is a row of it.
@@ -152,7 +151,7 @@ impl Cards {
     }
 
     fn row(&self, number: u32) -> Option<Row> {
-        let at = sheet_of(&self.sheets, number)?.place(number);
+        let at = place(extent_of(&self.extents, number)?, number);
         if let Some(map) = &self.map {
             let at = usize::try_from(at).ok()?;
             return map.get(at..at.checked_add(ROW)?)?.try_into().ok();
@@ -171,10 +170,11 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn add(&mut self, db: &Connection, card: &Card) -> Result<(), IndexError> {
+    /// Takes a card and gives the numbers of its kind and its scope.
+    pub(super) fn add(&mut self, db: &Connection, card: &Card) -> Result<(i64, i64), IndexError> {
         let (kind, scope) = (self.name(db, &card.kind)?, self.name(db, &card.scope)?);
         self.rows.push(packed(card, kind, scope).unwrap_or_default());
-        Ok(())
+        Ok((kind, scope))
     }
 
     /// The number that stands for a name.
@@ -199,35 +199,36 @@ impl Rows {
         first: u32,
     ) -> Result<(), IndexError> {
         let Some(more) = u32::try_from(self.rows.len()).ok().filter(|more| *more > 0) else { return Ok(()) };
-        let mut sheets = sheets(tx, part)?;
+        let mut extents = extents(tx, SPACE, part)?;
         let file =
             File::options().create(true).truncate(false).read(true).write(true).open(folder.join(FILE))?;
-        while sheets
+        while extents
             .last()
-            .is_none_or(|s| u64::from(s.first) + u64::from(s.room) < u64::from(first) + u64::from(more))
+            .is_none_or(|e| u64::from(e.first) + u64::from(e.room) < u64::from(first) + u64::from(more))
         {
-            let (next, before) = sheets.last().map_or((0, 0), |s| (s.first + s.room, s.room));
+            let (next, before) = extents.last().map_or((0, 0), |e| (e.first + e.room, e.room));
             let at: i64 = tx
-                .prepare_cached("select coalesce(max(at + room * ?1), 0) from sheet")?
-                .query_row([ROW as i64], |r| r.get(0))?;
-            let sheet = Sheet { first: next, room: next_room(before), at: at.unsigned_abs() };
-            tx.prepare_cached("insert into sheet values (?1, ?2, ?3, ?4)")?.execute(params![
+                .prepare_cached("select coalesce(max(at + room * ?1), 0) from extent where space = ?2")?
+                .query_row([ROW as i64, SPACE], |r| r.get(0))?;
+            let extent = Extent { first: next, room: next_room(before), at: at.unsigned_abs() };
+            tx.prepare_cached("insert into extent values (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+                SPACE,
                 part,
-                sheet.first,
-                sheet.room,
-                sheet.at
+                extent.first,
+                extent.room,
+                extent.at
             ])?;
-            sheets.push(sheet);
+            extents.push(extent);
         }
-        let end = sheets.last().map_or(0, Sheet::end);
+        let end = extents.last().map_or(0, end);
         if file.metadata()?.len() < end {
             file.set_len(end)?;
         }
         let (mut number, mut left) = (first, self.rows.as_slice());
-        while let Some(sheet) = sheet_of(&sheets, number).filter(|_| !left.is_empty()) {
-            let room = (sheet.first + sheet.room - number) as usize;
+        while let Some(extent) = extent_of(&extents, number).filter(|_| !left.is_empty()) {
+            let room = (extent.first + extent.room - number) as usize;
             let (now, later) = left.split_at(room.min(left.len()));
-            write_at(&file, now.as_flattened(), sheet.place(number))?;
+            write_at(&file, now.as_flattened(), place(extent, number))?;
             number += now.len() as u32;
             left = later;
         }
@@ -238,27 +239,19 @@ impl Rows {
 /// Drops the names that no card has any more: a scope may say what was forgotten.
 pub(super) fn drop_names(tx: &Transaction<'_>) -> Result<(), IndexError> {
     tx.execute(
-        "delete from name where text not in (select kind from card union select scope from card)",
-        [],
+        "delete from name where n <> ?1 and n not in (select kind from card union select scope from card)",
+        [FACT.0],
     )?;
     Ok(())
 }
 
 /// Empties the row of a document that is gone.
 pub(super) fn wipe(tx: &Transaction<'_>, folder: &Path, part: i64, number: u32) -> Result<(), IndexError> {
-    let place = tx
-        .prepare_cached(
-            "select first, room, at from sheet where part = ?1 and first <= ?2 and first + room > ?2",
-        )?
-        .query_row(params![part, number], |r| {
-            Ok(Sheet { first: r.get(0)?, room: r.get(1)?, at: r.get(2)? }.place(number))
-        })
-        .optional()?;
     // A file that is gone holds nothing to wipe.
-    if let Some(at) = place
+    if let Some(extent) = extent_of(&extents(tx, SPACE, part)?, number)
         && let Ok(file) = File::options().write(true).open(folder.join(FILE))
     {
-        write_at(&file, &[0; ROW], at)?;
+        write_at(&file, &[0; ROW], place(extent, number))?;
     }
     Ok(())
 }

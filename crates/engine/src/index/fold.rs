@@ -9,7 +9,7 @@ use rusqlite::{CachedStatement, OptionalExtension, ToSql, Transaction, params};
 
 use super::batch::Batch;
 use super::error::IndexError;
-use super::postings::{self, Bag, CHUNK_BITS, Cells};
+use super::postings::{self, Bag, CHUNK_BITS, Cells, PIECE, piece_of};
 use super::words::{self, Words};
 use super::write::Part;
 use super::{key_of, number_of};
@@ -73,8 +73,12 @@ pub(super) fn fold_batch(
             });
             // A chunk whose first document comes only now holds no postings yet.
             if first <= chunk << CHUNK_BITS {
-                postings::write_to(cells, &mut blob);
-                posts.add([&term, &chunk, &blob])?;
+                let mut cells = cells;
+                for piece in (0..).take_while(|piece| *piece as usize * PIECE < new.len()) {
+                    let many = PIECE.min(new.len() - piece as usize * PIECE);
+                    postings::write_to(cells.by_ref().take(many), &mut blob);
+                    posts.add([&term, &piece_of(chunk, piece), &blob])?;
+                }
             } else {
                 join(tx, part.part, term, chunk, cells)?;
             }
@@ -91,19 +95,18 @@ fn join(
     part: i64,
     term: &str,
     chunk: u32,
-    new: impl ExactSizeIterator<Item = (u16, u8)> + Clone,
+    new: impl Iterator<Item = (u16, u8)>,
 ) -> Result<(), IndexError> {
-    let mut add = tx.prepare_cached("insert into post values (?1, ?2, ?3, ?4) on conflict do nothing")?;
-    if add.execute(params![part, term, chunk, postings::write(new.clone())])? == 1 {
-        return Ok(());
+    let last: Option<(u32, Vec<u8>)> = tx
+        .prepare_cached("select piece, cells from post where part = ?1 and term = ?2 and piece >= ?3 and piece < ?4 order by piece desc limit 1")?
+        .query_row(params![part, term, piece_of(chunk, 0), piece_of(chunk + 1, 0)], |r| Ok((r.get(0)?, r.get(1)?)))
+        .optional()?;
+    let (first, old) = last.unwrap_or((piece_of(chunk, 0), Vec::new()));
+    let cells: Vec<(u16, u8)> = Cells::read(&old).iter().chain(new).collect();
+    let mut put = tx.prepare_cached("insert or replace into post values (?1, ?2, ?3, ?4)")?;
+    for (piece, cells) in (first..).zip(cells.chunks(PIECE)) {
+        put.execute(params![part, term, piece, postings::write(cells.iter().copied())])?;
     }
-    let mut read =
-        tx.prepare_cached("select cells from post where part = ?1 and term = ?2 and chunk = ?3")?;
-    let old: Vec<u8> = read.query_row(params![part, term, chunk], |r| r.get(0))?;
-    let joined: Vec<(u16, u8)> = Cells::read(&old).iter().chain(new).collect();
-    let mut write =
-        tx.prepare_cached("update post set cells = ?4 where part = ?1 and term = ?2 and chunk = ?3")?;
-    write.execute(params![part, term, chunk, postings::write(joined.iter().copied())])?;
     Ok(())
 }
 
@@ -116,7 +119,7 @@ struct Rows<'a> {
     filled: usize,
 }
 
-/// What is bound for each row: term, chunk, cells. The part is the same for all.
+/// What is bound for each row: term, piece, cells. The part is the same for all.
 const COLUMNS: usize = 3;
 
 impl<'a> Rows<'a> {
@@ -159,25 +162,30 @@ pub(super) fn cut_posting(
     number: u32,
 ) -> Result<(), IndexError> {
     let chunk = number >> CHUNK_BITS;
-    let old: Option<Vec<u8>> = tx
-        .prepare_cached("select cells from post where part = ?1 and term = ?2 and chunk = ?3")?
-        .query_row(params![part, term, chunk], |r| r.get(0))
-        .optional()?;
-    let Some(old) = old else { return Ok(()) };
-    let rest: Vec<(u16, u8)> =
-        Cells::read(&old).iter().filter(|(n, _)| u32::from(*n) != number & 0xFFFF).collect();
-    if rest.is_empty() {
-        tx.prepare_cached("delete from post where part = ?1 and term = ?2 and chunk = ?3")?
-            .execute(params![part, term, chunk])?;
-        if !tx
-            .prepare_cached("select 1 from post where part = ?1 and term = ?2")?
-            .exists(params![part, term])?
-        {
-            words::cut(tx, part, term)?;
+    let within = (number & 0xFFFF) as u16;
+    let mut pieces = tx.prepare_cached(
+        "select piece, cells from post where part = ?1 and term = ?2 and piece >= ?3 and piece < ?4",
+    )?;
+    let mut rows = pieces.query(params![part, term, piece_of(chunk, 0), piece_of(chunk + 1, 0)])?;
+    let mut found: Option<(u32, Vec<(u16, u8)>)> = None;
+    while let Some(row) = rows.next()? {
+        let cells = Cells::read(row.get_ref(1)?.as_blob().unwrap_or_default());
+        if cells.find(within).is_some() {
+            found = Some((row.get(0)?, cells.iter().filter(|(n, _)| *n != within).collect()));
+            break;
         }
-    } else {
-        tx.prepare_cached("update post set cells = ?4 where part = ?1 and term = ?2 and chunk = ?3")?
-            .execute(params![part, term, chunk, postings::write(rest.iter().copied())])?;
+    }
+    drop(rows);
+    let Some((piece, rest)) = found else { return Ok(()) };
+    if !rest.is_empty() {
+        tx.prepare_cached("update post set cells = ?4 where part = ?1 and term = ?2 and piece = ?3")?
+            .execute(params![part, term, piece, postings::write(rest.iter().copied())])?;
+        return Ok(());
+    }
+    tx.prepare_cached("delete from post where part = ?1 and term = ?2 and piece = ?3")?
+        .execute(params![part, term, piece])?;
+    if !tx.prepare_cached("select 1 from post where part = ?1 and term = ?2")?.exists(params![part, term])? {
+        words::cut(tx, part, term)?;
     }
     Ok(())
 }

@@ -2,14 +2,15 @@
 //!
 //! Comes in: the marks of the last look. Goes out: changes and new marks, applied together, so that a process that dies in between leaves an
 //! index that looks again. Two processes may do this at once: the one that saw older files leaves older marks, and the next look mends it.
+//! Marks that begin with `~` are many or long: they are read where they are needed, all others in one go.
 //!
 //! | mark | what it notes |
 //! |---|---|
 //! | `rules` | settings that decide what is recalled; with another value everything is looked at anew |
 //! | `book`, `provenance` | stamps of the trust book and of what was forgotten |
 //! | `d:<folder>` | stamp of a folder |
-//! | `f:<file>` | stamp of a file, and for records and notes the id in it |
-//! | `l:<shelf>` | ids and versions of a shelf that is read as a whole |
+//! | `~f:<file>` | stamp of a file, and for records and notes the id in it |
+//! | `~l:<shelf>` | ids and versions of a shelf that is read as a whole |
 //! | `unfinished` | somebody put many documents and has not come to the marks that go with them |
 
 use super::described::{self, short};
@@ -201,8 +202,8 @@ impl<'a> Follow<'a> {
     /// Takes out what lies in folders that are no longer looked at.
     fn drop_strangers(&mut self) -> Result<()> {
         let keys: Vec<String> = self.folders().into_iter().map(|folder| folder.key).collect();
-        for (name, value) in self.index.marks("f:").map_err(|e| fault(&e))? {
-            let folder = name[2..].rsplit_once('/').map_or("", |(folder, _)| folder);
+        for (name, value) in self.index.marks("~f:").map_err(|e| fault(&e))? {
+            let folder = name[3..].rsplit_once('/').map_or("", |(folder, _)| folder);
             if !keys.iter().any(|key| key == folder) {
                 self.changes.extend(id_in(&value).map(|id| Change::Remove(id.to_owned())));
                 self.note(&name, "");
@@ -216,9 +217,9 @@ impl<'a> Follow<'a> {
     fn drop_strays(&mut self) -> Result<()> {
         let mut marks: BTreeMap<String, String> = self
             .index
-            .marks("f:")
+            .marks("~f:")
             .and_then(|mut marks| {
-                marks.extend(self.index.marks("l:")?);
+                marks.extend(self.index.marks("~l:")?);
                 Ok(marks)
             })
             .map_err(|e| fault(&e))?
@@ -228,8 +229,8 @@ impl<'a> Follow<'a> {
         let mut known: HashSet<&str> = HashSet::new();
         for (name, value) in &marks {
             match name.split_once(':') {
-                Some(("f", _)) => known.extend(id_in(value)),
-                Some(("l", _)) => {
+                Some(("~f", _)) => known.extend(id_in(value)),
+                Some(("~l", _)) => {
                     known.extend(value.lines().filter_map(|line| Some(line.rsplit_once('\t')?.0)))
                 }
                 _ => {}
@@ -255,7 +256,7 @@ impl<'a> Follow<'a> {
         if nothing || (same && !every && matches!(self.doubt, Doubt::Nobody)) {
             return Ok(());
         }
-        let prefix = format!("f:{}/", folder.key);
+        let prefix = format!("~f:{}/", folder.key);
         let known: BTreeMap<String, String> = self
             .index
             .marks(&prefix)
@@ -329,7 +330,7 @@ impl<'a> Follow<'a> {
             self.note(&format!("t:{name}"), kept);
         }
         let lessons = self.engine.topics().list(&Listing::everything())?;
-        self.whole("l:topics", lessons)
+        self.whole("~l:topics", lessons)
     }
 
     fn vault(&mut self) -> Result<()> {
@@ -344,7 +345,7 @@ impl<'a> Follow<'a> {
         };
         let kept = self.kept(stamp);
         self.note("v:vault.jsonl", kept);
-        self.whole("l:vault", memories)
+        self.whole("~l:vault", memories)
     }
 
     /// Replaces all documents of a shelf by those that are there now; what is unchanged is left alone.
@@ -392,9 +393,9 @@ impl<'a> Follow<'a> {
             rest = later;
             self.marks.insert(UNFINISHED.to_owned(), String::new());
         }
-        let known = self.index.marks("f:").map_err(|e| fault(&e))?.into_iter().map(|(name, _)| name);
+        let known = self.index.marks("~f:").map_err(|e| fault(&e))?.into_iter().map(|(name, _)| name);
         let mut files: BTreeSet<String> = known.collect();
-        for (name, value) in self.marks.iter().filter(|(name, _)| name.starts_with("f:")) {
+        for (name, value) in self.marks.iter().filter(|(name, _)| name.starts_with("~f:")) {
             if value.is_empty() {
                 files.remove(name)
             } else {
@@ -440,7 +441,7 @@ pub(super) fn is_current(index: &mut Index, engine: &Engine, kind: &str, file: &
     let inner = path.strip_prefix(engine.project().root().folder()).ok().map(|p| p.to_string_lossy());
     let own_file = matches!(Kind::named(kind).shelf(), ShelfName::Records | ShelfName::Notes);
     let Some(inner) = inner.filter(|_| own_file) else { return Ok(true) };
-    let mark = index.mark(&format!("f:{inner}")).map_err(|e| fault(&e))?.unwrap_or_default();
+    let mark = index.mark(&format!("~f:{inner}")).map_err(|e| fault(&e))?.unwrap_or_default();
     let seen = mark.split('\t').next().unwrap_or_default();
     Ok(seen == stamp::UNSURE || seen == stamp::of(&path))
 }

@@ -88,6 +88,42 @@ fn folded_and_waiting_documents_are_found_alike() {
 }
 
 #[test]
+fn a_word_of_very_many_documents_loses_and_gains_them_however_its_postings_are_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut index = Index::open(dir.path()).unwrap();
+    let holding = |index: &mut Index| {
+        let mut numbers: Vec<u32> = index
+            .reader("me", None)
+            .unwrap()
+            .best_by_keywords("common", 9_999)
+            .unwrap()
+            .iter()
+            .map(|f| f.0)
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    let many =
+        |from: u32, to: u32| (from..to).map(|i| put(&format!("m{i}"), "a common word")).collect::<Vec<_>>();
+    index.apply("me", &many(0, 1_000), None, &[]).unwrap();
+    assert_eq!(holding(&mut index), (0..1_000).collect::<Vec<_>>());
+    // The first piece goes as a whole, then one of the middle loses a document.
+    let gone: Vec<String> = (0..postings::PIECE as u32).chain([500]).map(|i| format!("m{i}")).collect();
+    index.forget("me", &gone.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    // More come, some of them one by one and folded in later.
+    index.apply("me", &many(1_000, 1_700), None, &[]).unwrap();
+    for i in 1_700..2_300 {
+        index.apply("me", &many(i, i + 1), None, &[]).unwrap();
+    }
+    let left: Vec<u32> = (postings::PIECE as u32..2_300).filter(|n| *n != 500).collect();
+    assert_eq!(holding(&mut index), left);
+    let all: Vec<String> = left.iter().map(|i| format!("m{i}")).collect();
+    index.forget("me", &all.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    let bytes = fs::read(dir.path().join("recall.db")).unwrap();
+    assert!(!bytes.windows(6).any(|six| six == b"common"), "a word that nobody holds any more is left over");
+}
+
+#[test]
 fn a_slip_of_the_pen_finds_the_word_that_was_meant() {
     let dir = tempfile::tempdir().unwrap();
     let mut index = Index::open(dir.path()).unwrap();
@@ -162,8 +198,8 @@ fn warming_says_whether_it_came_to_the_end() {
     let dir = tempfile::tempdir().unwrap();
     let mut index = Index::open(dir.path()).unwrap();
     index.apply("me", &[put("a", "some text")], None, &[]).unwrap();
-    assert!(index.warm(u64::MAX));
-    assert!(!index.warm(10));
+    assert!(Index::warm(dir.path(), u64::MAX));
+    assert!(!Index::warm(dir.path(), 10));
 }
 
 #[test]

@@ -65,34 +65,17 @@ impl LateProbe {
         if whole == 0 {
             return None;
         }
-        // Bits as offset bytes, so that the dot products of the vector search do the rest.
-        let spread: Vec<u8> = stored[..whole].iter().flat_map(|byte| SPREAD[usize::from(*byte)]).collect();
-        let mut dots = Vec::with_capacity(whole / self.row);
         let mut sum = 0f32;
         for (weight, step, cells) in &self.pieces {
-            scan::dots(self.path, &spread, cells, &mut dots);
-            sum += weight * step * dots.iter().copied().max().unwrap_or(0) as f32;
+            // A set bit counts as one and any other as minus one: twice the sum over the set ones, without the sum over all.
+            let all: i32 = cells.iter().map(|cell| i32::from(*cell)).sum();
+            let nearest =
+                stored[..whole].chunks_exact(self.row).map(|row| scan::weigh(self.path, row, cells)).max();
+            sum += weight * step * (2 * nearest.unwrap_or(0) - all) as f32;
         }
         Some(sum / self.total)
     }
 }
-
-/// For every byte: its eight bits as offset bytes, 129 for a set one and 127 for one that is not.
-static SPREAD: [[u8; 8]; 256] = {
-    let mut table = [[127u8; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                table[byte][bit] = 129;
-            }
-            bit += 1;
-        }
-        byte += 1;
-    }
-    table
-};
 
 #[cfg(test)]
 mod tests {

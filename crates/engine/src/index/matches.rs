@@ -18,7 +18,7 @@ struct Postings {
     term: String,
     /// What the question gives the term.
     weight: f32,
-    /// First number of every chunk that has the term, and where its blob is.
+    /// First number of every chunk that has the term, and where its postings are.
     chunks: Vec<(u32, Range<usize>)>,
     /// Documents that wait to be folded in, in order.
     waiting: Vec<(u32, u8)>,
@@ -28,8 +28,9 @@ struct Postings {
 #[derive(Clone, Debug)]
 pub(crate) struct Lists {
     lists: Vec<Postings>,
-    /// All blobs, one after the other.
-    bytes: Vec<u8>,
+    /// The numbers of all postings, one after the other, and their impacts.
+    numbers: Vec<[u8; 2]>,
+    impacts: Vec<u8>,
     dead: Dead,
     /// Whether a term has this shape: nearly all terms of waiting documents are told apart by it alone.
     shapes: [bool; SHAPES],
@@ -43,8 +44,8 @@ fn shape(term: &[u8]) -> usize {
     (usize::from(*first) * 67 + usize::from(*last) * 29 + term.len() * 11) % SHAPES
 }
 
-/// Room made for blobs before they come: those of a question to a hundred thousand documents.
-const ROOM: usize = 1 << 14;
+/// Room made for postings before they come: those of a question to a hundred thousand documents.
+const ROOM: usize = 5_000;
 
 impl Lists {
     pub(crate) fn of(terms: &[(String, f32)]) -> Self {
@@ -56,16 +57,20 @@ impl Lists {
         };
         let mut shapes = [false; SHAPES];
         terms.iter().for_each(|(term, _)| shapes[shape(term.as_bytes())] = true);
-        let bytes = Vec::with_capacity(ROOM);
-        Self { lists: terms.iter().map(list).collect(), bytes, dead: Dead::default(), shapes }
+        let (numbers, impacts) = (Vec::with_capacity(ROOM), Vec::with_capacity(ROOM));
+        Self { lists: terms.iter().map(list).collect(), numbers, impacts, dead: Dead::default(), shapes }
     }
 
-    /// Takes a blob of the term that stands at `at`; chunks come in order.
-    pub(crate) fn chunk(&mut self, at: usize, first: u32, blob: &[u8]) {
-        let start = self.bytes.len();
-        if let Some(list) = self.lists.get_mut(at) {
-            self.bytes.extend_from_slice(blob);
-            list.chunks.push((first, start..self.bytes.len()));
+    /// Takes a piece of a chunk of the term that stands at `at`; chunks and their pieces come in order.
+    pub(crate) fn piece(&mut self, at: usize, first: u32, blob: &[u8]) {
+        let Some(list) = self.lists.get_mut(at) else { return };
+        let (start, cells) = (self.impacts.len(), Cells::read(blob));
+        self.numbers.extend_from_slice(cells.numbers());
+        self.impacts.extend_from_slice(cells.impacts());
+        let end = self.impacts.len();
+        match list.chunks.last_mut().filter(|chunk| chunk.0 == first) {
+            Some((_, place)) => place.end = end,
+            None => list.chunks.push((first, start..end)),
         }
     }
 
@@ -94,7 +99,10 @@ impl Lists {
     }
 
     fn at(&self, place: &Range<usize>) -> Cells<'_> {
-        Cells::read(self.bytes.get(place.clone()).unwrap_or_default())
+        match (self.numbers.get(place.clone()), self.impacts.get(place.clone())) {
+            (Some(numbers), Some(impacts)) => Cells::of(numbers, impacts),
+            _ => Cells::of(&[], &[]),
+        }
     }
 
     fn count(&self, list: &Postings) -> usize {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::index::postings::write;
+use crate::index::postings::{PIECE, write};
 
 /// Postings of one term: number, impact.
 type Given = Vec<(u32, u8)>;
@@ -16,7 +16,9 @@ fn matches(given: &[(Given, f32)], dead: &[u32], next: u32, waiting: u32) -> Mat
         let (before, after): (Given, Given) = list.iter().partition(|(number, _)| *number < folded);
         for chunk in before.chunk_by(|a, b| a.0 >> CHUNK_BITS == b.0 >> CHUNK_BITS) {
             let cells: Vec<(u16, u8)> = chunk.iter().map(|(n, i)| ((n & 0xFFFF) as u16, *i)).collect();
-            lists.chunk(at, chunk[0].0 & !0xFFFF, &write(cells.iter().copied()));
+            for piece in cells.chunks(PIECE) {
+                lists.piece(at, chunk[0].0 & !0xFFFF, &write(piece.iter().copied()));
+            }
         }
         for (number, impact) in after {
             lists.waits(format!("t{at}").as_bytes(), number, || impact);
@@ -94,8 +96,8 @@ proptest! {
     #[test]
     fn damaged_postings_give_some_answer(bytes in proptest::collection::vec(any::<u8>(), 0..600), limit in 0..9usize) {
         let mut lists = Lists::of(&[("a".to_owned(), 1.0), ("b".to_owned(), 0.5)]);
-        lists.chunk(0, 0, &bytes);
-        lists.chunk(1, 0, &bytes[bytes.len() / 3..]);
+        lists.piece(0, 0, &bytes);
+        lists.piece(1, 0, &bytes[bytes.len() / 3..]);
         let matches = Matches::new(lists, 100, 100, 10.0);
         prop_assert!(matches.best(limit).len() <= limit);
     }

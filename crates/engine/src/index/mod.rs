@@ -39,7 +39,9 @@ mod write;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::Path;
+use std::sync::Arc;
 
+use memmap2::Mmap;
 use rusqlite::OptionalExtension;
 
 pub use document::{Document, Role, Status, Trust};
@@ -71,6 +73,8 @@ pub struct Index {
     store: Store,
     /// Whether a question was asked before.
     asked: bool,
+    /// What was mapped for a glance: giving pages back is left to whoever abandons it, or to the end of the process.
+    maps: Vec<Arc<Mmap>>,
 }
 
 /// Key of a document: the part in the upper half, the number in the lower, so that a part lies together.
@@ -85,13 +89,13 @@ fn number_of(key: i64) -> u32 {
 impl Index {
     /// Opens the index in `folder`, making it if needed.
     pub fn open(folder: &Path) -> Result<Self, IndexError> {
-        Ok(Self { store: Store::open(folder)?, asked: false })
+        Ok(Self { store: Store::open(folder)?, asked: false, maps: Vec::new() })
     }
 
     /// The index as it lies there, for one question, if at this time, in nanoseconds since 1970, nobody writes to it. What it says counts only if it
     /// [`held_still`](Self::held_still).
     pub(crate) fn glance(folder: &Path, now: i128) -> Option<Self> {
-        Some(Self { store: Store::glance(folder, now)?, asked: false })
+        Some(Self { store: Store::glance(folder, now)?, asked: false, maps: Vec::new() })
     }
 
     /// Whether it is read as it lies there.
@@ -132,9 +136,7 @@ impl Index {
     /// All marks but those of files and whole shelves, of which there may be very many.
     pub(crate) fn few_marks(&mut self) -> Result<BTreeMap<String, String>, IndexError> {
         self.store.follow()?;
-        let mut statement = self.store.db.prepare_cached(
-            "select name, value from mark where name < 'f:' or (name >= 'f;' and name < 'l:') or name >= 'l;'",
-        )?;
+        let mut statement = self.store.db.prepare_cached("select name, value from mark where name < '~'")?;
         let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -148,15 +150,19 @@ impl Index {
         } else {
             Access::Once
         };
-        Reader::open(&self.store.db, &self.store.folder, owner, space, access)
+        let reader = Reader::open(&self.store.db, &self.store.folder, owner, space, access)?;
+        if self.store.is_glance() {
+            self.maps = reader.maps().collect();
+        }
+        Ok(reader)
     }
 
-    /// Asks the system to have the files in memory when the next question comes, at most so many bytes of them; says whether that was all.
+    /// Asks the system to have the files of a folder in memory when the next question comes, at most so many bytes of them; says whether that was all.
     ///
     /// Asking costs about a millisecond for every megabyte that has to come from the disk.
-    pub fn warm(&self, most: u64) -> bool {
+    pub fn warm(folder: &Path, most: u64) -> bool {
         let mut left = most;
-        for entry in std::fs::read_dir(&self.store.folder).into_iter().flatten().flatten() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let Ok(file) = std::fs::File::open(entry.path()) else { continue };
             let long = file.metadata().map_or(0, |meta| meta.len());
             let now = long.min(left);

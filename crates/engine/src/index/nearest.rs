@@ -4,7 +4,7 @@
 //! sign bits are: those that differ least are weighed against the question itself, and only the best of these are compared in full, since a fresh
 //! process pays for every row it reads.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
 use super::scan;
 use super::vectors::{Extent, Probe, Vectors, padded};
@@ -32,8 +32,8 @@ const RUN: usize = 16;
 const ROWS: usize = 2_048;
 /// Rows of sign bits that a thread takes at a time.
 const PIECE: usize = 8 * ROWS;
-/// From so many vectors on, a second thread looks at them beside whatever else there is to do.
-const MANY: usize = 50_000;
+/// From so many vectors on, a second thread looks at them beside whatever else there is to do; to a fresh process it costs about a millisecond.
+const MANY: usize = 400_000;
 
 /// What a search among an owner's vectors found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -121,15 +121,14 @@ impl Vectors {
         two: bool,
         meanwhile: impl FnOnce() -> T,
     ) -> (T, Vec<(u32, f32)>) {
-        let weights = Weights::of(probe);
         let pieces: Vec<(&Extent, usize)> = self
             .extents
             .iter()
             .flat_map(|extent| (0..self.used(extent)).step_by(PIECE).map(move |from| (extent, from)))
             .collect();
-        let next = AtomicUsize::new(0);
+        let (next, near) = (AtomicUsize::new(0), AtomicU16::new(u16::MAX));
         let look = || {
-            let mut list = Shortlist::new(padded(self.dims), wanted);
+            let mut list = Shortlist::new(padded(self.dims), wanted, &near);
             let mut distances = Vec::with_capacity(ROWS);
             let mut read = Vec::new();
             while let Some((extent, from)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -138,7 +137,9 @@ impl Vectors {
                     let rows = self.bits(extent, at, ROWS.min(to - at), &mut read);
                     distances.clear();
                     scan::differing(self.path, rows, &probe.bits, &mut distances);
-                    list.add(extent.first + at as u32, &distances, rows, &weights);
+                    list.add(extent.first + at as u32, &distances, rows, |row| {
+                        scan::weigh(self.path, row, &probe.cells) as f32
+                    });
                 }
             }
             list
@@ -184,28 +185,47 @@ impl Vectors {
 
 /// The nearest by sign bits of the vectors seen so far. The more were seen, the nearer one must be, so whoever is let in is at least as near as the
 /// last of all that are wanted in the end.
-#[derive(Clone)]
-struct Shortlist {
-    /// How many vectors there are at each distance.
+struct Shortlist<'c> {
+    /// How many vectors there are at each distance up to the cut.
     counts: Vec<usize>,
+    /// The distance up to which somebody saw as many as wanted.
+    cut: &'c AtomicU16,
     near: Vec<(u16, u32, f32)>,
+    /// Places that may be let in.
+    within: Vec<u16>,
     wanted: usize,
 }
 
-impl Shortlist {
-    fn new(width: usize, wanted: usize) -> Shortlist {
-        Shortlist { counts: vec![0; width + 1], near: Vec::with_capacity(wanted * 4), wanted }
+/// Distances of which the least is looked at first.
+const TOGETHER: usize = 32;
+
+impl Shortlist<'_> {
+    fn new(width: usize, wanted: usize, cut: &AtomicU16) -> Shortlist<'_> {
+        let (near, within) = (Vec::with_capacity(wanted * 3), Vec::with_capacity(ROWS));
+        Shortlist { counts: vec![0; width + 1], cut, near, within, wanted }
     }
 
-    fn add(&mut self, first: u32, distances: &[u16], rows: &[u8], weights: &Weights) {
-        for distance in distances {
-            self.counts[usize::from(*distance)] += 1;
+    fn add(&mut self, first: u32, distances: &[u16], rows: &[u8], weigh: impl Fn(&[u8]) -> f32) {
+        // Whoever is beyond the cut is not even counted: it only ever comes nearer.
+        let before = self.cut.load(Ordering::Relaxed);
+        self.within.clear();
+        for (at, some) in (0..).step_by(TOGETHER).zip(distances.chunks(TOGETHER)) {
+            if some.iter().fold(u16::MAX, |least, distance| least.min(*distance)) <= before {
+                let near = (at..).zip(some).filter(|(_, distance)| **distance <= before);
+                self.within.extend(near.map(|(place, _)| place));
+            }
         }
-        let cut = cut(&self.counts, self.wanted);
+        let distance = |place: &u16| distances[usize::from(*place)];
+        self.within.iter().for_each(|place| self.counts[usize::from(distance(place))] += 1);
+        let cut = cut(&self.counts, self.wanted).min(before);
+        self.cut.fetch_min(cut, Ordering::Relaxed);
         let width = rows.len() / distances.len().max(1);
-        for (i, distance) in distances.iter().enumerate().filter(|(_, distance)| **distance <= cut) {
-            let row = &rows[i * width..(i + 1) * width];
-            self.near.push((*distance, first + i as u32, weights.weigh(row)));
+        for place in self.within.iter().filter(|place| distance(place) <= cut) {
+            let row = &rows[usize::from(*place) * width..(usize::from(*place) + 1) * width];
+            self.near.push((distance(place), first + u32::from(*place), weigh(row)));
+        }
+        if self.near.len() > self.wanted * 2 {
+            self.near.retain(|one| one.0 <= cut);
         }
     }
 }
@@ -218,28 +238,6 @@ fn cut(counts: &[usize], wanted: usize) -> u16 {
         seen >= wanted
     });
     cut.unwrap_or(counts.len()) as u16
-}
-
-/// What every byte of sign bits says about the nearness to a question.
-struct Weights(Vec<[i16; 256]>);
-
-impl Weights {
-    fn of(probe: &Probe) -> Weights {
-        let of_byte = |cells: &[i8; 8]| {
-            let mut sums = [0i16; 256];
-            for bits in 1..256usize {
-                // The sum without the lowest bit is known already.
-                let lowest = bits.trailing_zeros() as usize;
-                sums[bits] = sums[bits & (bits - 1)] + i16::from(cells[lowest]);
-            }
-            sums
-        };
-        Weights(probe.cells.as_chunks::<8>().0.iter().map(of_byte).collect())
-    }
-
-    fn weigh(&self, row: &[u8]) -> f32 {
-        row.iter().zip(&self.0).map(|(byte, sums)| i32::from(sums[usize::from(*byte)])).sum::<i32>() as f32
-    }
 }
 
 fn best(mut found: Vec<(u32, f32)>, limit: usize) -> Vec<(u32, f32)> {

@@ -1,15 +1,30 @@
 //! Postings: which documents hold a term, and how strongly, as blobs of one chunk each.
 //!
-//! A chunk is 65,536 documents of one owner. A blob is the `u16` numbers within the chunk in
+//! A chunk is 65,536 documents of one owner. A blob is `u16` numbers within the chunk in
 //! rising order, then as many 8-bit impacts. An impact is the saturated BM25F weight: what
-//! does not depend on the question, so a question only multiplies and adds. Blobs come from a file: a
-//! blob that does not add up reads as empty.
+//! does not depend on the question, so a question only multiplies and adds. A chunk with many postings is cut into
+//! pieces, each a blob of its own. Blobs come from a file: a blob that does not add up reads as empty.
 
 use super::document::Document;
 use super::terms;
 
 /// Documents of a chunk, as a power of two.
 pub(crate) const CHUNK_BITS: u32 = 16;
+/// Postings of a piece. Four full ones fit on a page of the database; a longer row would leave most of a page of its own empty.
+pub(crate) const PIECE: usize = 320;
+/// Pieces of a chunk, as a power of two. Every piece but the last was full once, and numbers are never given twice, so there are at most 205.
+const PIECES_BITS: u32 = 8;
+
+/// The number a piece of a chunk is stored under.
+pub(crate) fn piece_of(chunk: u32, piece: u32) -> u32 {
+    chunk << PIECES_BITS | piece
+}
+
+/// The chunk that a piece belongs to.
+pub(crate) fn chunk_of(piece: u32) -> u32 {
+    piece >> PIECES_BITS
+}
+
 /// How fast repetition saturates, and how much length counts (Robertson's k1 and b).
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
@@ -32,6 +47,21 @@ impl<'a> Cells<'a> {
         } else {
             Self { numbers: &[], impacts: &[] }
         }
+    }
+
+    /// Cells whose numbers and impacts lie apart.
+    pub(crate) fn of(numbers: &'a [[u8; 2]], impacts: &'a [u8]) -> Self {
+        Self { numbers, impacts }
+    }
+
+    /// The numbers as they are stored.
+    pub(crate) fn numbers(&self) -> &'a [[u8; 2]] {
+        self.numbers
+    }
+
+    /// The impacts.
+    pub(crate) fn impacts(&self) -> &'a [u8] {
+        self.impacts
     }
 
     pub(crate) fn len(&self) -> usize {

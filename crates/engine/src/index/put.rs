@@ -13,7 +13,7 @@ use super::embed::{Embedding, Space};
 use super::error::IndexError;
 use super::vectors::{self, Extent, Slot};
 use super::write::{Part, fingerprint};
-use super::{key_of, late};
+use super::{key_of, late, trusted};
 
 /// The first term of a name: what a question would call its bearer by.
 fn name_of(speaker: &str) -> Option<String> {
@@ -31,6 +31,7 @@ pub(super) struct Inserts<'a> {
     card: CachedStatement<'a>,
     tx: &'a Transaction<'a>,
     rows: Rows,
+    trusted: Vec<u32>,
 }
 
 impl<'a> Inserts<'a> {
@@ -45,6 +46,7 @@ impl<'a> Inserts<'a> {
             )?,
             tx,
             rows: Rows::default(),
+            trusted: Vec::new(),
         })
     }
 
@@ -72,29 +74,33 @@ impl<'a> Inserts<'a> {
         let group = if d.group.is_empty() { 0 } else { fingerprint(&[self.owner, &d.group]) };
         let speaker = name_of(&d.speaker).map_or(0, |name| fingerprint(&[&name]));
         let card = Card { number: part.next, group, length, speaker, ..Card::of(d) };
+        let (kind, scope) = self.rows.add(self.tx, &card)?;
         self.card.execute(params![
             key,
             card.group,
             card.position,
             card.occurred_at,
-            card.kind,
+            kind,
             card.trust.code(),
             card.status.code(),
             card.length,
             card.confidence,
-            card.scope,
+            scope,
             card.role.code(),
             card.speaker
         ])?;
-        self.rows.add(self.tx, &card)?;
+        if trusted::counts(&card) {
+            self.trusted.push(card.number);
+        }
         part.next = next;
         part.docs += 1;
         part.words += i64::from(length);
         Ok(true)
     }
 
-    /// Writes what the file of cards says of the documents put, of which the first has this number.
+    /// Writes what the file of cards says of the documents put, of which the first has this number, and which of them are trusted.
     pub(super) fn finish(self, folder: &std::path::Path, part: &Part, first: u32) -> Result<(), IndexError> {
+        trusted::add(self.tx, part.part, &self.trusted)?;
         self.rows.write(self.tx, folder, part.part, first)
     }
 }

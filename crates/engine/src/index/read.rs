@@ -4,16 +4,19 @@
 //! from one snapshot; writers never wait for it and it never waits for writers. Other owners' documents
 //! are neither read nor counted.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use std::sync::Arc;
 
-use super::cards::Cards;
+use memmap2::Mmap;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+
+use super::cards::{self, Cards};
 use super::document::{Card, Document, Role, Status, Trust};
 use super::embed::Space;
 use super::error::IndexError;
 use super::late::LateProbe;
 use super::matches::{Lists, Matches};
 use super::nearest::{Ahead, Nearest};
-use super::postings::{Bag, CHUNK_BITS};
+use super::postings::{Bag, CHUNK_BITS, chunk_of};
 use super::vectors::{Access, Extent, Probe, Vectors};
 use super::{key_of, number_of, typo, words};
 
@@ -42,23 +45,10 @@ pub(crate) struct Member {
 const CARD: &str =
     "select grp, pos, at, kind, trust, status, len, sure, scope, role, speaker from card where key = ?1";
 
-/// The card in a row of [`CARD`].
-fn card_in(r: &rusqlite::Row<'_>, number: u32) -> rusqlite::Result<Card> {
-    Ok(Card {
-        number,
-        group: r.get(0)?,
-        position: r.get(1)?,
-        occurred_at: r.get(2)?,
-        kind: r.get(3)?,
-        trust: Trust::from_code(r.get(4)?),
-        status: Status::from_code(r.get(5)?),
-        length: r.get(6)?,
-        confidence: r.get(7)?,
-        scope: r.get(8)?,
-        role: Role::from_code(r.get(9)?),
-        speaker: r.get(10)?,
-    })
-}
+/// The same and the text.
+const DOCUMENT: &str =
+    "select grp, pos, at, kind, trust, status, len, sure, scope, role, c.speaker, id, title, tags, body, d.speaker, paths, file, source, version
+    from card c join doc d on d.key = c.key where c.key = ?1";
 
 pub(crate) fn extents(db: &Connection, space: i64, part: i64) -> Result<Vec<Extent>, IndexError> {
     let mut statement = db
@@ -124,6 +114,13 @@ impl<'a> Reader<'a> {
         Ok(Self { tx, part, next, docs: u32::try_from(docs).unwrap_or(0), words, vectors, cards })
     }
 
+    /// What is mapped.
+    pub(super) fn maps(&self) -> impl Iterator<Item = Arc<Mmap>> {
+        [self.vectors.as_ref().and_then(|vectors| vectors.map.clone()), self.cards.map.clone()]
+            .into_iter()
+            .flatten()
+    }
+
     /// How many documents the owner has.
     pub fn len(&self) -> usize {
         self.docs as usize
@@ -180,12 +177,12 @@ impl<'a> Reader<'a> {
             return Ok(lists);
         }
         let mut read =
-            self.tx.prepare_cached("select chunk, cells from post where part = ?1 and term = ?2")?;
+            self.tx.prepare_cached("select piece, cells from post where part = ?1 and term = ?2")?;
         for (at, (term, _)) in terms.iter().enumerate() {
             let mut rows = read.query(params![self.part, term])?;
             while let Some(row) = rows.next()? {
-                let chunk: u32 = row.get(0)?;
-                lists.chunk(at, chunk << CHUNK_BITS, row.get_ref(1)?.as_blob().unwrap_or_default());
+                let chunk = chunk_of(row.get(0)?);
+                lists.piece(at, chunk << CHUNK_BITS, row.get_ref(1)?.as_blob().unwrap_or_default());
             }
         }
         let average = self.average();
@@ -254,8 +251,30 @@ impl<'a> Reader<'a> {
     /// The card of a document as the database has it.
     pub(super) fn stored_card(&self, number: u32) -> Result<Option<Card>, IndexError> {
         let mut statement = self.tx.prepare_cached(CARD)?;
-        let card = statement.query_row([key_of(self.part, number)], |r| card_in(r, number));
-        Ok(card.optional()?)
+        let mut rows = statement.query([key_of(self.part, number)])?;
+        rows.next()?.map(|row| self.card_in(row, number)).transpose()
+    }
+
+    /// The card in a row of [`CARD`] or [`DOCUMENT`].
+    fn card_in(&self, r: &Row<'_>, number: u32) -> Result<Card, IndexError> {
+        let name = |n: u32| {
+            let name = self.cards.name(&self.tx, n)?;
+            name.ok_or_else(|| IndexError::damaged("a card has a kind or scope without a name"))
+        };
+        Ok(Card {
+            number,
+            group: r.get(0)?,
+            position: r.get(1)?,
+            occurred_at: r.get(2)?,
+            kind: name(r.get(3)?)?,
+            trust: Trust::from_code(r.get(4)?),
+            status: Status::from_code(r.get(5)?),
+            length: r.get(6)?,
+            confidence: r.get(7)?,
+            scope: name(r.get(8)?)?,
+            role: Role::from_code(r.get(9)?),
+            speaker: r.get(10)?,
+        })
     }
 
     /// The numbers of all documents, by when they happened, newest first.
@@ -271,12 +290,12 @@ impl<'a> Reader<'a> {
     /// The documents of these kinds, where there is an index of them and no more than `limit`: a user's few facts among many turns.
     pub(crate) fn all_of(&self, kinds: &[String], limit: usize) -> Result<Option<Vec<u32>>, IndexError> {
         let [kind] = kinds else { return Ok(None) };
-        if kind != "fact" {
+        if kind != cards::FACT.1 {
             return Ok(None);
         }
         let mut statement = self
             .tx
-            .prepare_cached("select key from card where kind = 'fact' and key >= ?1 and key < ?2 limit ?3")?;
+            .prepare_cached("select key from card where kind = 1 and key >= ?1 and key < ?2 limit ?3")?;
         let range = params![key_of(self.part, 0), key_of(self.part + 1, 0), limit as i64 + 1];
         let rows = statement.query_map(range, |r| Ok(number_of(r.get(0)?)))?;
         let found: Vec<u32> = rows.collect::<Result<_, _>>()?;
@@ -295,34 +314,31 @@ impl<'a> Reader<'a> {
 
     /// A document with its text.
     pub fn document(&self, number: u32) -> Result<Option<Document>, IndexError> {
-        let Some(card) = self.stored_card(number)? else { return Ok(None) };
-        let mut statement = self.tx.prepare_cached(
-            "select id, title, tags, body, speaker, paths, file, source, version from doc where key = ?1",
-        )?;
+        let mut statement = self.tx.prepare_cached(DOCUMENT)?;
+        let mut rows = statement.query([key_of(self.part, number)])?;
+        let Some(r) = rows.next()? else { return Ok(None) };
+        let card = self.card_in(r, number)?;
         let lines = |text: String| text.split('\n').filter(|l| !l.is_empty()).map(str::to_owned).collect();
-        let found = statement.query_row([key_of(self.part, number)], |r| {
-            Ok(Document {
-                id: r.get(0)?,
-                title: r.get(1)?,
-                tags: lines(r.get(2)?),
-                body: r.get(3)?,
-                speaker: r.get(4)?,
-                applies_to: lines(r.get(5)?),
-                file: r.get(6)?,
-                source: r.get(7)?,
-                version: r.get(8)?,
-                kind: card.kind.to_string(),
-                role: card.role,
-                group: String::new(),
-                position: card.position,
-                occurred_at: card.occurred_at,
-                trust: card.trust,
-                status: card.status,
-                confidence: card.confidence,
-                scope: card.scope.to_string(),
-            })
-        });
-        Ok(found.optional()?)
+        Ok(Some(Document {
+            id: r.get(11)?,
+            title: r.get(12)?,
+            tags: lines(r.get(13)?),
+            body: r.get(14)?,
+            speaker: r.get(15)?,
+            applies_to: lines(r.get(16)?),
+            file: r.get(17)?,
+            source: r.get(18)?,
+            version: r.get(19)?,
+            kind: card.kind.to_string(),
+            role: card.role,
+            group: String::new(),
+            position: card.position,
+            occurred_at: card.occurred_at,
+            trust: card.trust,
+            status: card.status,
+            confidence: card.confidence,
+            scope: card.scope.to_string(),
+        }))
     }
 
     /// The ids of all documents.

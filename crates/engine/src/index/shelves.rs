@@ -98,8 +98,9 @@ impl ShelfIndex {
     }
 
     /// Asks the system to have ready what the next prompt will need, at most so many bytes; says whether that was all.
-    pub fn warm(&self, most: u64) -> bool {
-        self.index.warm(most)
+    pub fn warm(engine: &Engine, most: u64) -> bool {
+        !engine.project().has_local()
+            || engine.project().local().is_ok_and(|local| Index::warm(&local.path("index"), most))
     }
 
     /// Whether the files of these hits still are what was indexed.

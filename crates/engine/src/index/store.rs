@@ -18,7 +18,7 @@ use super::error::IndexError;
 use super::stamp;
 
 /// Version of tables and files. Another one means: start over.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
 
 /// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
 fn wait(tries: i32) -> bool {
@@ -27,30 +27,28 @@ fn wait(tries: i32) -> bool {
     tries < 2000
 }
 
+/// The tables. Every fresh process reads these lines before its first question, so they say no more than they must: columns have no types, since
+/// every value is bound with its own, and few tables do the work of many. `kind` and `scope` of a card are numbers of names, of which 1 is `fact`
+/// ([`super::cards::FACT`]); extents of space 0 are those of the file of cards.
 pub(super) const TABLES: &str = "
-create table mark (name text primary key, value text not null) without rowid;
-create table part (part integer primary key, owner text not null unique, next integer not null, docs integer not null, words integer not null);
-create table card (key integer primary key, grp integer not null, pos integer not null, at integer not null, kind text not null,
-    trust integer not null, status integer not null, len integer not null, sure real not null, scope text not null,
-    role integer not null, speaker integer not null);
+create table mark (name primary key, value) without rowid;
+create table part (part integer primary key, owner unique, next, docs, words);
+create table name (n integer primary key, text unique);
+insert into name values (1, 'fact');
+create table card (key integer primary key, grp, pos, at, kind, trust, status, len, sure, scope, role, speaker);
 create index card_grp on card (grp, pos, len) where grp <> 0;
-create index card_fact on card (kind) where kind = 'fact';
-create table doc (key integer primary key, part integer not null, id text not null, title text not null, tags text not null,
-    body text not null, speaker text not null, paths text not null, file text not null, source text not null, version text not null);
+create index card_fact on card (kind) where kind = 1;
+create table doc (key integer primary key, part, id, title, tags, body, speaker, paths, file, source, version);
 create unique index doc_id on doc (part, id);
-create table post (part integer not null, term text not null, chunk integer not null, cells blob not null,
-    primary key (part, term, chunk)) without rowid;
-create table word (part integer not null, head text not null, words text not null, primary key (part, head)) without rowid;
-create table pending (key integer primary key, terms blob not null);
-create table dead (part integer not null, chunk integer not null, numbers blob not null, primary key (part, chunk)) without rowid;
-create table space (space integer primary key, model text not null, dims integer not null, file text not null, size integer not null, unique (model, dims));
-create table extent (space integer not null, part integer not null, first integer not null, room integer not null, at integer not null,
-    primary key (space, part, first)) without rowid;
-create table late (key integer primary key, pieces blob not null);
-create table kept (n integer primary key, text text not null, space integer not null, slot blob not null, late blob, unique (text, space));
-create table name (n integer primary key, text text not null unique);
-create table sheet (part integer not null, first integer not null, room integer not null, at integer not null, primary key (part, first)) without rowid;
-create index card_trusted on card (trust) where trust = 2;
+create table post (part, term, piece, cells, primary key (part, term, piece)) without rowid;
+create table word (part, head, words, primary key (part, head)) without rowid;
+create table pending (key integer primary key, terms);
+create table dead (part, chunk, numbers, primary key (part, chunk)) without rowid;
+create table trusted (part, page, bits, primary key (part, page)) without rowid;
+create table space (space integer primary key, model, dims, file, size, unique (model, dims));
+create table extent (space, part, first, room, at, primary key (space, part, first)) without rowid;
+create table late (key integer primary key, pieces);
+create table kept (n integer primary key, text, space, slot, late, unique (text, space));
 ";
 
 /// An open database and what tells whether its file is still the one on disk.
@@ -146,17 +144,18 @@ impl Store {
             return None;
         }
         let still = Some(stamp::of(&path)).filter(|still| stamp::is_settled(still, now))?;
-        let identity = identity(&path);
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = Connection::open_with_flags(address(&path)?, flags).ok()?;
         let version: i64 = db.query_row("pragma user_version", [], |r| r.get(0)).ok()?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).ok()?;
+        // A page that was read is seldom looked at again, and reading it again costs less than room for one more.
+        db.execute_batch("pragma cache_size = 16").ok()?;
         db.set_prepared_statement_cache_capacity(64);
         (version == VERSION).then(|| Self {
             db,
             folder: folder.to_owned(),
-            identity,
+            identity: None,
             still: Some(still),
             mapped: false,
             written: false,
@@ -237,9 +236,10 @@ impl Store {
         Ok(())
     }
 
-    /// Opens anew if the file on disk is no longer the one this connection has; says whether it did.
+    /// Opens anew if the file on disk is no longer the one this connection has; says whether it did. Who reads it as it lies there finds that out
+    /// afterwards.
     pub(crate) fn follow(&mut self) -> Result<bool, IndexError> {
-        if identity(&file_of(&self.folder)) == self.identity {
+        if self.is_glance() || identity(&file_of(&self.folder)) == self.identity {
             return Ok(false);
         }
         *self = Self::open(&self.folder)?;

@@ -8,6 +8,7 @@
 
 use std::fs::File;
 use std::path::Path as FilePath;
+use std::sync::Arc;
 
 use memmap2::Mmap;
 
@@ -155,6 +156,8 @@ pub(super) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> std::io::Result
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
     pub(super) cells: Vec<i8>,
+    /// What the offset of stored bytes adds to every product.
+    offset: i32,
     pub(super) scale: f32,
     pub(super) bits: Vec<u8>,
 }
@@ -162,13 +165,16 @@ pub(crate) struct Probe {
 impl Probe {
     pub(crate) fn of(vector: &[f32]) -> Self {
         let slot = Slot::of(vector);
-        let cells = slot.cells.iter().map(|c| (i32::from(*c) - 128) as i8).collect();
-        Self { cells, scale: slot.scale, bits: slot.bits }
+        let cells: Vec<i8> = slot.cells.iter().map(|c| (i32::from(*c) - 128) as i8).collect();
+        Self { offset: scan::offset(&cells), cells, scale: slot.scale, bits: slot.bits }
     }
 }
 
-/// Up to this many vectors what is looked at is mapped; beyond, a page that is mapped for one row costs more than reading that row.
+/// Up to this many vectors all that is looked at is mapped; beyond, a page that is mapped for one row of bytes costs more than reading that row.
 const MAPPED: u32 = 50_000;
+/// Up to this many the sign bits are mapped: they are all looked at, one after the other, and pages that lie together are mapped together. Beyond, two
+/// threads copy them in less time than it takes to give so many pages back.
+const BITS_MAPPED: u32 = 400_000;
 
 /// How the process is going to look at vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +188,7 @@ pub(crate) enum Access {
 /// An owner's vectors of one space, mapped.
 #[derive(Debug)]
 pub(crate) struct Vectors {
-    map: Option<Mmap>,
+    pub(super) map: Option<Arc<Mmap>>,
     /// The file, where single rows are read from it.
     rows: Option<File>,
     pub(super) extents: Vec<Extent>,
@@ -203,7 +209,7 @@ impl Vectors {
     ) -> Self {
         let end = extents.iter().map(|e| e.at + extent_bytes(e.room, dims)).max().unwrap_or(0);
         let file = File::open(file).ok().filter(|_| end > 0);
-        let map = file.as_ref().and_then(|f| mapped::map(f, end).ok());
+        let map = file.as_ref().and_then(|f| mapped::map(f, end).ok()).map(Arc::new);
         let rows = file.filter(|_| access == Access::Once && count > MAPPED);
         let vectors = Self { map, rows, extents, dims, path: Path::detect(), count };
         if access == Access::Once {
@@ -224,7 +230,7 @@ impl Vectors {
 
     fn section(&self, at: u64, len: usize) -> &[u8] {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
-        self.map.as_deref().and_then(|m| m.get(at..at.checked_add(len)?)).unwrap_or_default()
+        self.map.as_ref().and_then(|m| m.get(at..at.checked_add(len)?)).unwrap_or_default()
     }
 
     pub(super) fn used(&self, extent: &Extent) -> usize {
@@ -235,8 +241,7 @@ impl Vectors {
         self.section(extent.at, self.used(extent) * 4)
     }
 
-    /// Rows of sign bits from a place of an extent on. Where rows are read they are copied into the same room again and again: for one question that
-    /// costs less than mapping all of them.
+    /// Rows of sign bits from a place of an extent on. Where they are read they are copied into the same room again and again.
     pub(super) fn bits<'b>(
         &'b self,
         extent: &Extent,
@@ -246,7 +251,7 @@ impl Vectors {
     ) -> &'b [u8] {
         let width = padded(self.dims) / 8;
         let at = extent.at + u64::from(extent.room) * 4 + (from * width) as u64;
-        match &self.rows {
+        match self.rows.as_ref().filter(|_| self.count > BITS_MAPPED) {
             None => self.section(at, rows * width),
             Some(file) => {
                 room.resize(rows * width, 0);
@@ -313,23 +318,24 @@ impl Vectors {
         count: usize,
         mut found: impl FnMut(u32, f32),
     ) {
-        let mut dots = Vec::with_capacity(count);
-        match &self.rows {
-            None => scan::dots(self.path, self.cells(extent, from, count), &probe.cells, &mut dots),
+        let mut read = Vec::new();
+        let rows = match &self.rows {
+            None => self.cells(extent, from, count),
             Some(file) => {
-                let mut rows = vec![0; count * padded(self.dims)];
-                if read_at(file, &mut rows, self.cells_at(extent, from)).is_ok() {
-                    scan::dots(self.path, &rows, &probe.cells, &mut dots);
-                }
+                read.resize(count * padded(self.dims), 0);
+                if read_at(file, &mut read, self.cells_at(extent, from)).is_ok() { &read } else { &[][..] }
             }
-        }
-        let scales = self.scales(extent).as_chunks::<4>().0.iter().skip(from);
-        for (i, (dot, scale)) in dots.iter().zip(scales).enumerate() {
-            let scale = f32::from_le_bytes(*scale);
+        };
+        let scales = self.scales(extent).as_chunks::<4>().0;
+        let mut number = extent.first + from as u32;
+        let mut scales = scales.get(from..).unwrap_or_default().iter();
+        scan::dots(self.path, rows, &probe.cells, probe.offset, |dot| {
+            let scale = scales.next().map_or(0.0, |scale| f32::from_le_bytes(*scale));
             if scale > 0.0 {
-                found(extent.first + (from + i) as u32, *dot as f32 * scale * probe.scale);
+                found(number, dot as f32 * scale * probe.scale);
             }
-        }
+            number += 1;
+        });
     }
 }
 

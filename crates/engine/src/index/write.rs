@@ -20,7 +20,7 @@ use super::postings::{Bag, CHUNK_BITS};
 use super::put::{Inserts, put_slots, put_vectors};
 use super::read::{lacking, vectors_of};
 use super::vectors::{self, Access, Extent, Slot};
-use super::{Index, cards, key_of, number_of};
+use super::{Index, cards, key_of, number_of, trusted};
 
 /// Waiting documents at which they are folded in.
 const FOLD_AT: i64 = 512;
@@ -381,6 +381,7 @@ fn remove(
     part.words -= length;
     let number = number_of(key);
     cards::wipe(tx, folder, part.part, number)?;
+    trusted::take_out(tx, part.part, number)?;
     let mut spaces = tx.prepare_cached("select s.dims, s.file, e.first, e.room, e.at from extent e join space s using (space) where e.part = ?1 and e.first <= ?2 and e.first + e.room > ?2")?;
     let places: Vec<(usize, String, Extent)> = spaces
         .query_map(params![part.part, number], |r| {

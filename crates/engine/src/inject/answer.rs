@@ -7,7 +7,7 @@
 use super::calm::calm;
 use crate::engine::Engine;
 use crate::recall::answer::Recalled;
-use crate::recall::snippet::snippet;
+use crate::recall::snippet::excerpt;
 use crate::shelf::anchors::Anchored;
 use heirloom_core::Kind;
 use heirloom_core::text::{escape, one_line, shown_title, strip_control, strip_invisible};
@@ -88,7 +88,7 @@ fn line(engine: &Engine, hit: &Recalled) -> String {
         let _ = write!(line, ", {}", plain(&label));
     }
     line.push_str(if hit.retired { ", retired)" } else { ")" });
-    let cut = snippet(&hit.body, &hit.terms, EXCERPT);
+    let cut = excerpt(&hit.body, &hit.terms, EXCERPT);
     if !cut.text.is_empty() && one_line(&cut.text) != one_line(&hit.title) {
         let (before, after) = (if cut.cut_before { "…" } else { "" }, if cut.cut_after { "…" } else { "" });
         let _ = write!(line, ": {before}{}{after}", plain(&calm(engine, &cut.text)));
@@ -98,7 +98,17 @@ fn line(engine: &Engine, hit: &Recalled) -> String {
 }
 
 fn plain(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { cleaned(text) }
+}
+
+fn cleaned(text: &str) -> String {
     escape(&strip_invisible(&strip_control(&one_line(text))), true)
+}
+
+/// Whether nothing needs cleaning, which one look at the bytes tells of most texts.
+fn is_plain(text: &str) -> bool {
+    let fine = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<' | b'>' | b'"');
+    text.bytes().all(fine) && !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ")
 }
 
 #[cfg(test)]
@@ -172,6 +182,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_looks_plain_needs_no_cleaning(text in "[ a-c&<\\n\"é\u{200b}]{0,6}|[ -~]{0,9}|\\PC{0,5}") {
+            prop_assert!(!is_plain(&text) || cleaned(&text) == text);
+            prop_assert_eq!(plain(&text), cleaned(&text));
+        }
+
         #[test]
         fn no_text_leaves_its_line_and_no_block_its_budget(
             texts in prop::collection::vec("(\\PC|\n|\r|\u{2028}|</memory-context>|- ){0,60}", 1..6), max in 0usize..900, tokens in 0usize..400,

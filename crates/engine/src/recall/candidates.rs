@@ -12,6 +12,9 @@ use super::ask::Ask;
 /// Memories looked at, of either list, where conditions turn many away.
 pub(super) const LOOKED_AT: usize = 4_000;
 
+/// Memories that are usually looked at.
+const USUAL: usize = 300;
+
 /// Where candidates come from.
 pub(super) struct Found<'a> {
     pub(super) reader: &'a Reader<'a>,
@@ -56,7 +59,8 @@ pub(super) struct Cosines<'a> {
 impl<'a> Cosines<'a> {
     /// Those of the nearest are known.
     pub(super) fn new(found: &Found<'a>, near: &[(u32, f32)]) -> Self {
-        let known = near.iter().map(|(number, cosine)| (*number, Some(*cosine))).collect();
+        let mut known = ByNumber::with_capacity_and_hasher(USUAL, Default::default());
+        known.extend(near.iter().map(|(number, cosine)| (*number, Some(*cosine))));
         Self { reader: found.reader, probe: found.probe, known }
     }
 
@@ -77,32 +81,43 @@ fn first(mut all: Vec<(u32, f32)>, limit: usize) -> Vec<(u32, f32)> {
 pub(super) struct Admission<'a> {
     reader: &'a Reader<'a>,
     ask: &'a Ask,
+    /// Where the card of a memory that was looked at is, among `cards`: small, so that looking for one touches little memory.
+    places: ByNumber<u32>,
     /// Nothing for a memory that is not admitted.
-    cards: ByNumber<Option<Card>>,
+    cards: Vec<Option<Card>>,
 }
 
 impl<'a> Admission<'a> {
     pub(super) fn new(reader: &'a Reader<'a>, ask: &'a Ask) -> Self {
-        Self { reader, ask, cards: ByNumber::default() }
+        let places = ByNumber::with_capacity_and_hasher(USUAL, Default::default());
+        Self { reader, ask, places, cards: Vec::with_capacity(USUAL) }
     }
 
     pub(super) fn card(&mut self, number: u32) -> Result<Option<&Card>, IndexError> {
-        let entry = match self.cards.entry(number) {
-            Entry::Occupied(known) => known.into_mut(),
+        let place = self.place(number)?;
+        Ok(self.cards.get(place).and_then(Option::as_ref))
+    }
+
+    /// Takes a card away. Whoever does that for every candidate asks for none again.
+    pub(super) fn take(&mut self, number: u32) -> Result<Option<Card>, IndexError> {
+        let place = self.place(number)?;
+        Ok(self.cards.get_mut(place).and_then(Option::take))
+    }
+
+    fn place(&mut self, number: u32) -> Result<usize, IndexError> {
+        match self.places.entry(number) {
+            Entry::Occupied(known) => Ok(*known.get() as usize),
             Entry::Vacant(new) => {
                 let card = self.reader.card(number)?.filter(|card| self.ask.admits(card));
                 let fits = card.is_some()
                     && (!self.ask.conditions.need_text()
                         || self.reader.document(number)?.is_some_and(|d| self.ask.conditions.admit_text(&d)));
-                new.insert(card.filter(|_| fits))
+                let place = self.cards.len();
+                self.cards.push(card.filter(|_| fits));
+                new.insert(place as u32);
+                Ok(place)
             }
-        };
-        Ok(entry.as_ref())
-    }
-
-    pub(super) fn take(&mut self, number: u32) -> Result<Option<Card>, IndexError> {
-        self.card(number)?;
-        Ok(self.cards.remove(&number).flatten())
+        }
     }
 
     /// The first `wanted` admitted of a list, which is asked for anew, and longer, where too many of it are turned away.

@@ -6,6 +6,7 @@
 //! nothing about these texts therefore changes nothing; one whose worth was measured counts a little even
 //! where it disagrees, since that is where the question's words are not those of the answer.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::index::embed::{Detail, Embedder, Embedding, Worth};
@@ -64,6 +65,13 @@ struct Candidate {
     /// How far the model's vectors count for this kind.
     share: f32,
     factors: Factors,
+    /// The sum of the factors, once they are known.
+    sum: f32,
+}
+
+/// The best first.
+fn by_sum(a: &Candidate, b: &Candidate) -> Ordering {
+    b.sum.total_cmp(&a.sum).then(a.card.number.cmp(&b.card.number))
 }
 
 /// Ranks an owner's memories for a question.
@@ -92,9 +100,7 @@ pub fn rank(
     let lists = Found { reader, matches: &matches, probe: probe.as_ref(), ahead, among };
     let mut candidates = gather(&lists, worth, ask, weights)?;
     score(&mut candidates, ask, weights);
-    candidates.sort_unstable_by(|a, b| {
-        b.factors.sum().total_cmp(&a.factors.sum()).then(a.card.number.cmp(&b.card.number))
-    });
+    candidates.sort_unstable_by(by_sum);
     if let Some(question) = &question {
         rerank(reader, &mut candidates, &matches, question, ask, weights)?;
     }
@@ -115,17 +121,20 @@ pub fn rank(
         let sum: f32 = matches.terms().filter(|term| held(term.0)).map(|term| worth(&term)).sum();
         if all > 0.0 { sum / all } else { 0.0 }
     };
-    let hits = candidates.into_iter().map(|c| Hit {
-        number: c.card.number,
-        score: c.factors.sum(),
-        trust: c.card.trust,
-        why: Explain {
-            factors: c.factors,
-            covered: covered(&matches.shares(c.card.number)),
-            terms: matches.shares(c.card.number).into_iter().map(|(t, s)| (t.to_owned(), s)).collect(),
-            cosine: c.cosine,
-            behind: None,
-        },
+    let hits = candidates.into_iter().map(|c| {
+        let shares = matches.shares(c.card.number);
+        Hit {
+            number: c.card.number,
+            score: c.sum,
+            trust: c.card.trust,
+            why: Explain {
+                factors: c.factors,
+                covered: covered(&shares),
+                terms: shares.into_iter().map(|(t, s)| (t.to_owned(), s)).collect(),
+                cosine: c.cosine,
+                behind: None,
+            },
+        }
     });
     order::behind_the_trusted(reader, hits.collect())
 }
@@ -244,6 +253,7 @@ fn gather(
             vector: vector * agreement,
             share,
             factors: Factors::default(),
+            sum: 0.0,
         });
     }
     add_groups(&mut candidates, &groups, matches, weights);
@@ -327,6 +337,7 @@ fn score(candidates: &mut [Candidate], ask: &Ask, weights: &Weights) {
         f.scope = if ask.scopes.iter().any(|scope| **scope == *c.card.scope) { weights.scope } else { 0.0 };
         f.file = if in_play(&c.card.scope, &ask.files) { weights.file } else { 0.0 };
         f.confidence = weights.confidence * c.card.confidence.clamp(0.0, 1.0);
+        c.sum = f.sum();
     }
 }
 
@@ -371,10 +382,8 @@ fn rerank(
     }
     for (c, s) in candidates.iter_mut().zip(scores) {
         c.factors.late = s.map_or(0.0, |s| manner(weights, &c.card).late * (s - low) / (high - low));
+        c.sum = c.factors.sum();
     }
-    let by_score = |a: &Candidate, b: &Candidate| {
-        b.factors.sum().total_cmp(&a.factors.sum()).then(a.card.number.cmp(&b.card.number))
-    };
-    candidates[..top].sort_by(by_score);
+    candidates[..top].sort_by(by_sum);
     Ok(())
 }

@@ -68,6 +68,21 @@ pub fn snippet(text: &str, terms: &[(String, f32)], room: usize) -> Snippet {
     out
 }
 
+/// [`snippet`] for somebody who marks nothing: a text that fits needs no cut, and its words need not be looked at.
+pub(crate) fn excerpt(text: &str, terms: &[(String, f32)], room: usize) -> Snippet {
+    if text.len() > room {
+        return Snippet { marks: Vec::new(), ..snippet(text, terms, room) };
+    }
+    let mut whole = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !whole.is_empty() {
+            whole.push(' ');
+        }
+        whole.push_str(word);
+    }
+    Snippet { text: whole, ..Snippet::default() }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -95,6 +110,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn an_excerpt_is_a_snippet_without_marks(text in "[a-d é\n]{0,60}", room in 1usize..80) {
+            let terms = terms(&["a", "b"]);
+            let marked = snippet(&text, &terms, room);
+            prop_assert_eq!(excerpt(&text, &terms, room), Snippet { marks: Vec::new(), ..marked });
+        }
+
         #[test]
         fn any_text_gives_a_cut_within_its_room(text in ".{0,300}", room in 1usize..80) {
             let s = snippet(&text, &terms(&["a", "the"]), room);

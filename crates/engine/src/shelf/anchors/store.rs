@@ -289,9 +289,12 @@ pub fn check(engine: &Engine, id: &str) -> Result<Option<Anchored>> {
 
 /// The same for several memories at once, those without citations left out.
 pub fn check_ids(engine: &Engine, ids: &[&str]) -> Result<HashMap<String, Anchored>> {
+    let found = read(engine, Some(ids))?;
+    if found.is_empty() {
+        return Ok(HashMap::new());
+    }
     let mut tree = Tree::new(engine.project().folder());
-    let found = read(engine, Some(ids))?.into_iter();
-    Ok(found.map(|(id, anchors)| (id.clone(), anchored(&mut tree, id, &anchors))).collect())
+    Ok(found.into_iter().map(|(id, anchors)| (id.clone(), anchored(&mut tree, id, &anchors))).collect())
 }
 
 fn anchored(tree: &mut Tree, id: String, anchors: &[Anchor]) -> Anchored {

@@ -72,11 +72,13 @@ impl Place {
 pub(super) fn own(engine: &Engine, fault: Option<Fault>) -> Place {
     let root = engine.project().root();
     let base = root.join(&["topics"]);
-    match root.resolve(&base) {
-        Ok(_) => Place { base, git: None, external: false, fault, blocked: None },
-        Err(leads_out) => {
+    // Only a link can lead anywhere else, and asking whether it is one is all that most prompts need.
+    let is_link = std::fs::symlink_metadata(&base).is_ok_and(|there| there.is_symlink());
+    match is_link.then(|| root.resolve(&base).err()).flatten() {
+        None => Place { base, git: None, external: false, fault, blocked: None },
+        leads_out => {
             let nowhere = root.join(&[".local", "no-topics"]);
-            Place { base: nowhere, git: None, external: false, fault, blocked: Some(leads_out) }
+            Place { base: nowhere, git: None, external: false, fault, blocked: leads_out }
         }
     }
 }
