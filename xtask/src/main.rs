@@ -21,6 +21,7 @@ mod generate;
 mod install;
 mod layers;
 mod licences;
+mod order;
 mod report;
 mod requirements;
 mod retrieval;
@@ -57,6 +58,7 @@ tasks:
   layers               which crate uses which, and who touches the environment, the clock, the terminal
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
+  order                write xtask/prompt.order anew: what a prompt runs through, for `install` (needs valgrind)
   conformance PATH…    run recorded cases, from files or folders, against the engine
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         "layers" => layers::run(),
         "licences" => licences::run(),
         "install" => install::run(rest),
+        "order" => order::run(),
         "conformance" => return conformance::run(rest),
         "bench" => measure(rest),
         "stress" => stress(rest),

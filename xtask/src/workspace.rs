@@ -67,6 +67,13 @@ pub(crate) fn build(args: &[&str]) -> Command {
     cargo
 }
 
+/// `cargo rustc` of the program; what is added are the compiler's arguments for the program alone.
+pub(crate) fn compile(args: &[&str]) -> Command {
+    let mut cargo = run::cargo(&["rustc", "--quiet", "--package", "heirloom", "--bin", "heirloom"]);
+    cargo.args(["--message-format", "json-render-diagnostics"]).args(args).arg("--");
+    cargo
+}
+
 /// Runs such a build; where the program is.
 pub(crate) fn built(cargo: &mut Command) -> Result<PathBuf, String> {
     let messages = run::output(cargo)?;

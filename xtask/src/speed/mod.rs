@@ -21,7 +21,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-const USAGE: &str = "speed [HOW MANY MEMORIES] [--keep FOLDER] [--model minilm.bin] [--no-hook]  or  speed nearest SET.jsonl.gz…";
+const USAGE: &str = "speed [HOW MANY MEMORIES] [--keep FOLDER] [--model minilm.bin] [--no-hook]  or  speed nearest [HOW MANY SENTENCES] SET.jsonl.gz…";
 
 /// The owner of a project's documents.
 const OWNER: &str = "project";
@@ -76,6 +76,15 @@ pub(crate) fn run(words: &[String]) -> Outcome {
     }
     let folder = tempfile::tempdir_in("/tmp").map_err(said)?;
     measure(count, &Place(keep.unwrap_or_else(|| folder.path().to_owned())), model.as_deref(), hooks)
+}
+
+/// A project of so many memories below a home, made with this program, and a prompt to ask it with.
+pub(crate) fn filled(heirloom: &Path, home: &Path, count: usize) -> Result<(PathBuf, String), String> {
+    let (place, words) = (Place(home.to_owned()), texts::words()?);
+    let prompt = texts::prompt(&words);
+    hook::prepare(heirloom, &place, &prompt)?;
+    build::run(count, &place, &words, &Builtin::open().map_err(said)?)?;
+    Ok((place.project(), prompt))
 }
 
 fn measure(count: usize, place: &Place, model: Option<&Path>, hooks: bool) -> Outcome {
