@@ -32,7 +32,8 @@ const RUN: usize = 16;
 const ROWS: usize = 2_048;
 /// Rows of sign bits that a thread takes at a time.
 const PIECE: usize = 8 * ROWS;
-/// From so many vectors on, a second thread looks at them beside whatever else there is to do; to a fresh process it costs about a millisecond.
+/// From so many vectors on, a second thread looks at them beside whatever else there is to do. To a fresh process with 100,000 it cost
+/// 0.8 ms more than it saved.
 const MANY: usize = 400_000;
 
 /// What a search among an owner's vectors found.

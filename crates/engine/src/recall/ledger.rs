@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::io::{Read, Seek as _, SeekFrom};
 
 /// A ledger that has grown this large becomes the old one.
-const FILE_MAX: u64 = 128 << 10;
+const FILE_MAX: u64 = 512 << 10;
 
 /// Bytes of it that are read in one go.
 const AT_ONCE: usize = 16 << 10;
