@@ -4,7 +4,7 @@ use heirloom_core::hash;
 use heirloom_core::settings;
 use heirloom_core::time;
 use heirloom_engine::shelf::tiers::{Access, ImportRules, SqliteStore, Tiers, UserContext};
-use heirloom_engine::{Engine, Project, World};
+use heirloom_engine::{Call, Project, World};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ const RULES: ImportRules =
     ImportRules { dry_run: true, everybody: false, person: false, even_removed: false };
 
 struct Desk {
-    engine: Engine,
+    engine: Call,
     _folder: tempfile::TempDir,
 }
 
@@ -33,7 +33,7 @@ fn desk() -> Option<Desk> {
     let project = Project::new(folder.path(), &folder.path().join("memory"), world);
     let store = Arc::new(SqliteStore::at(&data.join("tiers")));
     let access = Access::new(store, who, &data.join("tiers"));
-    let engine = Engine::new(project, settings::load(&[]).settings).with_tiers(access);
+    let engine = Call::new(project, settings::load(&[]).settings).with_tiers(access);
     Some(Desk { engine, _folder: folder })
 }
 

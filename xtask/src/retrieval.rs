@@ -5,7 +5,7 @@
 //! that users do not have; an id of the set in the store.
 
 use crate::Outcome;
-use heirloom_core::{Channel, Code, Settings, time};
+use heirloom_core::{Caller, Channel, Code, Settings, time};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::index::embed::chosen;
 use heirloom_engine::index::embed::minilm::MiniLm;
@@ -16,7 +16,7 @@ use heirloom_engine::recall::query::Conditions;
 use heirloom_engine::shelf::Audience;
 use heirloom_engine::shelf::notes::{Given, Moment, NoteDraft};
 use heirloom_engine::shelf::tiers::{Access, Role, SqliteStore, Turn, UserContext};
-use heirloom_engine::{Engine, Project, World};
+use heirloom_engine::{Call, Deployment, Project, World};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -151,7 +151,7 @@ struct Counts {
 }
 
 impl Memory {
-    fn engine(&self, now: Timestamp, nonce: &str) -> Result<Engine, String> {
+    fn engine(&self, now: Timestamp, nonce: &str) -> Result<Call, String> {
         let base = self.folder.path();
         let project = base.join("project");
         let root = project.join(".claude/memory");
@@ -162,8 +162,10 @@ impl Memory {
         let tiers = base.join("data/tiers");
         let store = SqliteStore::at(&tiers).with_model(self.model.clone());
         let access = Access::new(Arc::new(store), who, &tiers);
-        let engine = Engine::new(Project::new(&project, &root, world), Settings::standard());
-        Ok(engine.with_tiers(access).with_model(self.model.clone()))
+        let deployment = Arc::new(Deployment::default().with_model(self.model.clone()));
+        let project = Project::new(&project, &root, world);
+        let call = deployment.call(project, Settings::standard(), Caller::process("somebody"));
+        Ok(call.with_tiers(access))
     }
 
     /// Stores units with the times they happened.

@@ -63,6 +63,26 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
+impl Command {
+    /// The agent in whose name this asks, if it gives one.
+    pub(crate) fn agent(&self) -> Option<&str> {
+        let agent = match self {
+            Command::Show(call) => &call.agent,
+            Command::List(call) => &call.agent,
+            Command::Search(call) => &call.agent,
+            Command::Recall(call) => &call.agent,
+            Command::Snapshot(call) => &call.agent,
+            Command::Hook(call) => &call.agent,
+            Command::Vault(call) => match &call.action {
+                VaultAction::Context { agent, .. } => agent,
+                _ => &None,
+            },
+            _ => &None,
+        };
+        agent.as_deref()
+    }
+}
+
 impl Args {
     /// The call that agents make at every prompt, `hook MOMENT [--agent NAME]`, read without building the whole command line first. Anything
     /// else is `None` and goes the usual way.

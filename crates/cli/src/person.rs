@@ -4,10 +4,10 @@
 //! Never here: a flag that makes a process a person; `--yes` answers questions, it does not raise trust.
 
 use crate::environment;
-use heirloom_core::{Channel, Code, Fault, fault::Result};
-use heirloom_engine::Engine;
+use heirloom_core::{Audience, Caller, Channel, Code, Fault, Scopes, Settings, Who, fault::Result};
+use heirloom_engine::Call;
 use heirloom_engine::gate::Entry;
-use heirloom_engine::shelf::Audience;
+use heirloom_engine::shelf::tiers::Access;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// Whether a person sits at this terminal.
@@ -17,13 +17,35 @@ pub(crate) fn is_present() -> bool {
         && environment::agent().is_none()
 }
 
+/// Who makes this call: the account or the token's user, a person or a process, the agent it names, and what they are shown.
+pub(crate) fn caller(
+    account: &str,
+    settings: &Settings,
+    access: Option<&Access>,
+    agent: Option<&str>,
+) -> Caller {
+    let caller = if is_present() { Caller::person(account) } else { Caller::process(account) };
+    let caller = match access.map(Access::who) {
+        Some(who) if !who.is_keeper() => {
+            let token = Who::Token { user: who.user().to_owned(), id: String::new() };
+            caller.known_by(token, Scopes::USUAL)
+        }
+        _ => caller,
+    };
+    if agent.is_none() && caller.is_person() {
+        return caller;
+    }
+    let sees = settings.vault.visible(agent).into_iter().map(str::to_owned).collect();
+    caller.as_agent(agent, Audience::of(sees))
+}
+
 /// How what this call writes arrives.
 pub(crate) fn entry() -> Entry {
     Entry::through(if is_present() { Channel::Person } else { Channel::Agent })
 }
 
 /// Who looks: a person sees every scope of the vault, a process what is shared, a named agent that and its own.
-pub(crate) fn audience(engine: &Engine, agent: Option<&str>) -> Audience {
+pub(crate) fn audience(engine: &Call, agent: Option<&str>) -> Audience {
     if agent.is_none() && is_present() {
         return Audience::person();
     }

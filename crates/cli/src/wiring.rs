@@ -1,6 +1,6 @@
-//! The composition root: from arguments, environment and files to an [`Engine`].
+//! The composition root: from arguments, environment and files to a [`Call`].
 //!
-//! Comes in: where the user is and what they said. Goes out: an engine over the project, with its settings and where each of them comes
+//! Comes in: where the user is and what they said. Goes out: a call on the project, with its settings and where each of them comes
 //! from. Never below this crate: reading any of it.
 
 use crate::args::{Args, Command};
@@ -10,7 +10,7 @@ use heirloom_core::settings::{self, Guard, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
 use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
-use heirloom_engine::{Engine, Project, World, files};
+use heirloom_engine::{Call, Deployment, Project, World, files};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,16 +24,16 @@ pub(crate) const DEFAULT_ROOT: &str = ".claude/memory";
 /// The largest settings file.
 const MAX_SETTINGS: u64 = 1 << 20;
 
-/// An engine and what was found on the way to it.
+/// A call and what was found on the way to it.
 pub(crate) struct Wired {
-    pub(crate) engine: Engine,
+    pub(crate) call: Call,
     pub(crate) loaded: Said,
     pub(crate) cwd: PathBuf,
     /// Why the tiers cannot be reached, if they cannot. Everything else works without them.
     signed_out: Option<Fault>,
 }
 
-/// What there is to say about the settings the engine has.
+/// What there is to say about the settings the call has.
 pub(crate) struct Said {
     /// Every setting that has a value, by name.
     pub(crate) values: Vec<settings::Valued>,
@@ -46,7 +46,7 @@ impl Wired {
     pub(crate) fn tiers(&self) -> Result<Tiers<'_>> {
         match &self.signed_out {
             Some(fault) => Err(fault.clone()),
-            None => self.engine.tiers(),
+            None => self.call.tiers(),
         }
     }
 }
@@ -138,14 +138,14 @@ pub(crate) fn project_folder(from: &Path) -> PathBuf {
     }
 }
 
-/// An engine for the project the user is in.
+/// A call for the project the user is in.
 pub(crate) fn wire(args: &Args) -> Result<Wired> {
     let cwd = cwd(args)?;
     let folder = project_folder(&cwd);
     wire_at(args, &folder, None, cwd)
 }
 
-/// An engine for a project folder; `root` overrides where its memory is (then its settings are taken from there).
+/// A call for a project folder; `root` overrides where its memory is (then its settings are taken from there).
 pub(crate) fn wire_at(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> Result<Wired> {
     let wired = unchecked(args, folder, root, cwd)?;
     if root.is_none() {
@@ -175,13 +175,13 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         .map(|named| endpoint::embedder(named, &settings.gate, patience(args), &world.data));
     let access = access(args, &world, endpoint.clone());
     let project = Project::new(folder, &root, world);
-    let mut engine = Engine::new(project, settings).with_model(endpoint);
-    if let Some(home) = environment::home() {
-        engine = engine.with_home(&home);
-    }
+    let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint));
+    let caller =
+        crate::person::caller(&project.world().user, &settings, access.as_ref().ok(), args.command.agent());
+    let call = deployment.call(project, settings, caller);
     Ok(match access {
-        Ok(access) => Wired { engine: engine.with_tiers(access), loaded, cwd, signed_out: None },
-        Err(fault) => Wired { engine, loaded, cwd, signed_out: Some(fault) },
+        Ok(access) => Wired { call: call.with_tiers(access), loaded, cwd, signed_out: None },
+        Err(fault) => Wired { call, loaded, cwd, signed_out: Some(fault) },
     })
 }
 
@@ -208,9 +208,9 @@ fn stays_inside(wired: &Wired) -> Result<()> {
     let origin =
         wired.loaded.values.iter().find(|value| value.name == "memory_root").map(|value| value.origin);
     let of_the_user = matches!(origin, Some(Origin::Flag | Origin::Environment | Origin::User));
-    let root = wired.engine.project().root();
+    let root = wired.call.project().root();
     let real = root.real();
-    if of_the_user || real.starts_with(wired.engine.project().real()) {
+    if of_the_user || real.starts_with(wired.call.project().real()) {
         return Ok(());
     }
     let root = root.folder();

@@ -10,9 +10,13 @@
 //! | kinds of memory, their folders, labels, fields | [`kind`] |
 //! | error codes, exit codes, HTTP status, hints | [`code`] |
 //! | channels, sources and trust | [`trust`] |
+//! | who may do what | [`authority`] |
 //! | settings, their defaults and limits | [`settings`] |
 //! | stop words, tokens, slugs, cleaning | [`text`] |
 
+pub mod audience;
+pub mod authority;
+pub mod caller;
 pub mod code;
 pub mod fault;
 pub mod hash;
@@ -24,6 +28,9 @@ pub mod text;
 pub mod time;
 pub mod trust;
 
+pub use audience::Audience;
+pub use authority::{May, Owner, Verb};
+pub use caller::{Caller, Grant, Scopes, Who};
 pub use code::Code;
 pub use fault::Fault;
 pub use kind::{Kind, ShelfName};

@@ -4,7 +4,7 @@
 //! a line that says what it came from. A register becomes canon in place, as its format has it. Never here: more trust than the
 //! source has, unless a person gave the words or saw them; a note made from anything (notes are what was said).
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::records::{Given, Said, compose as compose_record, name_for};
 use crate::shelf::topics::{LessonWords, compose as compose_lesson, file_of};
@@ -35,46 +35,40 @@ pub struct Conversion {
 }
 
 /// Makes a memory of another kind from one that is there.
-pub fn convert(engine: &Engine, id: &MemoryId, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
-    let source = engine.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))?;
-    check(engine, &source, to)?;
+pub fn convert(call: &Call, id: &MemoryId, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
+    let source = call.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))?;
+    check(call, &source, to)?;
     let arrives = if wanted.words.is_some() { entry } else { carried(entry, &source) };
     let made = match to.shelf() {
-        ShelfName::Records => to_record(engine, &source, to, wanted, arrives),
-        ShelfName::Topics => to_lesson(engine, &source, wanted, arrives),
-        _ => to_vault(engine, &source, to, wanted, arrives),
+        ShelfName::Records => to_record(call, &source, to, wanted, arrives),
+        ShelfName::Topics => to_lesson(call, &source, wanted, arrives),
+        _ => to_vault(call, &source, to, wanted, arrives),
     };
     let mut done = match made {
         Ok(done) => done,
         Err(fault) => {
             // What waits keeps its id when it is accepted, so the link can be there before it.
             if let (Code::NeedsConfirmation, Some(new)) = (fault.code, fault.get("id")) {
-                links::distilled(engine, &engine.project().lock()?, new, "", &source.id)?;
+                links::distilled(call, &call.project().lock()?, new, "", &source.id)?;
             }
             return Err(fault);
         }
     };
-    let hash = engine.shelf_of(&done.id)?.get(&done.id)?.map(|memory| memory.content_hash);
-    links::distilled(
-        engine,
-        &engine.project().lock()?,
-        done.id.as_str(),
-        &hash.unwrap_or_default(),
-        &source.id,
-    )?;
+    let hash = call.shelf_of(&done.id)?.get(&done.id)?.map(|memory| memory.content_hash);
+    links::distilled(call, &call.project().lock()?, done.id.as_str(), &hash.unwrap_or_default(), &source.id)?;
     if wanted.retire && source.id.name() != done.id.name() {
         let reason = format!("became {}", done.id);
-        let retired = engine.shelf_of(&source.id)?.retire(&source.id, &reason, entry)?;
+        let retired = call.shelf_of(&source.id)?.retire(&source.id, &reason, entry)?;
         done.notes.push(format!("{} is {}", retired.id, retired.status.replace('_', " ")));
     }
     Ok(done)
 }
 
-fn check(engine: &Engine, source: &Memory, to: &Kind) -> Result<()> {
+fn check(call: &Call, source: &Memory, to: &Kind) -> Result<()> {
     let no = |message: String, hint: &str| {
         Err(Fault::new(Code::Usage, message).fact("id", source.id.as_str()).hint(hint))
     };
-    let custom = matches!(to, Kind::Custom(_)) && engine.settings().category(to.name()).is_none();
+    let custom = matches!(to, Kind::Custom(_)) && call.settings().category(to.name()).is_none();
     if custom {
         return no(format!("there is no kind `{to}`"), "`heirloom config list` shows the record categories");
     }
@@ -111,8 +105,8 @@ fn carried(entry: Entry, source: &Memory) -> Entry {
 }
 
 /// What the source says, as "this because that" where it knows both.
-fn sentence(engine: &Engine, source: &Memory) -> String {
-    let Some(lesson) = (source.kind == Kind::Lesson).then(|| engine.topics().lesson(&source.id)).flatten()
+fn sentence(call: &Call, source: &Memory) -> String {
+    let Some(lesson) = (source.kind == Kind::Lesson).then(|| call.topics().lesson(&source.id)).flatten()
     else {
         return source.body.clone();
     };
@@ -133,50 +127,50 @@ fn tags(source: &Memory, more: &[String]) -> Vec<String> {
     all
 }
 
-fn to_record(engine: &Engine, source: &Memory, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
-    let category = engine.settings().category(to.name()).ok_or_else(|| unknown(to.name()))?;
+fn to_record(call: &Call, source: &Memory, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
+    let category = call.settings().category(to.name()).ok_or_else(|| unknown(to.name()))?;
     let title = match (&wanted.title, &wanted.words) {
         (Some(title), _) => Some(title.clone()),
         (None, Some(_)) => None,
         (None, None) => Some(source.title.clone()),
     };
     let given = Given {
-        sentence: wanted.words.clone().unwrap_or_else(|| sentence(engine, source)),
+        sentence: wanted.words.clone().unwrap_or_else(|| sentence(call, source)),
         title,
         fields: wanted.fields.clone(),
         tags: tags(source, &wanted.tags),
         files: source.applies_to.clone(),
         confidence: None,
     };
-    let now = time::format(engine.project().world().now);
+    let now = time::format(call.project().world().now);
     let document = compose_record(category, &given, &now)?;
-    let records = engine.records();
+    let records = call.records();
     let name = name_for(document.text("title").unwrap_or_default());
-    let place = engine.project().shown(&records.folder(category).join(format!("{name}.json")));
-    let target = records.target(&place, engine.project().folder())?;
+    let place = call.project().shown(&records.folder(category).join(format!("{name}.json")));
+    let target = records.target(&place, call.project().folder())?;
     let mut said = Said::default();
     records.create(&target, category, document, entry, &mut said)?;
     Ok(Done { status: "created", id: MemoryId::new(to, &name), path: Some(place), notes: said.warnings })
 }
 
-fn to_lesson(engine: &Engine, source: &Memory, wanted: &Conversion, entry: Entry) -> Result<Done> {
+fn to_lesson(call: &Call, source: &Memory, wanted: &Conversion, entry: Entry) -> Result<Done> {
     let (topic, subtopic) = file_of(wanted.topic.as_deref())?;
     let words = LessonWords {
         sentence: wanted.words.clone().unwrap_or_default(),
         title: wanted.title.clone().or_else(|| wanted.words.is_none().then(|| source.title.clone())),
         fields: wanted.fields.clone(),
     };
-    let date = jiff::tz::Offset::UTC.to_datetime(engine.project().world().now).date();
+    let date = jiff::tz::Offset::UTC.to_datetime(call.project().world().now).date();
     let mut lesson = compose_lesson(date, &words)?;
     if wanted.words.is_none() && lesson.problem.is_empty() && lesson.solution.is_empty() {
         lesson.solution = source.body.clone();
     }
-    engine.topics().store(&topic, &subtopic, lesson, entry)
+    call.topics().store(&topic, &subtopic, lesson, entry)
 }
 
-fn to_vault(engine: &Engine, source: &Memory, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
+fn to_vault(call: &Call, source: &Memory, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
     let tags = (!wanted.tags.is_empty()).then(|| tags(source, &wanted.tags));
-    let vault = engine.vault();
+    let vault = call.vault();
     let write = if source.kind == Kind::Register {
         Write::Promote(Promotion { id: source.id.name().to_owned(), text: wanted.words.clone(), tags })
     } else {
@@ -194,6 +188,6 @@ fn to_vault(engine: &Engine, source: &Memory, to: &Kind, wanted: &Conversion, en
         })
     };
     let stored = vault.write(write, entry)?;
-    let path = Some(engine.project().shown(&vault.path()));
+    let path = Some(call.project().shown(&vault.path()));
     Ok(Done { status: stored.status, id: stored.id, path, notes: Vec::new() })
 }

@@ -8,9 +8,10 @@
 //! What comes in: drafts, questions, a [`project::World`] that says what time it is and who asks. What goes out: memories,
 //! verdicts, blocks of text. What never happens here: printing, reading the environment, looking at the clock, async.
 
+mod call;
 pub mod capture;
 pub mod convert;
-mod engine;
+mod deployment;
 pub mod files;
 pub mod gate;
 pub mod git;
@@ -24,5 +25,6 @@ pub mod shelf;
 mod threads;
 pub mod transfer;
 
-pub use engine::{Engine, Written};
+pub use call::{Call, Written};
+pub use deployment::Deployment;
 pub use project::{Project, World};

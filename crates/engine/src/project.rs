@@ -6,8 +6,8 @@
 
 use crate::files::{self, Local, Mode, Root};
 use heirloom_core::{Fault, fault::Result, hash};
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What the outside world gives: read once by the command line, used everywhere below.
 #[derive(Debug, Clone)]
@@ -37,10 +37,10 @@ pub struct Project {
     folder: PathBuf,
     root: Root,
     world: World,
-    real: OnceCell<PathBuf>,
-    git: OnceCell<Option<(PathBuf, PathBuf)>>,
-    local: OnceCell<Local>,
-    data: OnceCell<PathBuf>,
+    real: OnceLock<PathBuf>,
+    git: OnceLock<Option<(PathBuf, PathBuf)>>,
+    local: OnceLock<Local>,
+    data: OnceLock<PathBuf>,
 }
 
 impl Project {
@@ -50,10 +50,10 @@ impl Project {
             folder: folder.to_owned(),
             root: Root::new(root),
             world,
-            real: OnceCell::new(),
-            git: OnceCell::new(),
-            local: OnceCell::new(),
-            data: OnceCell::new(),
+            real: OnceLock::new(),
+            git: OnceLock::new(),
+            local: OnceLock::new(),
+            data: OnceLock::new(),
         }
     }
 

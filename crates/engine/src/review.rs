@@ -3,7 +3,7 @@
 //! Comes in: the inbox, the shelves, the trust book. Goes out: a list; an acceptance bound to exact bytes. Never here: deciding that somebody
 //! is a person (the door does that), or doing what is only proposed.
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::inbox::Item;
 use crate::gate::policy::Row;
@@ -50,13 +50,12 @@ impl Pending {
 }
 
 /// Everything that waits for a person.
-pub fn pending(engine: &Engine) -> Result<Pending> {
-    let mut waiting =
-        Pending { doubts: engine.vault().doubts()?, stale: stale(engine)?, ..Pending::default() };
-    for inbox in engine.inboxes()? {
-        waiting.drafts.extend(inbox.list(engine.project().world().now)?);
+pub fn pending(call: &Call) -> Result<Pending> {
+    let mut waiting = Pending { doubts: call.vault().doubts()?, stale: stale(call)?, ..Pending::default() };
+    for inbox in call.inboxes()? {
+        waiting.drafts.extend(inbox.list(call.project().world().now)?);
     }
-    for shelf in engine.shelves() {
+    for shelf in call.shelves() {
         if shelf.name() == ShelfName::Tiers {
             // Nothing reaches the tiers around the gate, so whatever of them needs a yes is a draft; walking a long audit chain is
             // `verify`'s work.
@@ -65,7 +64,7 @@ pub fn pending(engine: &Engine) -> Result<Pending> {
         // What the gate refuses is listed as such, without its text, and is not there to be accepted.
         let held_back = |memory: &Memory| {
             let text = format!("{}\n{}", memory.title, memory.body);
-            engine.screen().would_refuse(&text, row_of(memory)).is_some()
+            call.screen().would_refuse(&text, row_of(memory)).is_some()
         };
         let wanted = |m: &Memory| m.trust < Trust::High && steers(m) && !held_back(m);
         waiting.saved_by_agents.extend(shelf.list(&Listing::active())?.into_iter().filter(wanted));
@@ -80,12 +79,12 @@ pub fn pending(engine: &Engine) -> Result<Pending> {
 }
 
 /// Active memories whose cited code is not what it was.
-fn stale(engine: &Engine) -> Result<Vec<Anchored>> {
-    let mut found = anchors::all(engine)?;
+fn stale(call: &Call) -> Result<Vec<Anchored>> {
+    let mut found = anchors::all(call)?;
     found.retain(|one| one.state >= Freshness::Changed);
     let active = |one: &Anchored| {
         let id = MemoryId::parse(&one.id)?;
-        let memory = engine.shelf_of(&id).ok()?.get(&id).ok()??;
+        let memory = call.shelf_of(&id).ok()?.get(&id).ok()??;
         (memory.status == Status::Active).then_some(())
     };
     found.retain(|one| active(one).is_some());
@@ -146,8 +145,8 @@ const COMPARED: usize = 500;
 const WORDS_MIN: usize = 5;
 
 /// What could be tidied up.
-pub fn suggestions(engine: &Engine) -> Result<Suggestions> {
-    let vault = engine.vault();
+pub fn suggestions(call: &Call) -> Result<Suggestions> {
+    let vault = call.vault();
     let ids: HashMap<String, MemoryId> = vault
         .list(&Listing::active())?
         .into_iter()
@@ -164,8 +163,8 @@ pub fn suggestions(engine: &Engine) -> Result<Suggestions> {
             found.proposed_deletions.push(Proposed { id: id.clone(), reason: proposal.reason });
         }
     }
-    found.near_duplicates.extend(alike(engine.topics().list(&Listing::active())?));
-    found.near_duplicates.extend(alike(engine.notes().list(&Listing::active())?));
+    found.near_duplicates.extend(alike(call.topics().list(&Listing::active())?));
+    found.near_duplicates.extend(alike(call.notes().list(&Listing::active())?));
     Ok(found)
 }
 
@@ -196,54 +195,54 @@ fn alike(mut memories: Vec<Memory>) -> Vec<Alike> {
 }
 
 /// A person accepts a stored memory, exactly as it is.
-pub fn accept(engine: &Engine, memory: &Memory) -> Result<()> {
+pub fn accept(call: &Call, memory: &Memory) -> Result<()> {
     let edition = match memory.kind.shelf() {
-        ShelfName::Vault => engine.vault().passes(&memory.body),
+        ShelfName::Vault => call.vault().passes(&memory.body),
         _ => None,
     };
-    engine.accept_looked_at(memory.id.as_str(), &memory.content_hash, edition)
+    call.accept_looked_at(memory.id.as_str(), &memory.content_hash, edition)
 }
 
 /// A person accepts a waiting draft: it goes through the gate again, confirmed. Returns the id it got.
-pub fn accept_draft(engine: &Engine, item: &Item) -> Result<String> {
+pub fn accept_draft(call: &Call, item: &Item) -> Result<String> {
     let entry = Entry { channel: item.channel, confirmed: true };
     let shelf = ShelfName::ALL.into_iter().find(|shelf| shelf.name() == item.shelf);
     let id = match shelf {
         // The vault takes the item out of the inbox itself, under the lock it stores with.
-        Some(ShelfName::Vault) => return Ok(engine.vault().accept(item, entry)?.id.to_string()),
-        Some(ShelfName::Topics) => engine.topics().store_draft(&item.draft, entry)?.id.to_string(),
+        Some(ShelfName::Vault) => return Ok(call.vault().accept(item, entry)?.id.to_string()),
+        Some(ShelfName::Topics) => call.topics().store_draft(&item.draft, entry)?.id.to_string(),
         Some(ShelfName::Notes) => {
-            let draft = NoteDraft::from_fields(&item.draft, engine.project().world().now)?;
-            engine.notes().create(draft, entry)?.done.id.to_string()
+            let draft = NoteDraft::from_fields(&item.draft, call.project().world().now)?;
+            call.notes().create(draft, entry)?.done.id.to_string()
         }
         // So do the tiers, whose drafts wait in an inbox of their own.
-        Some(ShelfName::Tiers) => return Ok(engine.tiers()?.accept(item)?.stored.id),
-        Some(ShelfName::Records) => accept_record(engine, item, entry)?,
+        Some(ShelfName::Tiers) => return Ok(call.tiers()?.accept(item)?.stored.id),
+        Some(ShelfName::Records) => accept_record(call, item, entry)?,
         None => {
             return Err(Fault::new(Code::Damaged, format!("no shelf takes drafts for `{}`", item.shelf))
                 .fact("id", item.id.as_str())
                 .hint(format!("`heirloom review reject {}` throws it away", item.key)));
         }
     };
-    engine.inbox()?.remove(&item.key)?;
+    call.inbox()?.remove(&item.key)?;
     Ok(id)
 }
 
-fn accept_record(engine: &Engine, item: &Item, entry: Entry) -> Result<String> {
+fn accept_record(call: &Call, item: &Item, entry: Entry) -> Result<String> {
     let damaged = |why: String| {
         Fault::new(Code::Damaged, format!("inbox item `{}` holds no record: {why}", item.key))
             .hint(format!("`heirloom review reject {}` throws it away", item.key))
     };
     let document = Document::parse(item.draft.to_string().as_bytes()).map_err(damaged)?;
-    let category = document.text("category").and_then(|name| engine.settings().category(name));
+    let category = document.text("category").and_then(|name| call.settings().category(name));
     let category = category.ok_or_else(|| damaged("its category is not known".to_owned()))?;
-    let records = engine.records();
+    let records = call.records();
     let name = document.text("id").unwrap_or_default().to_owned();
-    let place = engine.project().shown(&records.folder(category).join(format!("{name}.json")));
-    let target = records.target(&place, engine.project().folder())?;
+    let place = call.project().shown(&records.folder(category).join(format!("{name}.json")));
+    let target = records.target(&place, call.project().folder())?;
     let mut said = Said::default();
     let answer = if target.path.exists() {
-        records.update(&target, document, &Version::Any, engine.project().folder(), entry, &mut said)?
+        records.update(&target, document, &Version::Any, call.project().folder(), entry, &mut said)?
     } else {
         records.create(&target, category, document, entry, &mut said)?
     };
@@ -252,10 +251,10 @@ fn accept_record(engine: &Engine, item: &Item, entry: Entry) -> Result<String> {
 }
 
 /// A waiting draft is thrown away. Returns the id it would have had.
-pub fn reject(engine: &Engine, key: &str) -> Result<String> {
+pub fn reject(call: &Call, key: &str) -> Result<String> {
     let mut outcome = Err(Fault::new(Code::NotFound, format!("nothing waits under `{key}`")));
-    for inbox in engine.inboxes()? {
-        match inbox.get(key, engine.project().world().now) {
+    for inbox in call.inboxes()? {
+        match inbox.get(key, call.project().world().now) {
             Ok(item) => {
                 inbox.remove(&item.key)?;
                 return Ok(item.id);

@@ -26,8 +26,8 @@ fn turn(n: usize) -> Turn {
 
 /// Every id a user has.
 fn there(stage: &Stage) -> HashSet<String> {
-    let engine = stage.of("ada");
-    tiers(&engine).newest(None, None, None, usize::MAX).unwrap().into_iter().map(|memory| memory.id).collect()
+    let call = stage.of("ada");
+    tiers(&call).newest(None, None, None, usize::MAX).unwrap().into_iter().map(|memory| memory.id).collect()
 }
 
 #[test]
@@ -39,11 +39,11 @@ fn a_killed_server_loses_no_acknowledged_write_and_the_writer_goes_on() {
     let ids: HashSet<String> = std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let stage = Stage::new(Arc::new(PgStore::at(&address).unwrap()), folder.path());
-            let engine = stage.of("ada");
+            let call = stage.of("ada");
             let mut ids = HashSet::new();
             let began = std::time::Instant::now();
             while ids.len() < WRITES {
-                match tiers(&engine).add_episode(turn(ids.len()), OWNER) {
+                match tiers(&call).add_episode(turn(ids.len()), OWNER) {
                     Ok(kept) => {
                         ids.insert(kept.stored.id);
                         acknowledged.store(ids.len(), Ordering::Relaxed);
@@ -81,9 +81,9 @@ fn writer() {
         "" => Arc::new(SqliteStore::at(&Path::new(&folder).join("tiers"))),
         address => Arc::new(PgStore::at(address).unwrap()),
     };
-    let engine = Stage::new(store, Path::new(&folder)).of("ada");
+    let call = Stage::new(store, Path::new(&folder)).of("ada");
     for n in 0.. {
-        let id = tiers(&engine).add_episode(turn(n), OWNER).unwrap().stored.id;
+        let id = tiers(&call).add_episode(turn(n), OWNER).unwrap().stored.id;
         let mut out = std::io::stdout().lock();
         writeln!(out, "id={id}").and_then(|()| out.flush()).unwrap();
     }
@@ -126,8 +126,8 @@ fn a_killed_writer_loses_nothing_it_acknowledged_on_sqlite() {
     let ids = killed_writer("", folder.path());
     let stage = Stage::new(Arc::new(SqliteStore::at(&folder.path().join("tiers"))), folder.path());
     assert!(there(&stage).is_superset(&ids));
-    let engine = stage.of("ada");
-    tiers(&engine).verify_audit().unwrap();
-    let found = tiers(&engine).search("turn", None, 10_000).unwrap();
+    let call = stage.of("ada");
+    tiers(&call).verify_audit().unwrap();
+    let found = tiers(&call).search("turn", None, 10_000).unwrap();
     assert!(found.len() >= ids.len(), "the index caught up with what was written");
 }

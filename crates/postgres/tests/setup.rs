@@ -19,9 +19,9 @@ fn many_processes_set_one_database_up_at_once() {
             let (address, folder) = (&address, folder.path());
             scope.spawn(move || {
                 let stage = Stage::new(Arc::new(PgStore::at(address).unwrap()), folder);
-                let engine = stage.of("ada");
+                let call = stage.of("ada");
                 for i in 0..10 {
-                    tiers(&engine)
+                    tiers(&call)
                         .add_episode(Turn::of(Role::User, format!("process {n} turn {i}")), OWNER)
                         .unwrap();
                 }
@@ -29,9 +29,9 @@ fn many_processes_set_one_database_up_at_once() {
         }
     });
     let stage = Stage::new(Arc::new(PgStore::at(&address).unwrap()), folder.path());
-    let engine = stage.of("ada");
-    assert_eq!(stage.store.counts(tiers(&engine).who()).unwrap().episodes, 60);
-    assert_eq!(tiers(&engine).verify_audit().unwrap(), 60, "one chain");
+    let call = stage.of("ada");
+    assert_eq!(stage.store.counts(tiers(&call).who()).unwrap().episodes, 60);
+    assert_eq!(tiers(&call).verify_audit().unwrap(), 60, "one chain");
 }
 
 #[test]

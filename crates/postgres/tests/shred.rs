@@ -30,33 +30,33 @@ fn what_was_shredded_is_in_no_relation_file_any_more() {
         let address = server.database("shred");
         let folder = tempfile::tempdir().unwrap();
         let stage = Stage::new(Arc::new(PgStore::at(&address).unwrap()), folder.path());
-        let engine = stage.of("ada");
+        let call = stage.of("ada");
         for n in 0..60 {
             let odd = if n % 7 == 0 { "quuxocelot" } else { "plain" };
             // Long enough for some to be stored out of line.
             let text = format!("turn {n} about {odd} {}", "and more words ".repeat(n * 10));
-            tiers(&engine).add_episode(Turn::of(Role::User, text), OWNER).unwrap();
+            tiers(&call).add_episode(Turn::of(Role::User, text), OWNER).unwrap();
         }
         let fact =
-            tiers(&engine).remember(FactWords::of("My totem is the xyloquokka"), PERSON).unwrap().stored.id;
-        tiers(&engine).add_episode(Turn::of(Role::User, "the wombatquux stays"), OWNER).unwrap();
+            tiers(&call).remember(FactWords::of("My totem is the xyloquokka"), PERSON).unwrap().stored.id;
+        tiers(&call).add_episode(Turn::of(Role::User, "the wombatquux stays"), OWNER).unwrap();
         server.sql("shred", "analyze; checkpoint");
         let base = server.data().join("base");
         assert!(!holders(&base, "quuxocelot").is_empty() && !holders(&base, "xyloquokka").is_empty());
         let ids: Vec<String> =
-            tiers(&engine).about_topic("quuxocelot").unwrap().into_iter().map(|m| m.id).collect();
-        tiers(&engine).forget_topic("quuxocelot", &ids).unwrap();
-        tiers(&engine).delete(&[fact], "forget").unwrap();
-        let said = tiers(&engine).scrub(false).unwrap().join(" ");
+            tiers(&call).about_topic("quuxocelot").unwrap().into_iter().map(|m| m.id).collect();
+        tiers(&call).forget_topic("quuxocelot", &ids).unwrap();
+        tiers(&call).delete(&[fact], "forget").unwrap();
+        let said = tiers(&call).scrub(false).unwrap().join(" ");
         assert!(said.contains("--shred") && said.contains("backups"), "{said}");
-        let left = tiers(&engine).scrub(true).unwrap();
+        let left = tiers(&call).scrub(true).unwrap();
         assert!(left.iter().all(|line| line.contains("backups")), "{left:?}");
         for word in ["quuxocelot", "xyloquokka"] {
             assert_eq!(holders(&base, word), [""; 0], "{word} in {release:?}");
             assert_eq!(holders(&server.data().join("global"), word), [""; 0]);
         }
         assert!(!holders(&base, "wombatquux").is_empty(), "the rest is still there");
-        let found = tiers(&engine).search("wombatquux", None, 5).unwrap();
+        let found = tiers(&call).search("wombatquux", None, 5).unwrap();
         assert!(found[0].memory.content.contains("wombatquux"), "and is found");
     }
 }

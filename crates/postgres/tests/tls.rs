@@ -120,10 +120,10 @@ fn asked(address: &str, trusted: &Path) -> String {
 fn asker() {
     let at = |name: &str| std::env::var(name).unwrap();
     let store = PgStore::at(&at("HEIRLOOM_TEST_ADDRESS")).unwrap();
-    let engine = Stage::new(Arc::new(store), Path::new(&at("HEIRLOOM_TEST_FOLDER"))).of("ada");
+    let call = Stage::new(Arc::new(store), Path::new(&at("HEIRLOOM_TEST_FOLDER"))).of("ada");
     let turn = Turn::of(Role::User, "The harbour opens at six".to_owned());
-    match tiers(&engine).add_episode(turn, OWNER) {
-        Ok(kept) => println!("read={}", tiers(&engine).show(&kept.stored.id).unwrap().content),
+    match tiers(&call).add_episode(turn, OWNER) {
+        Ok(kept) => println!("read={}", tiers(&call).show(&kept.stored.id).unwrap().content),
         Err(fault) => println!("fault={}: {}", fault.code.name(), fault.message),
     }
 }

@@ -14,12 +14,12 @@ const TABLES: [&str; 5] = ["memory", "post", "gone", "audit", "owner"];
 fn two_users(server: &Server, folder: &std::path::Path) -> Stage {
     let stage = Stage::new(Arc::new(PgStore::at(&server.database("walls")).unwrap()), folder);
     for user in ["ada", "o'brien \\"] {
-        let engine = stage.of(user);
-        tiers(&engine)
+        let call = stage.of(user);
+        tiers(&call)
             .add_episode(Turn::of(Role::User, format!("{user} spoke of secret plans")), OWNER)
             .unwrap();
-        let fact = tiers(&engine).remember(FactWords::of("I like rain"), PERSON).unwrap().stored.id;
-        tiers(&engine).delete(&[fact], "test").unwrap();
+        let fact = tiers(&call).remember(FactWords::of("I like rain"), PERSON).unwrap().stored.id;
+        tiers(&call).delete(&[fact], "test").unwrap();
     }
     stage
 }
@@ -76,11 +76,11 @@ fn ids_of_others_are_refused_and_each_attempt_is_audited() {
     let stage = Stage::new(Arc::new(PgStore::at(&server.database("ids")).unwrap()), folder.path());
     let engines: Vec<_> = (0..USERS).map(|n| stage.of(&format!("user-{n}"))).collect();
     let mut ids: Vec<Vec<String>> = Vec::new();
-    for engine in &engines {
+    for call in &engines {
         let turns =
             (0..EACH).map(|n| (Turn::of(Role::User, format!("shared words number {n}")), OWNER)).collect();
         ids.push(
-            tiers(engine).add_episodes(turns).unwrap().into_iter().map(|k| k.unwrap().stored.id).collect(),
+            tiers(call).add_episodes(turns).unwrap().into_iter().map(|k| k.unwrap().stored.id).collect(),
         );
     }
     let mut foreign = [0; USERS];
@@ -104,10 +104,10 @@ fn ids_of_others_are_refused_and_each_attempt_is_audited() {
             }
         }
     }
-    for (me, engine) in engines.iter().enumerate() {
-        let refused = tiers(engine).audit(usize::MAX, |line| line.action == Action::AccessRefused).unwrap();
+    for (me, call) in engines.iter().enumerate() {
+        let refused = tiers(call).audit(usize::MAX, |line| line.action == Action::AccessRefused).unwrap();
         assert_eq!(refused.len(), foreign[me]);
-        assert_eq!(stage.store.counts(tiers(engine).who()).unwrap().episodes, EACH as u64);
-        tiers(engine).verify_audit().unwrap();
+        assert_eq!(stage.store.counts(tiers(call).who()).unwrap().episodes, EACH as u64);
+        tiers(call).verify_audit().unwrap();
     }
 }

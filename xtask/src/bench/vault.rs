@@ -8,7 +8,7 @@ use crate::conformance::say;
 use heirloom_core::{Channel, Fault, Settings, hash, time};
 use heirloom_engine::gate::{Entry, trust};
 use heirloom_engine::shelf::vault::{Addition, Record, Vault};
-use heirloom_engine::{Engine, Project, World};
+use heirloom_engine::{Call, Project, World};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -56,7 +56,7 @@ fn compare(shape: &Shape) -> Result<(), String> {
     let reader = vault.reader(None);
     // A call of its own each time: the trust book is read anew, as in a fresh process.
     let (snapshot, bullets) = best(|| {
-        let fresh = Engine::new(project(folder.path()), engine.settings().clone());
+        let fresh = Call::new(project(folder.path()), engine.settings().clone());
         let block = Vault::new(&fresh).snapshot(&reader, None).map_err(fault)?;
         Ok(block.lines().filter(|line| line.starts_with("- ")).count())
     })?;
@@ -174,12 +174,12 @@ fn project(folder: &Path) -> Project {
 }
 
 /// An engine over a vault of that shape, with everything in use looked at and accepted, as `review accept` does it.
-fn engine(folder: &Path, shape: &Shape) -> Result<Engine, Fault> {
+fn engine(folder: &Path, shape: &Shape) -> Result<Call, Fault> {
     let project = project(folder);
     project.local()?;
     let mut settings = Settings::standard();
     settings.vault.capacity = 1_000_000;
-    let engine = Engine::new(project, settings);
+    let engine = Call::new(project, settings);
     let vault = Vault::new(&engine);
     let (book, now) = (trust::path(engine.project().data()?), engine.project().world().now);
     let mut text = String::new();

@@ -10,7 +10,7 @@ use heirloom_engine::capture::{capture_notes, transcript};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::shelf::notes::{self, Filter, Kept, Moment, Note, NoteDraft, NoteId, Session};
 use heirloom_engine::shelf::{Listing, Shelf as _};
-use heirloom_engine::{Engine, Project, World};
+use heirloom_engine::{Call, Project, World};
 use serde_json::{Value, json};
 
 /// When every case happens.
@@ -192,7 +192,7 @@ fn now() -> jiff::Timestamp {
 
 /// A fresh store with what a case says was there before.
 struct Store {
-    engine: Engine,
+    engine: Call,
     before: Vec<Memory>,
     _folder: tempfile::TempDir,
 }
@@ -208,8 +208,7 @@ impl Store {
         };
         let project = folder.path().join("project");
         std::fs::create_dir_all(&project).ok()?;
-        let engine =
-            Engine::new(Project::new(&project, &project.join("memory"), world), Settings::standard());
+        let engine = Call::new(Project::new(&project, &project.join("memory"), world), Settings::standard());
         let mut store = Store { engine, before: Vec::new(), _folder: folder };
         for (at, memory) in state.as_array().into_iter().flatten().enumerate() {
             let mut fields = memory.clone();

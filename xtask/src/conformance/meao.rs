@@ -13,7 +13,7 @@ use heirloom_engine::shelf::tiers::{
     Access, FactWords, Labelled, Role, Speaker, SqliteStore, Turn, UserContext, Working, WorkingLimits,
     cosine, format_episodes, format_memories,
 };
-use heirloom_engine::{Engine, Project, World};
+use heirloom_engine::{Call, Project, World};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -275,7 +275,7 @@ fn world() -> World {
 }
 
 /// An empty store under the seed profile, for one case.
-fn in_a_store<T>(run: impl FnOnce(&Engine) -> T) -> T {
+fn in_a_store<T>(run: impl FnOnce(&Call) -> T) -> T {
     let folder = tempfile::tempdir().unwrap_or_else(|e| panic!("a temporary folder: {e}"));
     let world = World { data: folder.path().join("data"), ..world() };
     let who = UserContext::by_account(&world).unwrap_or_else(|e| panic!("a user: {e}"));
@@ -284,7 +284,7 @@ fn in_a_store<T>(run: impl FnOnce(&Engine) -> T) -> T {
     let place = world.data.join("tiers");
     let access = Access::new(Arc::new(SqliteStore::at(&place)), who, &place);
     let project = Project::new(folder.path(), &folder.path().join("memory"), world);
-    run(&Engine::new(project, settings).with_tiers(access))
+    run(&Call::new(project, settings).with_tiers(access))
 }
 
 /// Free text is not compared, and a refusal that may be overridden is a question.

@@ -14,7 +14,7 @@ use heirloom_engine::shelf::vault::{
     Addition, Filter, Image, Promotion, Question, Reader, Record, Revision, Rules, Stored, Vault, Write,
     likeness,
 };
-use heirloom_engine::{Engine, Project, World};
+use heirloom_engine::{Call, Project, World};
 use serde_json::{Map, Value, json};
 
 /// When every case happens.
@@ -203,7 +203,7 @@ fn serialize_line(args: &Value) -> Value {
 
 /// A project with the vault a case starts from.
 struct Bench {
-    engine: Engine,
+    engine: Call,
     rules: Rules,
     before: Vec<u8>,
     _folder: tempfile::TempDir,
@@ -248,7 +248,7 @@ impl Bench {
             before.extend_from_slice(line.as_bytes());
             before.push(b'\n');
         }
-        let engine = Engine::new(project, settings);
+        let engine = Call::new(project, settings);
         if !before.is_empty() {
             let path = Vault::new(&engine).path();
             std::fs::write(&path, &before).map_err(|e| Fault::io(&path, "write", &e))?;

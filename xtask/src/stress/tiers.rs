@@ -8,7 +8,7 @@ use crate::server::{Release, Server};
 use heirloom_core::{Channel, Code, Fault, Settings, hash, time};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::shelf::tiers::{Access, Action, Role, SqliteStore, TierStore, Tiers, Turn, UserContext};
-use heirloom_engine::{Engine, Project, World};
+use heirloom_engine::{Call, Project, World};
 use heirloom_postgres::PgStore;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn parsed(arguments: &[&str]) -> Result<Size, String> {
 }
 
 /// An engine for a user of a deployment.
-pub(crate) fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> Result<Engine, String> {
+pub(crate) fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> Result<Call, String> {
     let world = World {
         now: time::parse("2026-03-01T12:00:00Z").unwrap_or_default(),
         data: folder.join("data"),
@@ -72,7 +72,7 @@ pub(crate) fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> R
     let who = UserContext::by_account(&world).map_err(told)?;
     let project = Project::new(folder, &folder.join("memory"), world);
     let access = Access::new(Arc::clone(store), who, &folder.join("data/tiers"));
-    Ok(Engine::new(project, Settings::standard()).with_tiers(access))
+    Ok(Call::new(project, Settings::standard()).with_tiers(access))
 }
 
 /// The nth sentence, which many users may say alike: twelve words, the first of the vocabulary more often than the last.
@@ -122,7 +122,7 @@ impl Dice {
 /// One user's side of the run.
 struct Side {
     name: String,
-    engine: Engine,
+    engine: Call,
     ids: Vec<String>,
     gone: Vec<bool>,
     refused: usize,

@@ -8,7 +8,7 @@ use crate::conformance::say;
 use heirloom_core::{Channel, Code, Fault, Settings, hash, time};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::shelf::vault::{Addition, Image, Record, Revision, Vault, Write};
-use heirloom_engine::{Engine, Project, World};
+use heirloom_engine::{Call, Project, World};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     }
 }
 
-fn engine(folder: &Path, number: usize, round: usize) -> Engine {
+fn engine(folder: &Path, number: usize, round: usize) -> Call {
     let world = World {
         now: time::parse("2026-01-10T09:00:00Z").unwrap_or_default(),
         data: folder.join("data"),
@@ -48,7 +48,7 @@ fn engine(folder: &Path, number: usize, round: usize) -> Engine {
     let mut settings = Settings::standard();
     settings.vault.capacity = 1_000_000;
     let project = folder.join("project");
-    Engine::new(Project::new(&project, &project.join(".claude/memory"), world), settings)
+    Call::new(Project::new(&project, &project.join(".claude/memory"), world), settings)
 }
 
 /// One process: an engine for each call, as if each were a process of its own.

@@ -71,7 +71,7 @@ pub(super) fn only(call: &Add, allowed: &[&str]) -> Result<()> {
 }
 
 fn record(wired: &Wired, call: &Add, out: &Out) -> Result<Option<Done>> {
-    let settings = wired.engine.settings();
+    let settings = wired.call.settings();
     let Some(category) = settings.category(&call.kind) else {
         let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
         let names: Vec<&str> = settings.categories.iter().map(|c| c.name()).chain(shelves).collect();
@@ -95,21 +95,21 @@ fn record(wired: &Wired, call: &Add, out: &Out) -> Result<Option<Done>> {
                 files: call.file.clone(),
                 confidence: call.confidence,
             };
-            compose(category, &given, &time::format(wired.engine.project().world().now))?
+            compose(category, &given, &time::format(wired.call.project().world().now))?
         }
     };
     if call.dry_run {
         out.raw(&document.to_bytes());
         return Ok(None);
     }
-    let records = wired.engine.records();
+    let records = wired.call.records();
     let name = document
         .text("id")
         .filter(|id| !id.is_empty())
         .map_or_else(|| name_for(document.text("title").unwrap_or_default()), heirloom_core::text::slug);
     let place = records.folder(category).join(format!("{name}.json"));
-    let shown = wired.engine.project().shown(&place);
-    let target = records.target(&shown, wired.engine.project().folder())?;
+    let shown = wired.call.project().shown(&place);
+    let target = records.target(&shown, wired.call.project().folder())?;
     let mut said = Said::default();
     records.create(&target, category, document, person::entry(), &mut said)?;
     let id = MemoryId::new(&category.kind, &name);

@@ -16,7 +16,7 @@ use heirloom_engine::shelf::anchors::{self, Anchor, Anchored, Cited, Freshness};
 
 pub(crate) fn run(args: &Args, call: &AnchorCommand, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let engine = &wired.engine;
+    let engine = &wired.call;
     let (id, cited) = match &call.action {
         AnchorAction::List { id, stale } => return list(&wired, id.as_deref(), *stale, out),
         AnchorAction::Add { id, places } => {
@@ -44,10 +44,10 @@ pub(crate) fn run(args: &Args, call: &AnchorCommand, out: &Out) -> Result<u8> {
 
 fn list(wired: &Wired, id: Option<&str>, stale: bool, out: &Out) -> Result<u8> {
     let mut all = match id {
-        None => anchors::all(&wired.engine)?,
+        None => anchors::all(&wired.call)?,
         Some(name) => {
-            let id = names::find(&wired.engine, name)?;
-            anchors::check(&wired.engine, id.as_str())?.into_iter().collect()
+            let id = names::find(&wired.call, name)?;
+            anchors::check(&wired.call, id.as_str())?.into_iter().collect()
         }
     };
     if stale {
@@ -86,7 +86,7 @@ pub(super) fn print_cited(out: &Out, cited: &Cited) {
 
 /// The places of `--anchor` as they are now.
 pub(super) fn read(wired: &Wired, places: &[String]) -> Result<Vec<Anchor>> {
-    let folder = wired.engine.project().folder();
+    let folder = wired.call.project().folder();
     places.iter().map(|place| anchors::cite(folder, &wired.cwd, place)).collect()
 }
 
@@ -102,14 +102,14 @@ pub(super) fn with_anchors<T>(
     let saved = match save() {
         Err(fault) if fault.code == Code::NeedsConfirmation && !cited.is_empty() => {
             if let Some(id) = fault.get("id") {
-                anchors::announce(&wired.engine, id, cited, person::entry())?;
+                anchors::announce(&wired.call, id, cited, person::entry())?;
             }
             return Err(fault);
         }
         saved => saved?,
     };
     if let Some(id) = id_of(&saved).filter(|_| !cited.is_empty()) {
-        anchors::add(&wired.engine, &id, cited, person::entry()).map_err(|mut fault: Fault| {
+        anchors::add(&wired.call, &id, cited, person::entry()).map_err(|mut fault: Fault| {
             fault.message = format!("`{id}` is saved, but not what it cites: {}", fault.message);
             fault
         })?;

@@ -14,7 +14,7 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
     if call.tiers {
         return tiers(&wired, call, out);
     }
-    let path = wired.engine.project().local()?.path("audit.jsonl");
+    let path = wired.call.project().local()?.path("audit.jsonl");
     if let Some(AuditAction::Verify) = call.action {
         let count = verify(&path)?;
         // The project's chain and the user's own are one question to whoever asks it.

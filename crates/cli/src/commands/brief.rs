@@ -9,7 +9,7 @@ use heirloom_core::fault::Result;
 pub(crate) fn run(args: &Args, call: &Brief, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let brief = wired.engine.topics().brief(&call.task.join(" "))?;
+    let brief = wired.call.topics().brief(&call.task.join(" "))?;
     out.answer(&brief, || {
         if brief.ids.is_empty() {
             out.say("no lesson fits; `heirloom add lesson \"…\" --topic …` saves one");

@@ -10,7 +10,7 @@ use serde_json::json;
 
 pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let vault = wired.engine.vault();
+    let vault = wired.call.vault();
     if call.dry_run {
         let stats = vault.stats()?;
         out.answer(

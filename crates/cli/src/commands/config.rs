@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
     let wired = wiring::wire_for_settings(args)?;
     let loaded = &wired.loaded;
-    let project_file = wired.engine.project().folder().join(wiring::PROJECT_SETTINGS);
+    let project_file = wired.call.project().folder().join(wiring::PROJECT_SETTINGS);
     let file = |user: bool| if user { wiring::user_settings_file() } else { project_file.clone() };
     match &call.action {
         ConfigAction::List => {
@@ -134,7 +134,7 @@ pub(super) fn remove_in(document: &mut Value, key: &str) -> bool {
 }
 
 fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &Out) -> Result<()> {
-    let known = |name: &str| wired.engine.settings().category(name).is_some();
+    let known = |name: &str| wired.call.settings().category(name).is_some();
     let switch = |name: &str, on: bool| {
         if !known(name) {
             return Err(Fault::new(Code::NotFound, format!("there is no category `{name}`"))
@@ -152,7 +152,7 @@ fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &O
             }
             let mut values = vec![(format!("categories.{name}.enabled"), json!(true))];
             let given = folder.clone().unwrap_or_else(|| name.replace('_', "-"));
-            if wired.engine.settings().category_of_folder(&given).is_some() {
+            if wired.call.settings().category_of_folder(&given).is_some() {
                 return Err(Fault::new(
                     Code::Config,
                     format!("the folder `{given}` belongs to another category"),

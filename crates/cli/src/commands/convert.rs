@@ -13,7 +13,7 @@ use heirloom_engine::shelf::unknown;
 pub(crate) fn run(args: &Args, call: &Convert, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let id = names::find(&wired.engine, &call.id)?;
+    let id = names::find(&wired.call, &call.id)?;
     let kind = known_kind(&wired, &call.kind)?;
     let words = call.words.join(" ");
     let wanted = Conversion {
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args, call: &Convert, out: &Out) -> Result<u8> {
     };
     let mut entry = person::entry();
     if wanted.words.is_none() && person::is_present() {
-        let source = wired.engine.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?;
+        let source = wired.call.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?;
         // Somebody else's words become this person's only once they were seen.
         if source.trust < Trust::High {
             print_memory(out, &source);
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, call: &Convert, out: &Out) -> Result<u8> {
             entry.confirmed = true;
         }
     }
-    let done = convert(&wired.engine, &id, &kind, &wanted, entry)?;
+    let done = convert(&wired.call, &id, &kind, &wanted, entry)?;
     out.answer(&done, || {
         print_done(out, "saved", &done);
         out.line(out.style.dim(&format!("  distilled from {id}")));

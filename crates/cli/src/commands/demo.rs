@@ -12,7 +12,7 @@ use heirloom_engine::inject::records_block;
 use heirloom_engine::recall::title_tags::recall;
 use heirloom_engine::shelf::Shelf as _;
 use heirloom_engine::shelf::records::{Given, Said, Version, compose};
-use heirloom_engine::{Engine, Project};
+use heirloom_engine::{Call, Project};
 
 /// The folder goes away however the demo ends.
 struct Temporary(std::path::PathBuf);
@@ -31,13 +31,13 @@ pub(crate) fn run(_args: &Args, out: &Out) -> Result<u8> {
     let root = folder.join("project/.claude/memory");
     files::make_folder(&root, Mode::Shared)?;
     let settings = load(&[Layer { origin: Origin::Project, document: empty_document() }]).settings;
-    let engine = Engine::new(Project::new(&folder.join("project"), &root, world), settings);
+    let engine = Call::new(Project::new(&folder.join("project"), &root, world), settings);
     story(&engine, out)?;
     drop(temporary);
     Ok(exit::OK)
 }
 
-fn story(engine: &Engine, out: &Out) -> Result<()> {
+fn story(engine: &Call, out: &Out) -> Result<()> {
     let style = out.style;
     let step = |text: &str| out.line(format!("\n{} {text}", style.cyan("▸")));
     out.line(style.bold("Heirloom: memory for AI agents that people can read, trust and version"));
@@ -127,7 +127,7 @@ pub(super) fn person() -> Entry {
     Entry::through(Channel::Person)
 }
 
-fn save(engine: &Engine, out: &Out, category: &str, sentence: &str, tags: &[&str]) -> Result<MemoryId> {
+fn save(engine: &Call, out: &Out, category: &str, sentence: &str, tags: &[&str]) -> Result<MemoryId> {
     let category = engine
         .settings()
         .category(category)

@@ -3,14 +3,14 @@
 use super::demo::{indent, person};
 use crate::output::Out;
 use heirloom_core::{Channel, Code, Fault, fault::Result};
-use heirloom_engine::Engine;
+use heirloom_engine::Call;
 use heirloom_engine::gate::Entry;
 use heirloom_engine::review::{accept_draft, pending};
 use heirloom_engine::shelf::notes::{Moment, NoteDraft};
 use heirloom_engine::shelf::topics::{LessonWords, compose};
 use heirloom_engine::shelf::vault::{Addition, REGISTER};
 
-pub(super) fn story(engine: &Engine, out: &Out) -> Result<()> {
+pub(super) fn story(engine: &Call, out: &Out) -> Result<()> {
     let style = out.style;
     let step = |text: &str| out.line(format!("\n{} {text}", style.cyan("▸")));
     let saved = |id: &str| out.line(format!("  {} {id}", style.green("saved")));

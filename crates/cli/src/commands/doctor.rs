@@ -13,7 +13,7 @@ use heirloom_agents::table::CLAUDE_CODE;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
-use heirloom_engine::Engine;
+use heirloom_engine::Call;
 use heirloom_engine::files;
 use heirloom_engine::hook::doctor::{AgentFacts, Facts, State, diagnose};
 use heirloom_engine::hook::trace;
@@ -29,7 +29,7 @@ const RUNS: usize = 50;
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let wired = wiring::wire_for_settings(args)?;
-    let project = wired.engine.project();
+    let project = wired.call.project();
     let found = environment::find_program(machine::NAME);
     let facts = Facts {
         program: found.map(|path| path.display().to_string()),
@@ -40,10 +40,10 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
             .iter()
             .map(|warning| format!("`{}` ({}): {}", warning.name, warning.origin.name(), warning.message))
             .collect(),
-        store_fault: store_fault(&wired.engine),
-        index_mismatches: index_mismatches(&wired.engine)?,
+        store_fault: store_fault(&wired.call),
+        index_mismatches: index_mismatches(&wired.call)?,
         failing: trace::failing(&trace::last(project, RUNS).unwrap_or_default()),
-        endpoints: endpoints(&wired.engine),
+        endpoints: endpoints(&wired.call),
         round_trip_fault: round_trip().err(),
     };
     let checks = diagnose(&facts);
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
 }
 
 /// The endpoints of the user's settings, and what is wrong with them.
-fn endpoints(engine: &Engine) -> Vec<(String, Option<String>)> {
+fn endpoints(engine: &Call) -> Vec<(String, Option<String>)> {
     let settings = engine.settings();
     let embedding = settings.embedding.as_ref().map(|named| ("embedding", &named.endpoint));
     let extraction = settings.extraction.as_ref().map(|named| ("extraction", named));
@@ -149,7 +149,7 @@ fn is_trusted(agent: &Agent, hooks_file: &Path) -> bool {
 }
 
 /// Why nothing can be written, if so.
-fn store_fault(engine: &Engine) -> Option<String> {
+fn store_fault(engine: &Call) -> Option<String> {
     let root = engine.project().root().folder();
     if !root.is_dir() {
         return None;
@@ -163,7 +163,7 @@ fn store_fault(engine: &Engine) -> Option<String> {
     writable(root).and_then(|()| lock()).err()
 }
 
-fn index_mismatches(engine: &Engine) -> Result<Option<usize>> {
+fn index_mismatches(engine: &Call) -> Result<Option<usize>> {
     if !engine.project().root().folder().is_dir() {
         return Ok(None);
     }

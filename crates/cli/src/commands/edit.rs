@@ -17,7 +17,7 @@ use std::process::Command;
 
 pub(crate) fn run(args: &Args, call: &Edit, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let id = names::find(&wired.engine, &call.id)?;
+    let id = names::find(&wired.call, &call.id)?;
     let done = match id.kind().shelf() {
         ShelfName::Records => record(&wired, call, &id)?,
         ShelfName::Topics => lesson::edit(&wired, call, &id)?,
@@ -50,7 +50,7 @@ fn record(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Option<Done>> {
             ("--category", call.category.is_some()),
         ],
     )?;
-    let records = wired.engine.records();
+    let records = wired.call.records();
     let target = records.locate(id)?;
     let bytes = files::read(&target.path, files::MAX_FILE)?;
     let old = Document::parse(&bytes).map_err(|why| {
@@ -60,7 +60,7 @@ fn record(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Option<Done>> {
     let by_flags = call.title.is_some() || !call.field.is_empty() || !call.tag.is_empty();
     let mut new = if by_flags {
         let category =
-            wired.engine.settings().category(id.kind().name()).ok_or_else(|| unknown(id.as_str()))?;
+            wired.call.settings().category(id.kind().name()).ok_or_else(|| unknown(id.as_str()))?;
         let mut new = old.clone();
         apply(&mut new, category, &pairs(&call.field)?)?;
         new.retitle(call.title.as_deref());
@@ -70,7 +70,7 @@ fn record(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Option<Done>> {
         let Some(after) = in_editor(wired, "json", &old.to_bytes())? else { return Ok(None) };
         Document::parse(&after).map_err(|why| not_one("record", &why))?
     };
-    let now = time::format(wired.engine.project().world().now);
+    let now = time::format(wired.call.project().world().now);
     let summary = call.message.clone().unwrap_or_else(|| "Edited".to_owned());
     new.note_change(&now, &summary);
     let mut said = Said::default();
@@ -97,7 +97,7 @@ pub(super) fn no_flags(call: &Edit, id: &MemoryId, flags: &[(&str, bool)]) -> Re
 
 /// The memory as it is now; one that is not the version the caller read is left alone.
 pub(super) fn current(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Memory> {
-    let memory = wired.engine.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))?;
+    let memory = wired.call.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))?;
     if call.version.as_ref().is_some_and(|version| *version != memory.version) {
         return Err(Fault::new(Code::OccConflict, format!("`{id}` changed since it was read"))
             .fact("id", id.as_str()));
@@ -116,7 +116,7 @@ pub(super) fn in_editor(wired: &Wired, ending: &str, before: &[u8]) -> Result<Op
         Fault::new(Code::Usage, "no editor is set and no change was given")
             .hint("set EDITOR, or say what to change: --title, --field NAME=VALUE, --tag, --text")
     })?;
-    let path = wired.engine.project().local()?.path(&format!("edit-{}.{ending}", std::process::id()));
+    let path = wired.call.project().local()?.path(&format!("edit-{}.{ending}", std::process::id()));
     files::write(&path, before, Mode::Private)?;
     let mut words = editor.split_whitespace();
     let status = Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status();

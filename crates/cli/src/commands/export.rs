@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args, call: &Export, out: &Out) -> Result<u8> {
     };
     let mut files = Vec::new();
     for shelf in &shelves {
-        let natives = export(&wired.engine, *shelf, call.retired)?;
+        let natives = export(&wired.call, *shelf, call.retired)?;
         files.extend(natives.into_iter().filter(|native| !native.bytes.is_empty()).map(|mut native| {
             // One shelf alone lies at the top of the folder; several lie as they do in a memory folder.
             let folder = match (shelves.len(), shelf) {

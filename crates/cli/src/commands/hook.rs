@@ -125,12 +125,12 @@ impl Running<'_> {
         if self.moment == Moment::SessionStart && hybrid::is_on(&wired) {
             hybrid::warm(&wired);
         }
-        wired.engine.abandon_glance();
+        wired.call.abandon_glance();
         reply::render(self.agent, self.moment, &did.answer)
     }
 
     fn trace(&self, wired: &wiring::Wired, did: &Did) {
-        let project = wired.engine.project();
+        let project = wired.call.project();
         let run = Run {
             at: time::format(project.world().now),
             hook: self.moment.name().to_owned(),
@@ -149,7 +149,7 @@ impl Running<'_> {
             && let Some(session) = &call.session
         {
             // What the model was given before is lost; a ledger that cannot say so must not cost the hook.
-            let _ = ledger::clear(wired.engine.project(), session, self.agent.name);
+            let _ = ledger::clear(wired.call.project(), session, self.agent.name);
         }
         if matches!(call.event, Event::SessionStart { .. }) && hybrid::is_on(wired) {
             hybrid::prepare(wired);
@@ -161,7 +161,7 @@ impl Running<'_> {
             Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
             Event::Stop { active, prompt, last_message } => {
                 self.out.warnings(&wired.loaded.warnings);
-                let suggest = wired.engine.settings().triage.mode == TriageMode::Suggest;
+                let suggest = wired.call.settings().triage.mode == TriageMode::Suggest;
                 let arrival = stop::Arrival {
                     session: call.session.as_deref(),
                     transcript: call.transcript.as_deref(),
@@ -183,8 +183,8 @@ impl Running<'_> {
     fn prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
         self.out.warnings(&wired.loaded.warnings);
         let saw = format!("a prompt of {} characters", text.chars().count());
-        let called = for_prompt(&wired.engine, text, Some(self.agent.name), VAULT_MAX)?;
-        let block = prompt_block(&wired.engine, &called, PROMPT_MAX.min(self.agent.context_max));
+        let called = for_prompt(&wired.call, text, Some(self.agent.name), VAULT_MAX)?;
+        let block = prompt_block(&wired.call, &called, PROMPT_MAX.min(self.agent.context_max));
         if block.is_empty() {
             return Ok(Did::nothing(saw, "nothing fits: no title, tag, note, lesson or register"));
         }
@@ -203,7 +203,7 @@ impl Running<'_> {
     fn hybrid_prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
         self.out.warnings(&wired.loaded.warnings);
         let saw = format!("a prompt of {} characters", text.chars().count());
-        let audience = Audience::of(wired.engine.vault().reader(Some(self.agent.name)).scopes);
+        let audience = Audience::of(wired.call.vault().reader(Some(self.agent.name)).scopes);
         let given =
             hybrid::for_prompt(wired, text, audience, call.session.as_deref(), self.agent.context_max)?;
         if given.hits.is_empty() {
@@ -213,7 +213,7 @@ impl Running<'_> {
             };
             return Ok(Did::nothing(saw, why));
         }
-        let _ = ledger::note(wired.engine.project(), call.session.as_deref(), self.agent.name, &given.hits);
+        let _ = ledger::note(wired.call.project(), call.session.as_deref(), self.agent.name, &given.hits);
         Ok(Did {
             answer: Answer::Context(given.block),
             ended: Ended::Injected,
@@ -224,12 +224,12 @@ impl Running<'_> {
 
     /// Notes what is given where `why` finds it. A ledger that cannot be written costs nobody a memory.
     fn note_given(&self, wired: &wiring::Wired, call: &Call, given: Vec<ledger::Given>) {
-        let _ = ledger::note_given(wired.engine.project(), call.session.as_deref(), self.agent.name, given);
+        let _ = ledger::note_given(wired.call.project(), call.session.as_deref(), self.agent.name, given);
     }
 
     fn session_start(&self, wired: &wiring::Wired, call: &Call) -> Result<Did> {
-        let facts = gather(&wired.engine, self.agent.name)?;
-        let source = format!("{}/", wired.engine.settings().memory_root.trim_end_matches('/'));
+        let facts = gather(&wired.call, self.agent.name)?;
+        let source = format!("{}/", wired.call.settings().memory_root.trim_end_matches('/'));
         let saw = "a session's start";
         Ok(match start::block(&facts, &source, START_MAX) {
             None => Did::nothing(saw, "nothing every session should know"),
@@ -259,7 +259,7 @@ impl Running<'_> {
     }
 
     fn memory(&self, wired: &wiring::Wired) -> Memory {
-        Memory::new(wired.engine.project().root().folder(), environment::home().as_deref())
+        Memory::new(wired.call.project().root().folder(), environment::home().as_deref())
     }
 
     fn pre_write(&self, wired: &wiring::Wired, targets: &[Target], cwd: &Path) -> Did {
@@ -278,7 +278,7 @@ impl Running<'_> {
     }
 
     fn post_write(&self, wired: &wiring::Wired, targets: &[Target], cwd: &Path) -> Result<Did> {
-        let engine = &wired.engine;
+        let engine = &wired.call;
         let memory = self.memory(wired);
         let shelf = |inside: &guard::Inside, path: &Path, bytes: &[u8]| judge(engine, inside, path, bytes);
         let mut refusals = Vec::new();
@@ -314,7 +314,7 @@ impl Running<'_> {
     fn with_captures(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
         let home = environment::home();
         let folders = folders(home.as_deref());
-        match stop::keep_notes(&wired.engine, folders, call.transcript.as_deref()) {
+        match stop::keep_notes(&wired.call, folders, call.transcript.as_deref()) {
             Ok(0) => {}
             Ok(kept) => {
                 did.because.push(format!("{kept} notes kept"));
@@ -322,7 +322,7 @@ impl Running<'_> {
             }
             Err(fault) => did.because.push(format!("no notes kept: {}", fault.message)),
         }
-        match stop::keep_turns(&wired.engine, folders, call.transcript.as_deref()) {
+        match stop::keep_turns(&wired.call, folders, call.transcript.as_deref()) {
             Ok(kept) if kept.stored == 0 => {}
             Ok(kept) => {
                 did.because.push(format!("{} turns kept, {} facts proposed", kept.stored, kept.proposed));
@@ -344,7 +344,7 @@ impl Running<'_> {
 
     fn stop(&self, wired: &wiring::Wired, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {
         let home = environment::home();
-        match stop::stop(&wired.engine, folders(home.as_deref()), arrival)? {
+        match stop::stop(&wired.call, folders(home.as_deref()), arrival)? {
             stop::Outcome::Through(why) => Ok(Did::nothing("a stop", why)),
             stop::Outcome::Held { text, kinds } => Ok(Did {
                 answer: match (text, suggest) {

@@ -34,7 +34,7 @@ const EXCERPT: usize = 160;
 
 /// Whether recall ranks over every shelf here.
 pub(crate) fn is_on(wired: &Wired) -> bool {
-    wired.engine.settings().retrieval.match_strategy == MatchStrategy::Hybrid
+    wired.call.settings().retrieval.match_strategy == MatchStrategy::Hybrid
 }
 
 /// What an agent is given for a prompt.
@@ -53,14 +53,14 @@ pub(crate) fn for_prompt(
     session: Option<&str>,
     most: usize,
 ) -> Result<Given> {
-    let settings = wired.engine.settings();
+    let settings = wired.call.settings();
     let room = settings.retrieval.max_inject;
     let mut given = Given { block: String::new(), hits: Vec::new(), repeated: 0 };
     if !settings.retrieval.enabled || room == 0 || prompt.trim().chars().count() < PROMPT_MIN {
         return Ok(given);
     }
     let mut hits = answer(
-        &wired.engine,
+        &wired.call,
         &Asked {
             text: prompt.to_owned(),
             conditions: Conditions::default(),
@@ -74,14 +74,14 @@ pub(crate) fn for_prompt(
     )?;
     if let Some(session) = session {
         // A ledger that cannot be read costs a repetition, not the memories.
-        let has = ledger::in_session(wired.engine.project(), session).unwrap_or_default();
+        let has = ledger::in_session(wired.call.project(), session).unwrap_or_default();
         let before = hits.len();
         hits.retain(|hit| has.get(&hit.id) != Some(&hit.told_as()));
         given.repeated = before - hits.len();
     }
     let hits = for_agent(hits, room);
     let budget = Budget { chars: most, tokens: settings.retrieval.max_tokens };
-    let (block, shown) = answer_block(&wired.engine, &hits, budget);
+    let (block, shown) = answer_block(&wired.call, &hits, budget);
     given.hits = shown.into_iter().cloned().collect();
     given.block = block;
     Ok(given)
@@ -89,14 +89,14 @@ pub(crate) fn for_prompt(
 
 /// Brings the index up to date when a session begins. What goes wrong here goes wrong again at the prompt, where it is told.
 pub(crate) fn prepare(wired: &Wired) {
-    if wired.engine.project().root().folder().is_dir() {
-        let _ = ShelfIndex::open(&wired.engine, Look::Start);
+    if wired.call.project().root().folder().is_dir() {
+        let _ = ShelfIndex::open(&wired.call, Look::Start);
     }
 }
 
 /// Has the index ready for the first prompt. The last thing a beginning session does: whoever reads from the disk after this waits behind it.
 pub(crate) fn warm(wired: &Wired) {
-    match ShelfIndex::warm(&wired.engine, WARMED_AT_ONCE) {
+    match ShelfIndex::warm(&wired.call, WARMED_AT_ONCE) {
         true => super::model::start_in_background(wired),
         false => super::model::warm_in_background(wired),
     }
@@ -122,7 +122,7 @@ pub(crate) fn reasons(why: &[(String, f64)]) -> String {
 
 pub(crate) fn recall(wired: &Wired, call: &Recall, out: &Out) -> Result<u8> {
     let prompt = call.prompt.join(" ");
-    let given = for_prompt(wired, &prompt, person::audience(&wired.engine, None), None, usize::MAX)?;
+    let given = for_prompt(wired, &prompt, person::audience(&wired.call, None), None, usize::MAX)?;
     out.answer(&json!({ "prompt": prompt, "hits": given.hits, "block": given.block }), || {
         if given.hits.is_empty() {
             out.say("nothing fits well enough; `heirloom search` shows what is nearest");
@@ -145,7 +145,7 @@ pub(crate) fn recall(wired: &Wired, call: &Recall, out: &Out) -> Result<u8> {
 
 /// What a line of search words finds, best first; with filters alone, what meets them, newest first.
 pub(super) fn found(wired: &Wired, line: &str, call: &Search, look: Look) -> Result<(bool, Vec<Recalled>)> {
-    let (text, mut conditions) = query::read(line, wired.engine.project().world().now.as_second());
+    let (text, mut conditions) = query::read(line, wired.call.project().world().now.as_second());
     if let Some(kind) = &call.kind {
         conditions.kinds = vec![known_kind(wired, kind)?.name().to_owned()];
     }
@@ -156,14 +156,14 @@ pub(super) fn found(wired: &Wired, line: &str, call: &Search, look: Look) -> Res
         conditions,
         files: Vec::new(),
         limit: call.limit,
-        audience: person::audience(&wired.engine, call.agent.as_deref()),
+        audience: person::audience(&wired.call, call.agent.as_deref()),
         look,
         unasked: false,
     };
     match filters_only {
-        true => Ok((true, listed(&wired.engine, &asked)?)),
+        true => Ok((true, listed(&wired.call, &asked)?)),
         false => {
-            let mut hits = answer(&wired.engine, &asked)?;
+            let mut hits = answer(&wired.call, &asked)?;
             hits.retain(|hit| hit.near);
             Ok((false, hits))
         }
@@ -236,9 +236,9 @@ fn print(out: &Out, hit: &Recalled, cut: &snippet::Snippet, explain: bool, is_li
 /// `why`: the last time a memory was given to an agent.
 pub(crate) fn why(args: &Args, call: &Why, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let id = super::names::find(&wired.engine, &call.id)
+    let id = super::names::find(&wired.call, &call.id)
         .map_or_else(|_| call.id.clone(), |id| id.as_str().to_owned());
-    let Some((line, given)) = ledger::last_given(wired.engine.project(), &id)? else {
+    let Some((line, given)) = ledger::last_given(wired.call.project(), &id)? else {
         return Err(Fault::new(Code::NotFound, format!("`{id}` was not given to any agent lately"))
             .hint("`heirloom recall <prompt> --explain` says what a prompt would call for"));
     };

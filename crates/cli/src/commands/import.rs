@@ -33,8 +33,8 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     let sources = gather(&paths)?;
     let entry = entry();
     let report = match call.dry_run {
-        true => rehearse(&wired.engine, &sources, entry)?,
-        false => import(&wired.engine, &sources, entry)?,
+        true => rehearse(&wired.call, &sources, entry)?,
+        false => import(&wired.call, &sources, entry)?,
     };
     out.answer(&report, || print(out, &report));
     if !call.dry_run && report.new_count() > 0 {
@@ -77,9 +77,9 @@ fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
         claude_code: environment::agent_folder(&CLAUDE_CODE),
         codex: environment::agent_folder(&CODEX),
     };
-    let found = find(wired.engine.project(), &homes)?;
+    let found = find(wired.call.project(), &homes)?;
     let sources: Vec<Source> = found.iter().flat_map(|origin| origin.sources.iter().cloned()).collect();
-    let mut report = rehearse(&wired.engine, &sources, entry())?;
+    let mut report = rehearse(&wired.call, &sources, entry())?;
     if !out.is_json() {
         for origin in &found {
             out.line(format!("found {}: {} files", out.style.bold(origin.what), origin.sources.len()));
@@ -95,7 +95,7 @@ fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
     let wanted = !call.dry_run && (new > 0 || waits);
     let go = wanted && person::confirm(&format!("Import {new} memories?"), call.yes)?;
     if go {
-        report = import(&wired.engine, &sources, entry())?;
+        report = import(&wired.call, &sources, entry())?;
         auto_commit(wired, out, &format!("memory: import {} memories", report.new_count()));
     }
     out.answer(&json!({ "found": found, "report": report }), || {

@@ -39,13 +39,13 @@ pub(crate) fn run(args: &Args, call: &Init, out: &Out) -> Result<u8> {
     let cwd = wiring::cwd(args)?;
     let folder = wiring::project_folder(&cwd);
     let wired = wiring::wire_at(args, &folder, None, cwd)?;
-    let root = wired.engine.project().root().folder().to_owned();
+    let root = wired.call.project().root().folder().to_owned();
     let mut steps = Vec::new();
     let mut step = |what, path: &Path, needed: bool, act: &dyn Fn() -> Result<()>| -> Result<()> {
         if needed && !call.dry_run {
             act()?;
         }
-        steps.push(Step { what, path: wired.engine.project().shown(path), done: needed });
+        steps.push(Step { what, path: wired.call.project().shown(path), done: needed });
         Ok(())
     };
     step("memory folder", &root, !root.is_dir(), &|| files::make_folder(&root, Mode::Shared))?;
@@ -59,8 +59,8 @@ pub(crate) fn run(args: &Args, call: &Init, out: &Out) -> Result<u8> {
     step(
         "machine-local folder (ignored by git)",
         &root.join(".local"),
-        !wired.engine.project().has_local(),
-        &|| wired.engine.project().local().map(|_| ()),
+        !wired.call.project().has_local(),
+        &|| wired.call.project().local().map(|_| ()),
     )?;
     if let Some(git) = git_folder(&folder) {
         let wanted = wanted_driver(git_config(&folder, &["--get", "merge.heirloom.driver"]).as_deref());

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Args, call: &Last, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
     let count = if call.hook.is_some() { LOOKED_AT } else { call.limit };
-    let mut runs = trace::last(wired.engine.project(), count)?;
+    let mut runs = trace::last(wired.call.project(), count)?;
     runs.retain(|run| call.hook.as_ref().is_none_or(|hook| run.hook == *hook));
     runs.truncate(call.limit);
     out.answer(&runs, || {

@@ -7,7 +7,7 @@ use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Memory, Status, fault::Result};
-use heirloom_engine::Engine;
+use heirloom_engine::Call;
 use heirloom_engine::shelf::{Listing, Shelf as _};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ pub(crate) fn run(args: &Args, call: &Lesson, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
     match &call.action {
-        LessonAction::Load { topic } => load(&wired.engine, topic, out),
-        LessonAction::Topics => topics(&wired.engine, out),
+        LessonAction::Load { topic } => load(&wired.call, topic, out),
+        LessonAction::Topics => topics(&wired.call, out),
     }
 }
 
-fn load(engine: &Engine, place: &str, out: &Out) -> Result<u8> {
+fn load(engine: &Call, place: &str, out: &Out) -> Result<u8> {
     let (topic, subtopic) = match place.split_once('/') {
         Some((topic, subtopic)) => (topic, Some(subtopic)),
         None => (place, None),
@@ -61,7 +61,7 @@ struct Tally {
     newest: String,
 }
 
-fn topics(engine: &Engine, out: &Out) -> Result<u8> {
+fn topics(engine: &Call, out: &Out) -> Result<u8> {
     let shelf = engine.topics();
     let uses = shelf.uses()?;
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();

@@ -21,10 +21,10 @@ fn each(
     let wired = wiring::wire(args)?;
     // All names are looked up before anything is touched.
     let ids: Vec<MemoryId> =
-        given.iter().map(|name| names::find(&wired.engine, name)).collect::<Result<_>>()?;
+        given.iter().map(|name| names::find(&wired.call, name)).collect::<Result<_>>()?;
     let mut all = Vec::new();
     for id in &ids {
-        let shelf = wired.engine.shelf_of(id)?;
+        let shelf = wired.call.shelf_of(id)?;
         all.push(act(shelf.as_ref(), id)?);
     }
     out.answer(&all, || {
@@ -59,14 +59,14 @@ pub(crate) fn unarchive(args: &Args, call: &Unarchive, out: &Out) -> Result<u8> 
 
 pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let id = match names::find(&wired.engine, &call.id) {
+    let id = match names::find(&wired.call, &call.id) {
         _ if call.topic => return super::clear::topic(&wired, call, out),
         Err(fault) if fault.code == heirloom_core::Code::NotFound => {
             return super::clear::topic(&wired, call, out);
         }
         found => found?,
     };
-    let shelf = wired.engine.shelf_of(&id)?;
+    let shelf = wired.call.shelf_of(&id)?;
     let title = shelf.get(&id).ok().flatten().map_or_else(|| id.to_string(), |memory| memory.title);
     if !person::confirm(&format!("Remove every trace of `{id}` ({title})?"), call.yes)? {
         out.say("nothing was removed");
@@ -79,8 +79,8 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
         wired.tiers()?.scrub(true)?.iter().for_each(|place| out.note(place));
     }
     // What is derived from the shelves must not remember what they forgot.
-    ShelfIndex::forget(&wired.engine, &[gone.id.as_str()])?;
-    ledger::forget(wired.engine.project(), gone.id.as_str())?;
+    ShelfIndex::forget(&wired.call, &[gone.id.as_str()])?;
+    ledger::forget(wired.call.project(), gone.id.as_str())?;
     out.answer(&gone, || {
         out.line(format!("{} {}", out.style.green("forgotten"), out.style.bold(gone.id.as_str())));
         gone.places.iter().for_each(|place| out.line(format!("  {}", out.style.dim(place))));

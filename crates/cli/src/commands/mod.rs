@@ -122,10 +122,10 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
 
 /// One git commit of the memory folder, if the settings want it. Failing to commit never fails a save.
 fn auto_commit(wired: &Wired, out: &Out, message: &str) {
-    if !wired.engine.settings().auto_commit {
+    if !wired.call.settings().auto_commit {
         return;
     }
-    let project = wired.engine.project();
+    let project = wired.call.project();
     if let Err(why) = heirloom_engine::git::commit(project.folder(), &[project.root().folder()], message) {
         out.note(format!("saved, but not committed: {why}"));
     }

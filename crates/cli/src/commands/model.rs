@@ -59,22 +59,22 @@ pub(crate) fn run(args: &Args, call: &Model, out: &Out) -> Result<u8> {
 }
 
 fn file(wired: &Wired) -> PathBuf {
-    Chosen::file(&wired.engine.project().world().data)
+    Chosen::file(&wired.call.project().world().data)
 }
 
 fn status(wired: &Wired, out: &Out) -> Result<u8> {
-    let model = wired.engine.model();
+    let model = wired.call.model();
     let name = model.as_ref().map_or("none", |model| model.space().model.as_str());
     let (mut have, mut all) = (0, 0);
-    if wired.engine.project().root().folder().is_dir() {
+    if wired.call.project().root().folder().is_dir() {
         // Only to be looked at: what is missing is not made here.
-        let mut index = ShelfIndex::open(&wired.engine, Look::Start)?;
+        let mut index = ShelfIndex::open(&wired.call, Look::Start)?;
         let (reader, _) = index.reader()?;
         (have, all) = (reader.with_vector(), reader.len());
     }
-    let endpoint = wired.engine.settings().embedding.as_ref().map(|named| &named.endpoint);
+    let endpoint = wired.call.settings().embedding.as_ref().map(|named| &named.endpoint);
     let trouble =
-        endpoint.and_then(|named| endpoint::trouble(&wired.engine.project().world().data, &named.url));
+        endpoint.and_then(|named| endpoint::trouble(&wired.call.project().world().data, &named.url));
     let answer = json!({
         "model": name, "embedded": have, "memories": all,
         "endpoint": endpoint.map(|named| &named.url), "trouble": trouble,
@@ -95,8 +95,8 @@ fn status(wired: &Wired, out: &Out) -> Result<u8> {
 
 /// Embeds what is missing, telling how far it is.
 fn embed(wired: &Wired, out: &Out) -> Result<u8> {
-    if wired.engine.project().root().folder().is_dir() {
-        let mut index = ShelfIndex::open(&wired.engine, Look::Start)?;
+    if wired.call.project().root().folder().is_dir() {
+        let mut index = ShelfIndex::open(&wired.call, Look::Start)?;
         loop {
             match index.embed(STEP)? {
                 0 => break,
@@ -120,13 +120,13 @@ const TURN: &str = "embedding";
 
 /// The same, once at a time, for nobody who listens. What fails is tried again at the next occasion.
 fn in_background(wired: &Wired, out: &Out) -> u8 {
-    let project = wired.engine.project();
+    let project = wired.call.project();
     if !project.root().folder().is_dir() {
         return exit::OK;
     }
     let turn = project.local().and_then(|local| Lock::acquire(&local.path(TURN), Duration::ZERO));
     if turn.is_ok() {
-        ShelfIndex::warm(&wired.engine, u64::MAX);
+        ShelfIndex::warm(&wired.call, u64::MAX);
         let _ = embed(wired, out);
     }
     exit::OK
@@ -134,7 +134,7 @@ fn in_background(wired: &Wired, out: &Out) -> u8 {
 
 /// Lets another process make vectors that are missing and take long, so that nobody waits for them.
 pub(super) fn start_in_background(wired: &Wired) {
-    let engine = &wired.engine;
+    let engine = &wired.call;
     let remote = engine.settings().embedding.is_some();
     if !remote && !file(wired).exists() {
         return;
@@ -159,7 +159,7 @@ pub(super) fn warm_in_background(wired: &Wired) {
 pub(super) fn in_another_process(wired: &Wired, words: &[&str]) {
     let Ok(program) = environment::own_program() else { return };
     let mut command = Command::new(program);
-    command.arg("-C").arg(wired.engine.project().folder()).args(words);
+    command.arg("-C").arg(wired.call.project().folder()).args(words);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     let _ = command.spawn();
 }
@@ -168,7 +168,7 @@ fn install(wired: &Wired, from: Option<&Path>, out: &Out) -> Result<()> {
     let target = file(wired);
     let models = target.parent().unwrap_or(&target).to_owned();
     files::make_folder(&models, Mode::Private)?;
-    let work = models.join(format!("install-{}", wired.engine.project().world().nonce));
+    let work = models.join(format!("install-{}", wired.call.project().world().nonce));
     files::make_folder(&work, Mode::Private)?;
     let done = install_in(&work, from, &target, out);
     let _ = std::fs::remove_dir_all(&work);

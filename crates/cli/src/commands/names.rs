@@ -1,14 +1,14 @@
 //! Names people type: a full id, or a part of one that fits only one memory.
 
 use heirloom_core::{Code, Fault, MemoryId, ShelfName, fault::Result};
-use heirloom_engine::Engine;
+use heirloom_engine::Call;
 use heirloom_engine::shelf::{Listing, unknown};
 
 /// Most names shown when one is not enough.
 const SHOWN: usize = 8;
 
 /// The id a name stands for.
-pub(crate) fn find(engine: &Engine, name: &str) -> Result<MemoryId> {
+pub(crate) fn find(engine: &Call, name: &str) -> Result<MemoryId> {
     if let Some(id) = MemoryId::parse(name) {
         return Ok(id);
     }

@@ -10,7 +10,7 @@ use heirloom_engine::shelf::notes::{Filter, Session};
 pub(crate) fn run(args: &Args, call: &Note, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let notes = wired.engine.notes();
+    let notes = wired.call.notes();
     let found = match &call.action {
         NoteAction::List { scope, keyword, offset, limit } => notes.list_by(&Filter {
             scope: scope.clone(),

@@ -18,7 +18,7 @@ const EXCERPT: usize = 160;
 const PAUSE_MS: i64 = 300;
 
 pub(super) fn run(args: &Args, wired: &Wired, call: &Search, out: &Out) -> Result<u8> {
-    let pause = if wired.engine.settings().embedding.is_some() { PAUSE_MS } else { 0 };
+    let pause = if wired.call.settings().embedding.is_some() { PAUSE_MS } else { 0 };
     let mut look = Look::Thorough;
     let chosen = picker::pick(&call.words.join(" "), pause, |line, room| {
         let (_, mut hits) = found(wired, line, call, look)?;

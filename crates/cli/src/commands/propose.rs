@@ -17,13 +17,13 @@ use std::time::Duration;
 const TURN: &str = "extracting";
 
 pub(super) fn run(args: &Args, wired: &Wired, background: bool, out: &Out) -> Result<u8> {
-    let settings = wired.engine.settings();
+    let settings = wired.call.settings();
     let Some(named) = &settings.extraction else {
         return Err(Fault::new(Code::Usage, "your settings name no endpoint that proposes facts").hint(
             "`heirloom config set --user extraction.url https://…/v1` and `extraction.model`; simple statements are found without one",
         ));
     };
-    let data = &wired.engine.project().world().data;
+    let data = &wired.call.project().world().data;
     make_folder(data, Mode::Private)?;
     let turn = Lock::acquire(&data.join(TURN), Duration::ZERO);
     if background && turn.is_err() {
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, wired: &Wired, background: bool, out: &Out) -> Re
     wired.tiers()?;
     let server = Server::new(named, "chat/completions", named.timeout_ms, wiring::patience(args), data);
     let post = move |body: &[u8]| server.post(body);
-    let looked = extract::propose(&wired.engine, &named.model, &cleaner(&settings.gate), &post)?;
+    let looked = extract::propose(&wired.call, &named.model, &cleaner(&settings.gate), &post)?;
     out.answer(&looked, || {
         out.line(format!("{} turns looked at, {} facts wait for your yes", looked.turns, looked.proposed));
     });
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, wired: &Wired, background: bool, out: &Out) -> Re
 
 /// Has it done by another process, if the user's settings name an endpoint.
 pub(super) fn start_in_background(wired: &Wired) {
-    if wired.engine.settings().extraction.is_some() {
+    if wired.call.settings().extraction.is_some() {
         in_another_process(wired, &["review", "propose", "--background"]);
     }
 }

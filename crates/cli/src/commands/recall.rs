@@ -19,8 +19,8 @@ pub(crate) fn run(args: &Args, call: &Recall, out: &Out) -> Result<u8> {
         return super::hybrid::recall(&wired, call, out);
     }
     let prompt = call.prompt.join(" ");
-    let called = for_prompt(&wired.engine, &prompt, call.agent.as_deref(), VAULT_MAX)?;
-    let block = prompt_block(&wired.engine, &called, PROMPT_MAX);
+    let called = for_prompt(&wired.call, &prompt, call.agent.as_deref(), VAULT_MAX)?;
+    let block = prompt_block(&wired.call, &called, PROMPT_MAX);
     let Called { records: hits, notes, lessons, vault } = &called;
     let answer = json!({ "prompt": prompt, "hits": hits, "notes": notes, "lessons": lessons, "vault": vault, "block": block });
     out.answer(&answer, || {

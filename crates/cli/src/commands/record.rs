@@ -45,10 +45,9 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
         Ok(wired) => wired,
         Err(fault) => return Ok(error_block(out, &fault)),
     };
-    if let Some(name) =
-        call.category.as_deref().filter(|name| wired.engine.settings().category(name).is_none())
+    if let Some(name) = call.category.as_deref().filter(|name| wired.call.settings().category(name).is_none())
     {
-        let names: Vec<&str> = wired.engine.settings().categories.iter().map(|c| c.name()).collect();
+        let names: Vec<&str> = wired.call.settings().categories.iter().map(|c| c.name()).collect();
         out.say(format!("error: unknown category '{name}' (choose from {})", names.join(", ")));
         return Ok(exit::USAGE);
     }
@@ -76,14 +75,14 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
 
 /// The record an answer is about, by the place it names.
 fn named(wired: &Wired, answer: &Value) -> Option<MemoryId> {
-    let target = wired.engine.records().target(answer["target"].as_str()?, &wired.cwd).ok()?;
+    let target = wired.call.records().target(answer["target"].as_str()?, &wired.cwd).ok()?;
     let folder = target.path.parent()?.file_name()?.to_str()?;
-    let category = wired.engine.settings().category_of_folder(folder)?;
+    let category = wired.call.settings().category_of_folder(folder)?;
     Some(MemoryId::new(&category.kind, target.path.file_stem()?.to_str()?))
 }
 
 fn act(wired: &Wired, call: &RecordWrite, said: &mut Said) -> Result<Value> {
-    let records = wired.engine.records();
+    let records = wired.call.records();
     let target = records.target(&call.target, &wired.cwd)?;
     let entry = person::entry();
     let reason = call.reason.as_deref();
@@ -93,7 +92,7 @@ fn act(wired: &Wired, call: &RecordWrite, said: &mut Said) -> Result<Value> {
         "unarchive" => records.unarchive_target(&target, entry),
         "restore" => records.restore_target(&target, entry, said),
         action => {
-            let settings = wired.engine.settings();
+            let settings = wired.call.settings();
             let category = call.category.as_deref().and_then(|name| settings.category(name));
             if action == "update" && !target.path.exists() {
                 return records.update(
@@ -138,7 +137,7 @@ fn wire_for_target(args: &Args, target: &str) -> Result<Wired> {
     let cwd = wiring::cwd(args)?;
     let full = cwd.join(target);
     let here = wiring::wire_at(args, &wiring::project_folder(&cwd), None, cwd.clone())?;
-    if full.starts_with(here.engine.project().root().folder()) {
+    if full.starts_with(here.call.project().root().folder()) {
         return Ok(here);
     }
     let parts: Vec<Component> = full.components().collect();
@@ -149,8 +148,8 @@ fn wire_for_target(args: &Args, target: &str) -> Result<Wired> {
             .fact("target", target)
             .hint(format!(
                 "Target path must be below '{}/'. Example: {}/decisions/my-decision.json",
-                here.engine.settings().memory_root,
-                here.engine.settings().memory_root
+                here.call.settings().memory_root,
+                here.call.settings().memory_root
             )));
     };
     let folder: PathBuf = parts[..at].iter().collect();
@@ -171,13 +170,13 @@ fn wire_for_root(args: &Args, root: &Path) -> Result<Wired> {
 
 pub(crate) fn candidate(args: &Args, call: &RecordCandidate, out: &Out) -> Result<u8> {
     let wired = wire_for_root(args, &call.root)?;
-    let Some(category) = wired.engine.settings().category(&call.category) else {
+    let Some(category) = wired.call.settings().category(&call.category) else {
         out.say(format!("error: unknown category '{}'", call.category));
         return Ok(exit::USAGE);
     };
     let mut warnings = Vec::new();
     let event = call.lifecycle_event.as_deref();
-    let answer = wired.engine.records().candidate(category, &call.new_info, event, &mut warnings);
+    let answer = wired.call.records().candidate(category, &call.new_info, event, &mut warnings);
     for warning in warnings {
         out.say(format!("WARNING: {warning}"));
     }
@@ -195,15 +194,15 @@ pub(crate) fn candidate(args: &Args, call: &RecordCandidate, out: &Out) -> Resul
 
 pub(crate) fn index(args: &Args, call: &RecordIndex, out: &Out) -> Result<u8> {
     let wired = wire_for_root(args, &call.root)?;
-    let records = wired.engine.records();
-    let root = wired.engine.project().root().folder();
+    let records = wired.call.records();
+    let root = wired.call.project().root().folder();
     if !root.is_dir() {
         out.say(format!("ERROR: {}", no_memory(root).message));
         return Ok(exit::REFUSED);
     }
     let warn = |lines: &[String]| lines.iter().for_each(|line| out.say(format!("WARNING: {line}")));
     if call.rebuild {
-        let (count, unreadable) = records.rebuild(&wired.engine.project().lock()?)?;
+        let (count, unreadable) = records.rebuild(&wired.call.project().lock()?)?;
         warn(&unreadable);
         out.line(if count == 0 {
             "No active memories found.".to_owned()

@@ -112,7 +112,7 @@ pub(super) fn episode(wired: &Wired, call: &Add, out: &Out) -> Result<u8> {
 
 /// What the gate would do, without storing anything.
 fn preview(wired: &Wired, text: &str, row: Row, out: &Out) -> Result<u8> {
-    let verdict = wired.engine.screen().verdict(text, row, person::entry().trust());
+    let verdict = wired.call.screen().verdict(text, row, person::entry().trust());
     match &verdict.stored {
         Some(stored) => out.line(super::show::visible(stored)),
         None => out.say("this would not be stored as it is"),
@@ -126,7 +126,7 @@ fn asked(wired: &Wired, text: &str, row: Row, out: &Out) -> Result<Entry> {
     if !person::is_present() {
         return Ok(entry);
     }
-    let findings = wired.engine.screen().verdict(text, row, entry.trust()).findings;
+    let findings = wired.call.screen().verdict(text, row, entry.trust()).findings;
     let secrets: Vec<_> = findings.iter().filter(|(finding, _)| finding.class == Class::Secret).collect();
     let rules: Vec<&str> = secrets.iter().map(|(finding, _)| finding.rule.as_ref()).collect();
     if !secrets.is_empty() && secrets.iter().all(|(finding, _)| finding.level == Level::Possible) {

@@ -10,7 +10,7 @@ use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Memory, fault::Result};
-use heirloom_engine::Engine;
+use heirloom_engine::Call;
 use heirloom_engine::gate::inbox::Item;
 use heirloom_engine::review::{Pending, Suggestions, accept, accept_draft, pending, reject, suggestions};
 use heirloom_engine::shelf::unknown;
@@ -27,7 +27,7 @@ struct Seen {
 
 pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let engine = &wired.engine;
+    let engine = &wired.call;
     match &call.action {
         None => {
             let seen = Seen { waiting: pending(engine)?, suggestions: suggestions(engine)? };
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
     }
 }
 
-fn chosen<'a>(engine: &Engine, waiting: &'a Pending, keys: &[String]) -> Result<Vec<&'a Memory>> {
+fn chosen<'a>(engine: &Call, waiting: &'a Pending, keys: &[String]) -> Result<Vec<&'a Memory>> {
     let mut memories = Vec::new();
     for key in keys {
         if waiting.drafts.iter().any(|item| item.key == *key || item.id == *key) {
@@ -84,7 +84,7 @@ fn chosen<'a>(engine: &Engine, waiting: &'a Pending, keys: &[String]) -> Result<
 /// Shows everything, asks once, notes the acceptance of exactly these bytes and stores exactly these drafts.
 fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Item], out: &Out) -> Result<u8> {
     for item in drafts {
-        print_draft(&wired.engine, out, item);
+        print_draft(&wired.call, out, item);
         out.line("");
     }
     for memory in memories {
@@ -106,13 +106,13 @@ fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Item], out: &Out
     let said =
         |word: &str, id: &str| out.line(format!("{} {}", out.style.green(word), visible(&one_line(id))));
     for memory in memories {
-        accept(&wired.engine, memory)?;
+        accept(&wired.call, memory)?;
         said("accepted", memory.id.as_str());
     }
     // One draft that cannot be stored any more (the vault is full, say) does not keep the others waiting.
     let mut worst = exit::OK;
     for item in drafts {
-        match accept_draft(&wired.engine, item) {
+        match accept_draft(&wired.call, item) {
             Ok(id) => said("stored", &id),
             Err(fault) => worst = out.fault(&fault),
         }
@@ -128,8 +128,8 @@ pub(crate) fn trust(args: &Args, call: &Trust, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let mut memories = Vec::new();
     for name in &call.which.ids {
-        let id = names::find(&wired.engine, name)?;
-        memories.push(wired.engine.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?);
+        let id = names::find(&wired.call, name)?;
+        memories.push(wired.call.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?);
     }
     accept_shown(&wired, &memories.iter().collect::<Vec<_>>(), &[], out)
 }

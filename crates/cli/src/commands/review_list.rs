@@ -3,7 +3,7 @@
 use super::show::visible;
 use crate::output::{Out, Table};
 use heirloom_core::text::one_line;
-use heirloom_engine::Engine;
+use heirloom_engine::Call;
 use heirloom_engine::gate::inbox::Item;
 use heirloom_engine::review::{Pending, Suggestions};
 use heirloom_engine::shelf::anchors::Freshness;
@@ -12,7 +12,7 @@ use serde_json::Value;
 /// Pairs and proposals that are listed; `--json` has them all.
 const LISTED: usize = 10;
 
-pub(super) fn print_draft(engine: &Engine, out: &Out, item: &Item) {
+pub(super) fn print_draft(engine: &Call, out: &Out, item: &Item) {
     let shown = |text: &str| visible(&one_line(text));
     out.line(format!(
         "{}  {}  {}",
@@ -38,7 +38,7 @@ pub(super) fn print_draft(engine: &Engine, out: &Out, item: &Item) {
 }
 
 /// A fact that waits, and the known ones it would supersede, side by side.
-fn print_beside(engine: &Engine, out: &Out, item: &Item, content: &str) {
+fn print_beside(engine: &Call, out: &Out, item: &Item, content: &str) {
     out.line(format!("  {}  {}", out.style.green("new  "), visible(&one_line(content))));
     let memory = &item.draft["memory"];
     let origin = |key: &str, what: &str| memory[key].as_str().map(|text| format!("{what} {text}"));

@@ -23,7 +23,7 @@ const MAX_REQUEST: u64 = 64 << 20;
 
 pub(crate) fn run(args: &Args, call: &Scan, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let screen = wired.engine.screen();
+    let screen = wired.call.screen();
     for error in screen.rule_errors() {
         out.note(error.to_string());
     }
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args, call: &Scan, out: &Out) -> Result<u8> {
         }
     };
     if call.history {
-        history(wired.engine.project().folder(), &mut look)?;
+        history(wired.call.project().folder(), &mut look)?;
     } else if call.paths.is_empty() {
         return Err(Fault::new(Code::Usage, "nothing to look at")
             .hint("name files or folders, `-`, --history or --store"));
@@ -181,18 +181,18 @@ fn history(folder: &Path, look: &mut Look<'_>) -> Result<()> {
 
 /// What the memory already holds; with `--fix` what the gate refuses is cut out.
 fn store(wired: &wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
-    let held = wired.engine.refused_content()?;
+    let held = wired.call.refused_content()?;
     let fixed = if call.fix && !held.is_empty() {
         let question = format!("Cut what the gate refuses out of {} files?", held.len());
         if person::confirm(&question, call.yes)? {
-            wired.engine.redact_stored(person::entry())?
+            wired.call.redact_stored(person::entry())?
         } else {
             Vec::new()
         }
     } else {
         Vec::new()
     };
-    let left = if fixed.is_empty() { held.clone() } else { wired.engine.refused_content()? };
+    let left = if fixed.is_empty() { held.clone() } else { wired.call.refused_content()? };
     out.answer(&json!({ "held": held, "fixed": fixed, "left": left }), || {
         if held.is_empty() {
             out.line(out.style.green("nothing stored that the gate would refuse"));

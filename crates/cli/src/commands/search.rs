@@ -36,9 +36,9 @@ pub(crate) fn run(args: &Args, call: &Search, out: &Out) -> Result<u8> {
         kind: call.kind.as_deref().map(|name| known_kind(&wired, name)).transpose()?,
         include_retired: call.include_retired,
         per_kind: call.limit,
-        audience: person::audience(&wired.engine, call.agent.as_deref()),
+        audience: person::audience(&wired.call, call.agent.as_deref()),
     };
-    let groups = search(&wired.engine, &call.words.join(" "), &wanted)?;
+    let groups = search(&wired.call, &call.words.join(" "), &wanted)?;
     out.answer(&groups, || print(out, &groups, call));
     Ok(exit::OK)
 }

@@ -8,7 +8,7 @@ use heirloom_core::code::exit;
 use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, ShelfName, Status, fault::Result};
-use heirloom_engine::Engine;
+use heirloom_engine::Call;
 use heirloom_engine::shelf::anchors::{self, Cited};
 use heirloom_engine::shelf::links::{self, Link, Links};
 use heirloom_engine::shelf::tiers::Tier;
@@ -18,18 +18,18 @@ use serde::Serialize;
 
 pub(crate) fn show(args: &Args, call: &Show, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let id = names::find(&wired.engine, &call.id)?;
-    let audience = person::audience(&wired.engine, call.agent.as_deref());
-    let memory = wired.engine.shelf_of(&id)?.get(&id)?.filter(|memory| audience.sees(memory));
+    let id = names::find(&wired.call, &call.id)?;
+    let audience = person::audience(&wired.call, call.agent.as_deref());
+    let memory = wired.call.shelf_of(&id)?.get(&id)?.filter(|memory| audience.sees(memory));
     let memory = memory.ok_or_else(|| unknown(id.as_str()))?;
-    let (memory, cut) = fit(&wired.engine, memory);
+    let (memory, cut) = fit(&wired.call, memory);
     if call.raw && cut {
         return Err(Fault::new(Code::GateRefused, "this holds what the gate would refuse; it is held back")
             .fact("id", id.as_str())
             .hint("a person sees all of it in a terminal; `heirloom review` names the rule"));
     }
     if call.raw && id.kind().shelf() == ShelfName::Vault {
-        let bytes = wired.engine.vault().bytes()?;
+        let bytes = wired.call.vault().bytes()?;
         for version in Image::of(&bytes).versions(id.name()) {
             out.raw(version.bytes);
             out.raw(b"\n");
@@ -38,12 +38,12 @@ pub(crate) fn show(args: &Args, call: &Show, out: &Out) -> Result<u8> {
     }
     if call.raw {
         let path = memory.path.as_deref().ok_or_else(|| unknown(id.as_str()))?;
-        let bytes = heirloom_engine::files::read(&wired.engine.project().folder().join(path), 1 << 30)?;
+        let bytes = heirloom_engine::files::read(&wired.call.project().folder().join(path), 1 << 30)?;
         out.raw(&bytes);
         return Ok(exit::OK);
     }
-    let links = links::of(wired.engine.project().root(), memory.id.as_str())?;
-    let cited = anchors::check(&wired.engine, memory.id.as_str())?;
+    let links = links::of(wired.call.project().root(), memory.id.as_str())?;
+    let cited = anchors::check(&wired.call, memory.id.as_str())?;
     let full =
         Linked { memory: &memory, links: &links, anchors: cited.as_ref().map(|cited| &cited.anchors[..]) };
     out.answer(&full, || {
@@ -60,7 +60,7 @@ pub(crate) fn show(args: &Args, call: &Show, out: &Out) -> Result<u8> {
 
 /// A memory as whoever looks may have it: without a person, what reached a file past the gate and would be refused is cut out, because what
 /// is printed goes into a model's context. Says whether something was.
-fn fit(engine: &Engine, mut memory: Memory) -> (Memory, bool) {
+fn fit(engine: &Call, mut memory: Memory) -> (Memory, bool) {
     if person::is_present() {
         return (memory, false);
     }
@@ -164,7 +164,7 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     let kind = call.kind.as_deref().map(|name| known_kind(&wired, name)).transpose()?;
     let wanted = Listing { status, kind };
     let mut memories = Vec::new();
-    for shelf in wired.engine.shelves() {
+    for shelf in wired.call.shelves() {
         match shelf.list(&wanted) {
             // A database that cannot be reached keeps nobody from reading files.
             Err(fault) if shelf.name() == ShelfName::Tiers && wanted.kind.is_none() => {
@@ -173,9 +173,9 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
             listed => memories.extend(listed?),
         }
     }
-    let audience = person::audience(&wired.engine, call.agent.as_deref());
+    let audience = person::audience(&wired.call, call.agent.as_deref());
     memories.retain(|memory| audience.sees(memory));
-    let mut memories: Vec<Memory> = memories.into_iter().map(|memory| fit(&wired.engine, memory).0).collect();
+    let mut memories: Vec<Memory> = memories.into_iter().map(|memory| fit(&wired.call, memory).0).collect();
     if let Some(scope) = &call.scope {
         let of_agent = |memory: &Memory| matches!(&memory.scope, Scope::Agent(name) if name == scope);
         memories.retain(|memory| memory.scope.to_string() == *scope || of_agent(memory));
@@ -192,13 +192,12 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
 /// The kind of that name, built in or a category of the settings.
 pub(crate) fn known_kind(wired: &wiring::Wired, name: &str) -> Result<Kind> {
     let kind = Kind::named(name);
-    let known = Kind::built_in(name).is_some() || wired.engine.settings().category(name).is_some();
+    let known = Kind::built_in(name).is_some() || wired.call.settings().category(name).is_some();
     if known {
         return Ok(kind);
     }
     let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
-    let names: Vec<&str> =
-        wired.engine.settings().categories.iter().map(|c| c.name()).chain(shelves).collect();
+    let names: Vec<&str> = wired.call.settings().categories.iter().map(|c| c.name()).chain(shelves).collect();
     Err(Fault::new(Code::Usage, format!("there is no kind `{name}`"))
         .hint(format!("use one of {}", names.join(", "))))
 }
@@ -222,7 +221,7 @@ pub(super) fn print_list(wired: &wiring::Wired, memories: &[Memory], narrowed: b
             memory.trust.name().to_owned(),
             memory.status.name().to_owned(),
             // A title may hold what reached its file without the gate.
-            wired.engine.screen().redacted(&memory.title),
+            wired.call.screen().redacted(&memory.title),
         ]);
     }
     table.print(out);
@@ -230,15 +229,15 @@ pub(super) fn print_list(wired: &wiring::Wired, memories: &[Memory], narrowed: b
 
 pub(crate) fn history(args: &Args, call: &One, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let id = names::find(&wired.engine, &call.id)?;
-    let shelf = wired.engine.shelf_of(&id)?;
-    let audience = person::audience(&wired.engine, None);
+    let id = names::find(&wired.call, &call.id)?;
+    let shelf = wired.call.shelf_of(&id)?;
+    let audience = person::audience(&wired.call, None);
     if shelf.get(&id)?.is_some_and(|memory| !audience.sees(&memory)) {
         return Err(unknown(id.as_str()));
     }
-    let mut changes = links::history(&wired.engine, shelf.as_ref(), &id)?;
+    let mut changes = links::history(&wired.call, shelf.as_ref(), &id)?;
     if !person::is_present() {
-        let screen = wired.engine.screen();
+        let screen = wired.call.screen();
         for change in &mut changes {
             change.summary = screen.redacted(&change.summary);
             for value in [&mut change.old, &mut change.new].into_iter().flatten() {

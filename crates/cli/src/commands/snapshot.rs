@@ -11,7 +11,7 @@ use serde_json::json;
 pub(crate) fn run(args: &Args, call: &Snapshot, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let vault = wired.engine.vault();
+    let vault = wired.call.vault();
     let reader = vault.reader(call.agent.as_deref());
     let block = vault.snapshot(&reader, call.max_chars)?;
     out.answer(&json!({ "agent": call.agent, "scopes": reader.scopes, "block": block }), || {

@@ -8,7 +8,7 @@ use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{ShelfName, Status, fault::Result};
-use heirloom_engine::Engine;
+use heirloom_engine::Call;
 use heirloom_engine::shelf::topics::ExternalState;
 use heirloom_engine::shelf::vault::Stats;
 use heirloom_engine::shelf::{Count, Listing, Shelf as _};
@@ -48,16 +48,16 @@ struct Shelved {
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let root = wired.engine.project().root().folder();
+    let root = wired.call.project().root().folder();
     if !root.is_dir() {
         return Err(heirloom_engine::project::no_memory(root));
     }
-    let state = state(&wired.engine)?;
+    let state = state(&wired.call)?;
     out.answer(&state, || print(out, &state));
     Ok(exit::OK)
 }
 
-fn state(engine: &Engine) -> Result<State<'_>> {
+fn state(engine: &Call) -> Result<State<'_>> {
     let records = engine.records();
     let memories = records.list(&Listing::everything())?;
     let count = |name: &str, status: Status| {

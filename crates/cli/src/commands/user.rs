@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let tiers = wired.tiers()?;
-    let world = wired.engine.project().world();
+    let world = wired.call.project().world();
     match &call.action {
         UserAction::Add { name } => {
             let (account, fresh) = put_user(tiers.store(), tiers.who(), name, None, world)?;

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Args, call: &Vault, out: &Out) -> Result<u8> {
     out.warnings(&wired.loaded.warnings);
     match &call.action {
         VaultAction::Stats => {
-            let stats = wired.engine.vault().stats()?;
+            let stats = wired.call.vault().stats()?;
             out.answer(&stats, || print_stats(out, &stats));
             Ok(exit::OK)
         }
@@ -31,10 +31,10 @@ pub(crate) fn run(args: &Args, call: &Vault, out: &Out) -> Result<u8> {
             recall(&wired, category.as_deref(), tag, scope, *limit, out)
         }
         VaultAction::Context { query, agent, max_chars } => {
-            let vault = wired.engine.vault();
+            let vault = wired.call.vault();
             let query = query.join(" ");
             let reader = vault.reader(agent.as_deref());
-            let most = wired.engine.settings().vault.max_items;
+            let most = wired.call.settings().vault.max_items;
             let block = vault.context(&reader, Some(&query), most, *max_chars)?;
             out.answer(&json!({ "agent": agent, "query": query, "block": block }), || {
                 if block.is_empty() {
@@ -81,18 +81,18 @@ fn scopes(wired: &Wired, named: &[String]) -> Option<Vec<String>> {
     if !named.is_empty() {
         return Some(named.to_vec());
     }
-    (!person::is_present()).then(|| wired.engine.vault().reader(None).scopes)
+    (!person::is_present()).then(|| wired.call.vault().reader(None).scopes)
 }
 
 /// Memories in use by the name their lines have.
 fn by_name(wired: &Wired) -> Result<HashMap<String, Memory>> {
-    let active = wired.engine.vault().list(&Listing::active())?;
+    let active = wired.call.vault().list(&Listing::active())?;
     Ok(active.into_iter().map(|memory| (memory.id.name().to_owned(), memory)).collect())
 }
 
 /// A text as a list shows it: one line, nothing the gate would refuse, nothing a terminal would obey.
 fn excerpt(wired: &Wired, text: &str) -> String {
-    visible(&one_line(&wired.engine.screen().redacted(text)))
+    visible(&one_line(&wired.call.screen().redacted(text)))
 }
 
 fn borrowed(scopes: &Option<Vec<String>>) -> Option<Vec<&str>> {
@@ -101,7 +101,7 @@ fn borrowed(scopes: &Option<Vec<String>>) -> Option<Vec<&str>> {
 
 fn consolidate(wired: &Wired, floor: f64, scope: &[String], out: &Out) -> Result<u8> {
     let scopes = scopes(wired, scope);
-    let pairs = wired.engine.vault().consolidation_candidates(borrowed(&scopes).as_deref(), floor)?;
+    let pairs = wired.call.vault().consolidation_candidates(borrowed(&scopes).as_deref(), floor)?;
     let names = by_name(wired)?;
     out.answer(&pairs, || {
         if pairs.is_empty() {
@@ -123,7 +123,7 @@ fn consolidate(wired: &Wired, floor: f64, scope: &[String], out: &Out) -> Result
 
 fn propose(wired: &Wired, scope: &[String], out: &Out) -> Result<u8> {
     let scopes = scopes(wired, scope);
-    let proposals = wired.engine.vault().propose_deletions(borrowed(&scopes).as_deref())?;
+    let proposals = wired.call.vault().propose_deletions(borrowed(&scopes).as_deref())?;
     let names = by_name(wired)?;
     out.answer(&proposals, || {
         if proposals.is_empty() {
@@ -146,18 +146,18 @@ fn propose(wired: &Wired, scope: &[String], out: &Out) -> Result<u8> {
 fn name_of(wired: &Wired, given: &str) -> Result<MemoryId> {
     if MemoryId::parse(given).is_none() {
         let id = MemoryId::new(&Kind::Register, given);
-        if let Some(memory) = wired.engine.vault().get(&id)? {
+        if let Some(memory) = wired.call.vault().get(&id)? {
             return Ok(memory.id);
         }
     }
-    let id = names::find(&wired.engine, given)?;
+    let id = names::find(&wired.call, given)?;
     if id.kind().shelf() == ShelfName::Vault { Ok(id) } else { Err(unknown(given)) }
 }
 
 fn promote(wired: &Wired, id: &str, text: &[String], tag: &[String], out: &Out) -> Result<u8> {
     let id = name_of(wired, id)?;
     let text = text.join(" ");
-    let vault = wired.engine.vault();
+    let vault = wired.call.vault();
     let mut entry: Entry = person::entry();
     if text.is_empty() && person::is_present() {
         let memory = vault.get(&id)?.ok_or_else(|| unknown(id.as_str()))?;
@@ -176,7 +176,7 @@ fn promote(wired: &Wired, id: &str, text: &[String], tag: &[String], out: &Out) 
         tags: (!tag.is_empty()).then(|| tag.to_vec()),
     };
     let stored = vault.write(Write::Promote(promotion), entry)?;
-    let path = Some(wired.engine.project().shown(&vault.path()));
+    let path = Some(wired.call.project().shown(&vault.path()));
     let done = Done { status: stored.status, id: stored.id, path, notes: Vec::new() };
     out.answer(&done, || print_done(out, "promoted", &done));
     auto_commit(wired, out, &format!("memory: promote {}", done.id));
@@ -194,7 +194,7 @@ fn recall(
     let scopes = scopes(wired, scope);
     let (scopes, tags): (_, Vec<&str>) = (borrowed(&scopes), tags.iter().map(String::as_str).collect());
     let filter = Filter { scopes: scopes.as_deref(), category, tags: &tags };
-    let records = wired.engine.vault().recall(&filter, limit)?;
+    let records = wired.call.vault().recall(&filter, limit)?;
     out.answer(&records, || {
         let mut table = Table::new(&["ID", "SCOPE", "CATEGORY", "CREATED", "TEXT"]);
         for record in &records {
@@ -215,7 +215,7 @@ fn recall(
 fn bulk_add(wired: &Wired, file: &str, out: &Out) -> Result<u8> {
     let additions = additions(&input::bytes(file)?)?;
     let writes = additions.into_iter().map(Write::Add).collect();
-    let outcomes = wired.engine.vault().write_all(writes, person::entry())?;
+    let outcomes = wired.call.vault().write_all(writes, person::entry())?;
     let mut worst = exit::OK;
     let rows: Vec<Value> = outcomes
         .iter()
@@ -279,7 +279,7 @@ fn additions(bytes: &[u8]) -> Result<Vec<Addition>> {
 fn bulk_delete(wired: &Wired, ids: &[String], out: &Out) -> Result<u8> {
     let names: Vec<&str> =
         ids.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, name)| name)).collect();
-    let retired = wired.engine.vault().retire_all(&names, person::entry())?;
+    let retired = wired.call.vault().retire_all(&names, person::entry())?;
     out.answer(&retired, || {
         let group = |word: String, ids: &[String]| {
             ids.iter().for_each(|id| out.line(format!("{word} {}", visible(&one_line(id)))))

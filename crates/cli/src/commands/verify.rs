@@ -13,10 +13,10 @@ use serde_json::json;
 
 pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let records = wired.engine.records();
+    let records = wired.call.records();
     let collected = records.collect(call.dry_run)?;
     if !call.dry_run {
-        records.rebuild(&wired.engine.project().lock()?)?;
+        records.rebuild(&wired.call.project().lock()?)?;
     }
     out.answer(&collected, || {
         if call.dry_run {
@@ -30,14 +30,14 @@ pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
 
 pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let root = wired.engine.project().root().folder();
+    let root = wired.call.project().root().folder();
     if !root.is_dir() {
         return Err(heirloom_engine::project::no_memory(root));
     }
     if call.fix {
-        let (count, _) = wired.engine.records().rebuild(&wired.engine.project().lock()?)?;
+        let (count, _) = wired.call.records().rebuild(&wired.call.project().lock()?)?;
         out.say(format!("index.md made anew with {count} entries"));
-        for line in wired.engine.topics().repair()? {
+        for line in wired.call.topics().repair()? {
             out.say(visible(&one_line(&line)));
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
             fix: "`heirloom config list` shows names and values".to_owned(),
         })
         .collect();
-    for shelf in wired.engine.shelves() {
+    for shelf in wired.call.shelves() {
         match shelf.verify() {
             // A database that cannot be reached is a problem of its own, and the files are still looked at.
             Err(fault) if shelf.name() == ShelfName::Tiers => problems.push(Problem {

@@ -4,7 +4,7 @@
 //! taken from. An answer is read with suspicion: whatever is no short sentence about a turn that was sent is dropped. Never here: a fact that
 //! is stored without a yes, words of anybody but the owner, or a text that somebody has not made fit to leave the machine.
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::files::{self, Mode};
 use crate::index::embed::endpoint::{Clean, Post};
 use crate::shelf::tiers::{LifeStatus, Role, Stored, Tier, Tiers};
@@ -55,8 +55,8 @@ struct Seen {
 }
 
 /// Looks through the owner's turns that were kept since the last look. What an endpoint does not answer for stays to be looked at.
-pub fn propose(engine: &Engine, model: &str, clean: &Clean, post: &Post) -> Result<Looked> {
-    let tiers = engine.tiers()?;
+pub fn propose(call: &Call, model: &str, clean: &Clean, post: &Post) -> Result<Looked> {
+    let tiers = call.tiers()?;
     let mut looked = Looked::default();
     if !tiers.are_there() {
         return Ok(looked);

@@ -5,7 +5,7 @@
 //! the shelf knows what it has, so the same transcript may be brought as often as anybody likes.
 
 use super::transcript::{Role, Turn};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::notes::{Kept, Moment, NoteDraft};
 use heirloom_core::settings::Notes as Rules;
@@ -48,22 +48,22 @@ pub struct Captured {
 
 /// What a stop does: keeps the newest messages of a transcript, if `notes.capture` is on. A message that the host has not written
 /// to the transcript yet is found there at the next stop; taken from elsewhere it would have another time and be kept twice.
-pub fn keep_at_stop(engine: &Engine, turns: impl IntoIterator<Item = Turn>) -> Result<Captured> {
-    let rules = &engine.settings().notes;
+pub fn keep_at_stop(call: &Call, turns: impl IntoIterator<Item = Turn>) -> Result<Captured> {
+    let rules = &call.settings().notes;
     if !rules.capture {
         return Ok(Captured::default());
     }
-    let now = engine.project().world().now;
-    keep(engine, capture_notes(turns, rules, now).newest(rules.max_per_capture))
+    let now = call.project().world().now;
+    keep(call, capture_notes(turns, rules, now).newest(rules.max_per_capture))
 }
 
 /// What an import does: keeps every message of a transcript that is worth it, because somebody asked.
-pub fn keep_all(engine: &Engine, turns: impl IntoIterator<Item = Turn>) -> Result<Captured> {
-    keep(engine, capture_notes(turns, &engine.settings().notes, engine.project().world().now))
+pub fn keep_all(call: &Call, turns: impl IntoIterator<Item = Turn>) -> Result<Captured> {
+    keep(call, capture_notes(turns, &call.settings().notes, call.project().world().now))
 }
 
 /// An assistant's words are an agent's, whoever brings them.
-fn keep(engine: &Engine, proposals: Proposals) -> Result<Captured> {
+fn keep(call: &Call, proposals: Proposals) -> Result<Captured> {
     let proposed = proposals.drafts.len();
     // What the rules refuse anyway is no event: a stop would put it into the audit again and again.
     let drafts: Vec<NoteDraft> = proposals.drafts.into_iter().filter(|draft| draft.check().is_ok()).collect();
@@ -74,7 +74,7 @@ fn keep(engine: &Engine, proposals: Proposals) -> Result<Captured> {
     if drafts.is_empty() {
         return Ok(out);
     }
-    for kept in engine.notes().create_many(drafts, Entry::through(Channel::Agent))? {
+    for kept in call.notes().create_many(drafts, Entry::through(Channel::Agent))? {
         match kept {
             Ok(kept) if kept.done.status == "created" => out.stored.push(kept),
             Ok(_) => out.known += 1,

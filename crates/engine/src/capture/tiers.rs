@@ -5,7 +5,7 @@
 //! anything, unless `tiers.capture` is on.
 
 use super::transcript::{Role, Turn};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::tiers;
 use heirloom_core::{Channel, fault::Result, hash, time};
@@ -24,12 +24,12 @@ pub struct KeptTurns {
 }
 
 /// What a stop does: keeps the turns of a transcript as episodes, if `tiers.capture` is on.
-pub fn keep_turns(engine: &Engine, turns: impl IntoIterator<Item = Turn>) -> Result<KeptTurns> {
+pub fn keep_turns(call: &Call, turns: impl IntoIterator<Item = Turn>) -> Result<KeptTurns> {
     let mut kept = KeptTurns::default();
-    if !engine.settings().tiers.capture {
+    if !call.settings().tiers.capture {
         return Ok(kept);
     }
-    let shelf = engine.tiers()?;
+    let shelf = call.tiers()?;
     let mut said = Vec::new();
     for (position, turn) in turns.into_iter().enumerate().filter(|(_, turn)| !turn.text.trim().is_empty()) {
         let channel = match turn.role {
@@ -68,7 +68,7 @@ pub fn keep_turns(engine: &Engine, turns: impl IntoIterator<Item = Turn>) -> Res
         kept.stored += 1;
         // What was proposed at an earlier stop, and perhaps rejected, is not proposed again. Where the user named an endpoint for this, it is
         // asked later, when nobody waits.
-        if turn.role == Some(tiers::Role::User) && engine.settings().extraction.is_none() {
+        if turn.role == Some(tiers::Role::User) && call.settings().extraction.is_none() {
             let entry = Entry::through(Channel::OwnerMessage);
             kept.proposed += shelf.propose_from(&turn.content, turn.session.as_deref(), entry)?;
         }
@@ -106,15 +106,15 @@ mod tests {
             KeptTurns::default(),
             "off unless switched on"
         );
-        let engine = stage.with(serde_json::json!({ "tiers": { "capture": true } })).of("ada");
-        let kept = keep_turns(&engine, turns()).unwrap();
+        let call = stage.with(serde_json::json!({ "tiers": { "capture": true } })).of("ada");
+        let kept = keep_turns(&call, turns()).unwrap();
         assert_eq!((kept.stored, kept.proposed), (2, 1));
-        assert_eq!(keep_turns(&engine, turns()).unwrap(), KeptTurns { known: 2, ..KeptTurns::default() });
-        let all = tiers(&engine).newest(None, None, Some("s"), 10).unwrap();
+        assert_eq!(keep_turns(&call, turns()).unwrap(), KeptTurns { known: 2, ..KeptTurns::default() });
+        let all = tiers(&call).newest(None, None, Some("s"), 10).unwrap();
         assert_eq!(all.iter().map(|m| m.trust).collect::<Vec<_>>(), [Trust::Low, Trust::High]);
-        let gone = tiers(&engine).newest(None, None, Some("s"), 1).unwrap().remove(0);
-        tiers(&engine).delete(std::slice::from_ref(&gone.id), "forget").unwrap();
-        let kept = keep_turns(&engine, turns()).unwrap();
+        let gone = tiers(&call).newest(None, None, Some("s"), 1).unwrap().remove(0);
+        tiers(&call).delete(std::slice::from_ref(&gone.id), "forget").unwrap();
+        let kept = keep_turns(&call, turns()).unwrap();
         assert_eq!((kept.known, kept.refused, kept.stored), (1, 1, 0), "what was removed stays so");
     }
 }

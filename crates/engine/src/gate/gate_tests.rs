@@ -108,7 +108,7 @@ fn the_shelfs_own_checks_run_in_its_order() {
 
 #[test]
 fn a_refused_secret_in_a_title_leaves_no_trace_in_the_audit() {
-    use crate::{Engine, Project, World};
+    use crate::{Call, Project, World};
     let folder = tempfile::tempdir().unwrap();
     let world = World {
         now: jiff::Timestamp::UNIX_EPOCH,
@@ -117,9 +117,9 @@ fn a_refused_secret_in_a_title_leaves_no_trace_in_the_audit() {
         user: "someone".into(),
     };
     let root = folder.path().join("memory");
-    let engine = Engine::new(Project::new(folder.path(), &root, world), Settings::standard());
-    let lock = engine.project().lock().unwrap();
-    let refused = engine.pass(
+    let call = Call::new(Project::new(folder.path(), &root, world), Settings::standard());
+    let lock = call.project().lock().unwrap();
+    let refused = call.pass(
         &lock,
         heirloom_core::ShelfName::Records,
         sample(Row::Records, &token()),
@@ -127,7 +127,7 @@ fn a_refused_secret_in_a_title_leaves_no_trace_in_the_audit() {
         |_| serde_json::Value::Null,
     );
     assert_eq!(refused.err().map(|fault| fault.code), Some(Code::GateRefused));
-    let audit = std::fs::read_to_string(engine.project().local().unwrap().path("audit.jsonl")).unwrap();
+    let audit = std::fs::read_to_string(call.project().local().unwrap().path("audit.jsonl")).unwrap();
     assert!(audit.contains("refuse") && audit.contains("sample"), "{audit}");
     assert!(!audit.contains(&heirloom_core::text::slug(&token())), "{audit}");
 }

@@ -6,7 +6,7 @@
 
 use super::start::{Facts, Standing};
 use super::trace;
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::files;
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::{Listing, Shelf as _};
@@ -24,36 +24,36 @@ const TOLD_MAX: u64 = 1 << 20;
 const SNAPSHOT_MAX: usize = 1_200;
 
 /// Gathers what an agent may be told. What is new in review is told once: it counts as told from now on.
-pub fn gather(engine: &Engine, agent: &str) -> Result<Facts> {
-    if !engine.project().root().folder().is_dir() {
+pub fn gather(call: &Call, agent: &str) -> Result<Facts> {
+    if !call.project().root().folder().is_dir() {
         return Ok(Facts::default());
     }
-    let records = engine.records();
+    let records = call.records();
     let active: Vec<Memory> = records
         .list(&Listing::active())?
         .into_iter()
         .filter(|memory| {
-            engine.settings().category(memory.kind.name()).is_some_and(|category| category.enabled)
+            call.settings().category(memory.kind.name()).is_some_and(|category| category.enabled)
         })
         .collect();
     let steers = |memory: &&Memory| matches!(memory.kind, Kind::Constraint | Kind::Preference);
     let mut facts = Facts {
-        snapshot: snapshot(engine, agent)?,
-        new_in_review: new_in_review(engine, active.iter().filter(steers))?,
-        failing: trace::failing(&trace::last(engine.project(), RUNS)?),
+        snapshot: snapshot(call, agent)?,
+        new_in_review: new_in_review(call, active.iter().filter(steers))?,
+        failing: trace::failing(&trace::last(call.project(), RUNS)?),
         ..Facts::default()
     };
     let standing: Vec<&Memory> =
         active.iter().filter(steers).filter(|memory| memory.trust == Trust::High).collect();
     let ids: Vec<&str> = standing.iter().map(|memory| memory.id.as_str()).collect();
     // Citations that cannot be read cost nobody a memory.
-    let cited = anchors::check_ids(engine, &ids).unwrap_or_default();
+    let cited = anchors::check_ids(call, &ids).unwrap_or_default();
     for memory in standing {
         let cited = cited.get(memory.id.as_str());
         if cited.is_some_and(|cited| cited.state == Freshness::Gone) {
             continue;
         }
-        let said = content(engine, memory, if memory.kind == Kind::Constraint { "rule" } else { "value" })?;
+        let said = content(call, memory, if memory.kind == Kind::Constraint { "rule" } else { "value" })?;
         let text =
             said.first().map_or_else(|| memory.title.clone(), |said| format!("{}: {said}", memory.title));
         let stale = cited.and_then(Anchored::label);
@@ -66,7 +66,7 @@ pub fn gather(engine: &Engine, agent: &str) -> Result<Facts> {
         .max_by_key(|memory| memory.updated_at.as_deref().and_then(heirloom_core::time::parse));
     if let Some(last) = last {
         let origin = (last.trust < Trust::High).then(|| "an agent's summary".to_owned());
-        for text in content(engine, last, "next_actions")? {
+        for text in content(call, last, "next_actions")? {
             let origin = origin.clone();
             let (id, label) = (last.id.as_str().to_owned(), last.kind.label());
             facts.next_actions.push(Standing { id, label, text, origin, stale: None });
@@ -74,23 +74,23 @@ pub fn gather(engine: &Engine, agent: &str) -> Result<Facts> {
     }
     // What is about to be shown is checked like a file.
     let row = crate::gate::policy::Row::Records;
-    let allowed = |memory: &Standing| engine.screen().would_refuse(&memory.text, row).is_none();
+    let allowed = |memory: &Standing| call.screen().would_refuse(&memory.text, row).is_none();
     facts.standing.retain(allowed);
     facts.next_actions.retain(allowed);
     Ok(facts)
 }
 
 /// The lines of the vault's snapshot for an agent: what is shared and what is its own, by the vault's rules of trust.
-fn snapshot(engine: &Engine, agent: &str) -> Result<Vec<String>> {
-    let vault = engine.vault();
+fn snapshot(call: &Call, agent: &str) -> Result<Vec<String>> {
+    let vault = call.vault();
     let block = vault.snapshot(&vault.reader(Some(agent)), Some(SNAPSHOT_MAX))?;
     // The first line is its heading, and the section has one of its own.
     Ok(block.lines().skip(1).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
 /// The texts of a record's content field.
-fn content(engine: &Engine, memory: &Memory, field: &str) -> Result<Vec<String>> {
-    let document = engine.records().document(&memory.id)?;
+fn content(call: &Call, memory: &Memory, field: &str) -> Result<Vec<String>> {
+    let document = call.records().document(&memory.id)?;
     let value = document.as_ref().and_then(|document| document.content()?.get(field));
     Ok(match value {
         Some(Value::String(text)) => vec![text.clone()],
@@ -99,15 +99,15 @@ fn content(engine: &Engine, memory: &Memory, field: &str) -> Result<Vec<String>>
     })
 }
 
-fn new_in_review<'a>(engine: &Engine, steering: impl Iterator<Item = &'a Memory>) -> Result<usize> {
+fn new_in_review<'a>(call: &Call, steering: impl Iterator<Item = &'a Memory>) -> Result<usize> {
     let mark = |id: &str, version: &str| hash::sha256(format!("{id}\n{version}").as_bytes())[..32].to_owned();
     let mut waiting: BTreeSet<String> = steering
         .filter(|memory| memory.trust < Trust::High)
         .map(|memory| mark(memory.id.as_str(), &memory.content_hash))
         .collect();
-    let drafts = engine.inbox()?.list(engine.project().world().now)?;
+    let drafts = call.inbox()?.list(call.project().world().now)?;
     waiting.extend(drafts.iter().map(|draft| mark(&draft.key, "draft")));
-    let path = engine.project().data()?.join(TOLD);
+    let path = call.project().data()?.join(TOLD);
     let told = files::read_text(&path, TOLD_MAX)?.unwrap_or_default();
     let known: BTreeSet<&str> = told.lines().collect();
     let new = waiting.iter().filter(|mark| !known.contains(mark.as_str())).count();

@@ -5,7 +5,7 @@ use super::start::{Facts, Standing, block};
 use super::stop::{Arrival, Folders, Outcome, stop};
 use super::trace::{Ended, Run, failing, last, record};
 use super::validate::{Verdict, validate};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::Screen;
 use crate::project::{Project, World};
 use heirloom_core::Settings;
@@ -37,7 +37,7 @@ impl Scene {
         Scene { _folder: folder, cwd, temp, home, now: now() }
     }
 
-    fn engine(&self) -> Engine {
+    fn call(&self) -> Call {
         let world = World {
             now: self.now,
             data: self.home.join("data"),
@@ -45,7 +45,7 @@ impl Scene {
             user: "u".into(),
         };
         let project = Project::new(&self.cwd, &self.cwd.join(".claude/memory"), world);
-        Engine::new(project, Settings::standard())
+        Call::new(project, Settings::standard())
     }
 
     fn transcript(&self, lines: &[&str]) -> PathBuf {
@@ -65,7 +65,7 @@ impl Scene {
             goes_on: true,
         };
         more(&mut arrival);
-        stop(&self.engine(), Folders { temp: &self.temp, home: Some(&self.home) }, arrival).unwrap()
+        stop(&self.call(), Folders { temp: &self.temp, home: Some(&self.home) }, arrival).unwrap()
     }
 
     fn flag(&self) -> PathBuf {
@@ -379,14 +379,14 @@ fn run(ended: Ended, at: &str) -> Run {
 #[test]
 fn the_trace_keeps_the_latest_runs_and_never_grows_without_end() {
     let scene = Scene::new();
-    let engine = scene.engine();
-    record(engine.project(), &run(Ended::Silent, "0")).unwrap();
+    let call = scene.call();
+    record(call.project(), &run(Ended::Silent, "0")).unwrap();
     assert!(!scene.cwd.join(".claude").exists(), "a hook makes no memory folder");
     std::fs::create_dir_all(scene.cwd.join(".claude/memory")).unwrap();
     for n in 0..3_000 {
-        record(engine.project(), &run(Ended::Silent, &n.to_string())).unwrap();
+        record(call.project(), &run(Ended::Silent, &n.to_string())).unwrap();
     }
-    let runs = last(engine.project(), 5).unwrap();
+    let runs = last(call.project(), 5).unwrap();
     assert_eq!(
         runs.iter().map(|run| run.at.as_str()).collect::<Vec<_>>(),
         ["2999", "2998", "2997", "2996", "2995"]
@@ -420,22 +420,16 @@ fn a_session_with_nothing_to_know_is_told_nothing() {
     assert_eq!(block(&Facts::default(), ".claude/memory/", 2_000), None);
 }
 
-fn store(
-    engine: &Engine,
-    kind: &str,
-    name: &str,
-    content: serde_json::Value,
-    channel: heirloom_core::Channel,
-) {
+fn store(call: &Call, kind: &str, name: &str, content: serde_json::Value, channel: heirloom_core::Channel) {
     let record = serde_json::json!({
         "schema_version": "1.0", "category": kind, "id": name, "title": format!("About {name}"),
         "created_at": "2026-01-10T09:00:00Z", "updated_at": "2026-01-10T09:00:00Z", "tags": ["x"], "content": content,
     });
-    let category = engine.settings().category(kind).unwrap();
+    let category = call.settings().category(kind).unwrap();
     let document = crate::shelf::records::Document::parse(record.to_string().as_bytes()).unwrap();
     let target = format!(".claude/memory/{}/{name}.json", category.folder);
-    let records = engine.records();
-    let target = records.target(&target, engine.project().folder()).unwrap();
+    let records = call.records();
+    let target = records.target(&target, call.project().folder()).unwrap();
     let entry = crate::gate::Entry::through(channel);
     records.create(&target, category, document, entry, &mut Default::default()).unwrap();
 }
@@ -444,22 +438,22 @@ fn store(
 fn every_session_is_told_only_what_a_person_said_and_what_is_left_to_do() {
     use heirloom_core::Channel::{Agent, Person};
     let scene = Scene::new();
-    let engine = scene.engine();
+    let call = scene.call();
     let rule = |text: &str| serde_json::json!({"kind": "policy", "rule": text, "impact": ["x"], "severity": "high", "active": true});
-    store(&engine, "constraint", "mine", rule("never on Fridays"), Person);
-    store(&engine, "constraint", "theirs", rule("always obey"), Agent);
+    store(&call, "constraint", "mine", rule("never on Fridays"), Person);
+    store(&call, "constraint", "theirs", rule("always obey"), Agent);
     let session = serde_json::json!({"goal": "g", "outcome": "success", "completed": ["a"], "next_actions": ["write docs"]});
-    store(&engine, "session_summary", "last", session, Agent);
-    let facts = super::gather(&engine, "claude-code").unwrap();
+    store(&call, "session_summary", "last", session, Agent);
+    let facts = super::gather(&call, "claude-code").unwrap();
     let told = block(&facts, ".claude/memory/", 2_000).unwrap();
     assert!(told.contains("never on Fridays") && !told.contains("always obey"), "{told}");
     assert!(told.contains("write docs (from an agent") && told.contains("1 new memory waits"), "{told}");
-    assert_eq!(super::gather(&engine, "claude-code").unwrap().new_in_review, 0, "it is named once");
+    assert_eq!(super::gather(&call, "claude-code").unwrap().new_in_review, 0, "it is named once");
     // A record that came with the repository is nobody's word here.
     let path = scene.cwd.join(".claude/memory/constraints/mine.json");
     let text = std::fs::read_to_string(&path).unwrap().replace("Fridays", "Mondays");
     std::fs::write(&path, text).unwrap();
-    let facts = super::gather(&scene.engine(), "claude-code").unwrap();
+    let facts = super::gather(&scene.call(), "claude-code").unwrap();
     assert!(facts.standing.is_empty());
 }
 

@@ -4,23 +4,23 @@
 
 use super::guard::Inside;
 use super::validate::Verdict;
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::policy::Row;
 use crate::shelf::notes;
 use heirloom_core::{Code, Fault, fault::Result};
 use std::path::Path;
 
 /// The verdict of the shelf that owns a path.
-pub fn judge(engine: &Engine, inside: &Inside, path: &Path, bytes: &[u8]) -> Verdict {
+pub fn judge(call: &Call, inside: &Inside, path: &Path, bytes: &[u8]) -> Verdict {
     let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     let shelf = inside.rest.iter().next().and_then(|part| part.to_str());
     let judged = match (shelf, extension.as_deref()) {
-        (Some("vault.jsonl"), _) => return of_many(engine.vault().judge_file(bytes)),
+        (Some("vault.jsonl"), _) => return of_many(call.vault().judge_file(bytes)),
         // Any Markdown is a topic's page; what counts is that the gate would have let it through.
         (Some("topics"), Some("md")) => {
-            return of_many(text(bytes).and_then(|text| allowed(engine, text, Row::Topics)));
+            return of_many(text(bytes).and_then(|text| allowed(call, text, Row::Topics)));
         }
-        (_, Some("json")) => engine.records().judge(&inside.rest, bytes),
+        (_, Some("json")) => call.records().judge(&inside.rest, bytes),
         (Some("notes"), Some("md")) => text(bytes).and_then(|text| notes::read_file(text).map(drop)),
         _ => return Verdict::Nobodys,
     };
@@ -38,8 +38,8 @@ fn of_many(judged: Result<()>) -> Verdict {
     }
 }
 
-fn allowed(engine: &Engine, text: &str, row: Row) -> Result<()> {
-    match engine.screen().would_refuse(text, row) {
+fn allowed(call: &Call, text: &str, row: Row) -> Result<()> {
+    match call.screen().would_refuse(text, row) {
         Some(rule) => {
             Err(Fault::new(Code::GateRefused, format!("it holds what must not be stored ({rule})")))
         }

@@ -7,13 +7,13 @@
 use super::flag;
 use super::handoff::Handoff;
 use super::sessions::{Key, Session, message_hash};
+use crate::call::Call;
 use crate::capture::KeptTurns;
 use crate::capture::transcript::{self, Limits};
 use crate::capture::triage::{
     Conversation, Finding, Marks, Pointer, Speaker, Turn, context_text, reply_text,
     tail::{self, Tail},
 };
-use crate::engine::Engine;
 use crate::gate::scan::{Class, Level};
 use heirloom_core::fault::Result;
 use heirloom_core::settings::Contact;
@@ -62,9 +62,9 @@ pub enum Outcome {
 }
 
 /// Decides about a stop.
-pub fn stop(engine: &Engine, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<Outcome> {
-    let settings = engine.settings();
-    let now = engine.project().world().now;
+pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<Outcome> {
+    let settings = call.settings();
+    let now = call.project().world().now;
     if !settings.triage.enabled {
         return Ok(Outcome::Through("triage is off"));
     }
@@ -78,7 +78,7 @@ pub fn stop(engine: &Engine, folders: Folders<'_>, arrival: Arrival<'_>) -> Resu
     // Without a place to remember the session in, the flag alone keeps a stop from being held up twice.
     let mut session = arrival.session.and_then(|name| {
         let transcript = transcript.as_deref().unwrap_or(Path::new(""));
-        Session::open(engine.project().data().ok()?, name, transcript, now).ok()
+        Session::open(call.project().data().ok()?, name, transcript, now).ok()
     });
     if let Some(same) = session.as_ref().and_then(|session| session.same(&key)) {
         return Ok(match same {
@@ -103,8 +103,8 @@ pub fn stop(engine: &Engine, folders: Folders<'_>, arrival: Arrival<'_>) -> Resu
     let outcome = if findings.is_empty() {
         Outcome::Through("nothing reached its threshold")
     } else {
-        conversation.redact(&secrets(engine, conversation.text()));
-        let text = hand_over(engine, folders, arrival.session, &conversation, &findings);
+        conversation.redact(&secrets(call, conversation.text()));
+        let text = hand_over(call, folders, arrival.session, &conversation, &findings);
         if arrival.goes_on {
             flag::raise(arrival.cwd, now)?;
         }
@@ -127,23 +127,23 @@ pub fn stop(engine: &Engine, folders: Folders<'_>, arrival: Arrival<'_>) -> Resu
 const KEPT_TAIL: u64 = 4 << 20;
 
 /// Keeps what the model said as notes, if the settings want that. Returns how many are new.
-pub fn keep_notes(engine: &Engine, folders: Folders<'_>, transcript: Option<&Path>) -> Result<usize> {
-    if !engine.settings().notes.capture {
+pub fn keep_notes(call: &Call, folders: Folders<'_>, transcript: Option<&Path>) -> Result<usize> {
+    if !call.settings().notes.capture {
         return Ok(0);
     }
     let Some(path) = transcript.and_then(|path| allowed(path, folders)) else { return Ok(0) };
     let turns = transcript::open_tail(&path, KEPT_TAIL, Limits::default())?;
-    Ok(crate::capture::keep_at_stop(engine, turns)?.stored.len())
+    Ok(crate::capture::keep_at_stop(call, turns)?.stored.len())
 }
 
 /// Keeps what was said as episodes of this user, if the settings want that.
-pub fn keep_turns(engine: &Engine, folders: Folders<'_>, transcript: Option<&Path>) -> Result<KeptTurns> {
-    if !engine.settings().tiers.capture {
+pub fn keep_turns(call: &Call, folders: Folders<'_>, transcript: Option<&Path>) -> Result<KeptTurns> {
+    if !call.settings().tiers.capture {
         return Ok(KeptTurns::default());
     }
     let path = transcript.and_then(|path| allowed(path, folders));
     let Some(path) = path else { return Ok(KeptTurns::default()) };
-    crate::capture::keep_turns(engine, transcript::open_tail(&path, KEPT_TAIL, Limits::default())?)
+    crate::capture::keep_turns(call, transcript::open_tail(&path, KEPT_TAIL, Limits::default())?)
 }
 
 /// The transcript's real place, if it lies below the temporary or the home folder.
@@ -180,9 +180,9 @@ fn with_what_the_host_said(
 }
 
 /// What must not be shown, by the gate's own measure for what is kept beside the shelves.
-fn secrets(engine: &Engine, text: &str) -> Vec<crate::gate::scan::Finding> {
-    let contact = engine.settings().gate.contact == Contact::Redact;
-    let mut found = engine.screen().scan(text);
+fn secrets(call: &Call, text: &str) -> Vec<crate::gate::scan::Finding> {
+    let contact = call.settings().gate.contact == Contact::Redact;
+    let mut found = call.screen().scan(text);
     found.retain(|finding| match finding.class {
         Class::Secret | Class::Identity => finding.level > Level::Possible,
         Class::Contact => contact,
@@ -192,13 +192,13 @@ fn secrets(engine: &Engine, text: &str) -> Vec<crate::gate::scan::Finding> {
 }
 
 fn hand_over(
-    engine: &Engine,
+    call: &Call,
     folders: Folders<'_>,
     session: Option<&str>,
     conversation: &Conversation,
     findings: &[Finding],
 ) -> String {
-    let world = engine.project().world();
+    let world = call.project().world();
     let handoff = Handoff::new(folders.temp, session, &world.nonce);
     handoff.sweep(world.now);
     let files: Vec<Option<PathBuf>> = findings
@@ -210,5 +210,5 @@ fn hand_over(
         .zip(&files)
         .map(|(finding, file)| Pointer { finding, context_file: file.as_deref() })
         .collect();
-    reply_text(conversation, &pointers, engine.settings(), handoff.folder().as_deref())
+    reply_text(conversation, &pointers, call.settings(), handoff.folder().as_deref())
 }

@@ -4,7 +4,7 @@
 //! off, or it was forgotten and came back. Never here: a change to the index.
 
 use super::document::{self, Document};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::policy::{Act, Row};
 use crate::gate::scan::Class;
 use crate::shelf::provenance;
@@ -12,7 +12,7 @@ use heirloom_core::{Memory, ShelfName, Status, Trust, time};
 use std::collections::HashSet;
 
 /// The document of a memory.
-pub(super) fn document(engine: &Engine, forgotten: &HashSet<String>, memory: &Memory) -> Document {
+pub(super) fn document(call: &Call, forgotten: &HashSet<String>, memory: &Memory) -> Document {
     let when = [&memory.occurred_at, &memory.updated_at, &memory.created_at];
     let when = when.into_iter().flatten().find_map(|text| time::parse(text));
     let is_note = memory.kind.shelf() == ShelfName::Notes;
@@ -30,7 +30,7 @@ pub(super) fn document(engine: &Engine, forgotten: &HashSet<String>, memory: &Me
             Trust::Medium => document::Trust::Medium,
             Trust::Low => document::Trust::Low,
         },
-        status: self::status(engine, forgotten, memory),
+        status: self::status(call, forgotten, memory),
         confidence: memory.confidence.unwrap_or(1.0) as f32,
         scope: memory.scope.to_string(),
         applies_to: memory.applies_to.clone(),
@@ -41,13 +41,13 @@ pub(super) fn document(engine: &Engine, forgotten: &HashSet<String>, memory: &Me
     }
 }
 
-fn status(engine: &Engine, forgotten: &HashSet<String>, memory: &Memory) -> document::Status {
+fn status(call: &Call, forgotten: &HashSet<String>, memory: &Memory) -> document::Status {
     let id = memory.id.as_str();
     let shelf = memory.kind.shelf();
     let off = shelf == ShelfName::Records
-        && !engine.settings().category(memory.kind.name()).is_some_and(|c| c.enabled);
-    let came_back = forgotten.contains(id) && provenance::came_back(engine, id, &memory.content_hash);
-    if off || came_back || is_refused(engine, memory) {
+        && !call.settings().category(memory.kind.name()).is_some_and(|c| c.enabled);
+    let came_back = forgotten.contains(id) && provenance::came_back(call, id, &memory.content_hash);
+    if off || came_back || is_refused(call, memory) {
         return document::Status::Held;
     }
     match memory.status {
@@ -57,7 +57,7 @@ fn status(engine: &Engine, forgotten: &HashSet<String>, memory: &Memory) -> docu
 }
 
 /// Whether the gate would refuse, or on the notes shelf cut, what a memory says.
-fn is_refused(engine: &Engine, memory: &Memory) -> bool {
+fn is_refused(call: &Call, memory: &Memory) -> bool {
     let row = match memory.kind.shelf() {
         ShelfName::Records => Row::Records,
         ShelfName::Topics => Row::Topics,
@@ -65,13 +65,13 @@ fn is_refused(engine: &Engine, memory: &Memory) -> bool {
         ShelfName::Notes | ShelfName::Tiers => Row::Notes,
     };
     let text = format!("{}\n{}\n{}", memory.title, memory.tags.join(" "), memory.body);
-    if engine.screen().would_refuse(&text, row).is_some() {
+    if call.screen().would_refuse(&text, row).is_some() {
         return true;
     }
     if row != Row::Notes {
         return false;
     }
-    let verdict = engine.screen().verdict(&text, row, heirloom_core::Channel::Repository.trust());
+    let verdict = call.screen().verdict(&text, row, heirloom_core::Channel::Repository.trust());
     let cut = |class: Class, act: Act| matches!(class, Class::Secret | Class::Identity) && act >= Act::Redact;
     verdict.findings.iter().any(|(finding, act)| cut(finding.class, *act))
 }

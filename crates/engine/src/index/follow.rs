@@ -20,7 +20,7 @@ use super::embed::chosen::Chosen;
 use super::shelves::{COMPLETE, Look, OWNER, embed_missing, fault};
 use super::stamp::{self, ABSENT};
 use super::{Change, Index};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::trust;
 use crate::shelf::{Listing, Shelf as _, provenance};
 use heirloom_core::{Kind, Memory, ShelfName, Status, fault::Result, hash};
@@ -54,7 +54,7 @@ enum Holds {
 
 /// One look at the shelves.
 pub(super) struct Follow<'a> {
-    engine: &'a Engine,
+    call: &'a Call,
     index: &'a mut Index,
     /// Where lessons are.
     topics: PathBuf,
@@ -71,13 +71,13 @@ pub(super) struct Follow<'a> {
 }
 
 impl<'a> Follow<'a> {
-    pub(super) fn new(engine: &'a Engine, index: &'a mut Index) -> Result<Follow<'a>> {
+    pub(super) fn new(call: &'a Call, index: &'a mut Index) -> Result<Follow<'a>> {
         let seen = index.few_marks().map_err(|e| fault(&e))?;
         let marks = BTreeMap::new();
         Ok(Follow {
-            engine,
+            call,
             index,
-            topics: engine.topics().base(),
+            topics: call.topics().base(),
             forgotten: HashSet::new(),
             doubt: Doubt::Nobody,
             seen,
@@ -122,9 +122,9 @@ impl<'a> Follow<'a> {
 
     /// A stamp as it may be kept.
     fn kept(&mut self, stamp: String) -> String {
-        let engine = self.engine;
+        let call = self.call;
         let clock = *self.clock.get_or_insert_with(|| {
-            let local = engine.project().local().ok()?;
+            let local = call.project().local().ok()?;
             stamp::clock(&local.path("index"))
         });
         stamp::kept(stamp, clock)
@@ -132,7 +132,7 @@ impl<'a> Follow<'a> {
 
     /// What decides, besides the files, whether a memory is recalled.
     fn rules(&self) -> String {
-        let settings = self.engine.settings();
+        let settings = self.call.settings();
         let categories: Vec<(&str, &str, bool)> =
             settings.categories.iter().map(|c| (c.name(), c.folder.as_str(), c.enabled)).collect();
         let all = format!(
@@ -148,7 +148,7 @@ impl<'a> Follow<'a> {
 
     /// What was forgotten, and whose trust may have changed.
     fn trust(&mut self) -> Result<()> {
-        let root = self.engine.project().root();
+        let root = self.call.project().root();
         let stamp = stamp::of(&root.folder().join("provenance.jsonl"));
         if stamp != ABSENT {
             self.forgotten = provenance::forgotten(root)?;
@@ -159,7 +159,7 @@ impl<'a> Follow<'a> {
             self.doubt = Doubt::All;
             self.note("provenance", forgotten);
         }
-        let book = self.engine.project().known_data()?.map(|data| trust::path(&data));
+        let book = self.call.project().known_data()?.map(|data| trust::path(&data));
         let Some(book) = book else { return Ok(()) };
         let stamp = stamp::of(&book);
         let before = self.mark("book").map(str::to_owned);
@@ -175,9 +175,9 @@ impl<'a> Follow<'a> {
     }
 
     fn folders(&self) -> Vec<Folder> {
-        let root = self.engine.project().root();
+        let root = self.call.project().root();
         let mut folders: Vec<Folder> = self
-            .engine
+            .call
             .settings()
             .categories
             .iter()
@@ -283,8 +283,8 @@ impl<'a> Follow<'a> {
                 continue;
             }
             let memory = match &folder.holds {
-                Holds::Records(category) => self.engine.records().memory_at(&path, category),
-                Holds::Notes(status) => self.engine.notes().memory_at(&path, *status),
+                Holds::Records(category) => self.call.records().memory_at(&path, category),
+                Holds::Notes(status) => self.call.notes().memory_at(&path, *status),
             };
             let memory = memory.unwrap_or(None);
             let now = memory.as_ref().map(|memory| memory.id.as_str().to_owned());
@@ -294,7 +294,7 @@ impl<'a> Follow<'a> {
             self.changes.extend(
                 memory
                     .as_ref()
-                    .map(|memory| Change::Put(described::document(self.engine, &self.forgotten, memory))),
+                    .map(|memory| Change::Put(described::document(self.call, &self.forgotten, memory))),
             );
             let kept = self.kept(stamp);
             self.note(&mark, format!("{kept}\t{}", now.unwrap_or_default()));
@@ -329,18 +329,18 @@ impl<'a> Follow<'a> {
             let kept = self.kept(stamp);
             self.note(&format!("t:{name}"), kept);
         }
-        let lessons = self.engine.topics().list(&Listing::everything())?;
+        let lessons = self.call.topics().list(&Listing::everything())?;
         self.whole("~l:topics", lessons)
     }
 
     fn vault(&mut self) -> Result<()> {
-        let stamp = stamp::of(&self.engine.project().root().folder().join("vault.jsonl"));
+        let stamp = stamp::of(&self.call.project().root().folder().join("vault.jsonl"));
         let same = self.mark("v:vault.jsonl") == Some(stamp.as_str());
         if same && matches!(self.doubt, Doubt::Nobody) {
             return Ok(());
         }
-        let memories = match self.engine.settings().vault.enabled && stamp != ABSENT {
-            true => self.engine.vault().list(&Listing::everything())?,
+        let memories = match self.call.settings().vault.enabled && stamp != ABSENT {
+            true => self.call.vault().list(&Listing::everything())?,
             false => Vec::new(),
         };
         let kept = self.kept(stamp);
@@ -360,7 +360,7 @@ impl<'a> Follow<'a> {
             now.push_str(&format!("{}\t{version}\n", memory.id));
             let same = known.remove(memory.id.as_str()) == Some(version.as_str());
             if !same || matches!(self.doubt, Doubt::All) {
-                self.changes.push(Change::Put(described::document(self.engine, &self.forgotten, memory)));
+                self.changes.push(Change::Put(described::document(self.call, &self.forgotten, memory)));
             }
         }
         self.changes.extend(known.into_keys().map(|id| Change::Remove(id.to_owned())));
@@ -436,9 +436,9 @@ fn id_in(mark: &str) -> Option<&str> {
 
 /// Whether the file of a record or note still is what the index last saw of it. A file too fresh to be sure of counts as that: it was read at
 /// this very look.
-pub(super) fn is_current(index: &mut Index, engine: &Engine, kind: &str, file: &str) -> Result<bool> {
-    let path = engine.project().folder().join(file);
-    let inner = path.strip_prefix(engine.project().root().folder()).ok().map(|p| p.to_string_lossy());
+pub(super) fn is_current(index: &mut Index, call: &Call, kind: &str, file: &str) -> Result<bool> {
+    let path = call.project().folder().join(file);
+    let inner = path.strip_prefix(call.project().root().folder()).ok().map(|p| p.to_string_lossy());
     let own_file = matches!(Kind::named(kind).shelf(), ShelfName::Records | ShelfName::Notes);
     let Some(inner) = inner.filter(|_| own_file) else { return Ok(true) };
     let mark = index.mark(&format!("~f:{inner}")).map_err(|e| fault(&e))?.unwrap_or_default();

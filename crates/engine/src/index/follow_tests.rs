@@ -1,6 +1,6 @@
 //! The index of a project follows its files.
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::index::shelves::{Look, ShelfIndex};
 use crate::project::{Project, World};
@@ -25,7 +25,7 @@ impl Place {
     }
 
     /// An engine as a new process would have it.
-    fn engine(&self) -> Engine {
+    fn call(&self) -> Call {
         let project = self.folder.path().join("project");
         std::fs::create_dir_all(&project).unwrap();
         let world = World {
@@ -34,13 +34,13 @@ impl Place {
             nonce: "00112233445566778899aabbccddeeff".into(),
             user: "someone".into(),
         };
-        Engine::new(Project::new(&project, &self.root(), world), Settings::standard())
+        Call::new(Project::new(&project, &self.root(), world), Settings::standard())
     }
 
     fn note(&self, content: &str) -> MemoryId {
         let draft = NoteDraft::of(content, Moment::parse("2025-06-01T08:30:00Z").unwrap(), 5);
         let entry = Entry { channel: Channel::Agent, confirmed: false };
-        self.engine().notes().create(draft, entry).unwrap().done.id
+        self.call().notes().create(draft, entry).unwrap().done.id
     }
 
     fn file(&self, id: &MemoryId) -> PathBuf {
@@ -74,7 +74,7 @@ impl Place {
             look,
             unasked: false,
         };
-        let mut hits = answer(&self.engine(), &asked).unwrap();
+        let mut hits = answer(&self.call(), &asked).unwrap();
         // A meaning can be near without a word in common; these tests are about words.
         hits.retain(|hit| !hit.terms.is_empty());
         hits
@@ -134,9 +134,9 @@ fn text_nobody_here_wrote_has_the_repository_s_trust_until_a_person_accepts_it()
     place.record("use-postgres", "Use Postgres", "queues live in postgres");
     let hit = place.ask("postgres").remove(0);
     assert_eq!((hit.trust, hit.source.as_str()), (Trust::Medium, "repository"));
-    let engine = place.engine();
-    let memory = engine.records().get(&MemoryId::parse(&hit.id).unwrap()).unwrap().unwrap();
-    engine.accept(memory.id.as_str(), &memory.content_hash).unwrap();
+    let call = place.call();
+    let memory = call.records().get(&MemoryId::parse(&hit.id).unwrap()).unwrap().unwrap();
+    call.accept(memory.id.as_str(), &memory.content_hash).unwrap();
     assert_eq!(place.ask("postgres").remove(0).trust, Trust::High);
 }
 
@@ -185,7 +185,7 @@ fn forgetting_leaves_no_trace_in_the_index_files() {
     let id = place.note("Zanzibar plans are under way.\n\nNobody knows.");
     assert_eq!(place.ids("zanzibar").len(), 1);
     std::fs::remove_file(place.file(&id)).unwrap();
-    ShelfIndex::forget(&place.engine(), &[id.as_str()]).unwrap();
+    ShelfIndex::forget(&place.call(), &[id.as_str()]).unwrap();
     for entry in std::fs::read_dir(place.root().join(".local/index")).unwrap().flatten() {
         let bytes = std::fs::read(entry.path()).unwrap();
         let found = bytes.windows(8).any(|w| w.eq_ignore_ascii_case(b"zanzibar"));
@@ -199,7 +199,7 @@ fn what_a_killed_process_put_before_its_marks_is_taken_out_again() {
     let place = Place::new();
     let id = place.note("The importer retries three times.\n\nThen it gives up.");
     assert_eq!(place.ids("importer"), [id.as_str()]);
-    let folder = place.engine().project().local().unwrap().path("index");
+    let folder = place.call().project().local().unwrap().path("index");
     {
         let mut index = crate::index::Index::open(&folder).unwrap();
         let gone = crate::index::Document {
@@ -233,7 +233,7 @@ fn a_process_that_goes_on_sees_the_branch_that_is_checked_out_now() {
     git(&["add", "memory/decisions"]);
     git(&["commit", "-qm", "two"]);
     // One engine throughout, as a server has it.
-    let engine = place.engine();
+    let call = place.call();
     let ask = |text: &str| -> Vec<String> {
         let asked = Asked {
             text: text.to_owned(),
@@ -245,7 +245,7 @@ fn a_process_that_goes_on_sees_the_branch_that_is_checked_out_now() {
             look: Look::Quick,
             unasked: false,
         };
-        let hits = answer(&engine, &asked).unwrap().into_iter().filter(|hit| !hit.terms.is_empty());
+        let hits = answer(&call, &asked).unwrap().into_iter().filter(|hit| !hit.terms.is_empty());
         hits.map(|hit| hit.title).collect()
     };
     for _ in 0..3 {

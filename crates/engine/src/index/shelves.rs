@@ -9,7 +9,7 @@ use super::embed::Embedder as _;
 use super::embed::chosen::Chosen;
 use super::follow::{Follow, is_current};
 use super::{Index, IndexError, Reader};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::recall::answer::Recalled;
 use heirloom_core::{Code, Fault, fault::Result};
 
@@ -36,15 +36,15 @@ pub struct ShelfIndex {
 
 impl ShelfIndex {
     /// Opens the project's index and brings it up to date.
-    pub fn open(engine: &Engine, look: Look) -> Result<ShelfIndex> {
-        let folder = engine.project().local()?.path("index");
+    pub fn open(call: &Call, look: Look) -> Result<ShelfIndex> {
+        let folder = call.project().local()?.path("index");
         let mut index = Index::open(&folder).map_err(|e| fault(&e))?;
-        let model = engine.model();
-        match follow(engine, &mut index, model.as_ref(), look) {
+        let model = call.model();
+        match follow(call, &mut index, model.as_ref(), look) {
             // Derived data that cannot be read is made anew; the truth is on the shelves.
             Err(fault) if fault.code == Code::Damaged => {
                 index.renew().map_err(|e| self::fault(&e))?;
-                follow(engine, &mut index, model.as_ref(), look)?;
+                follow(call, &mut index, model.as_ref(), look)?;
             }
             followed => followed?,
         }
@@ -53,11 +53,11 @@ impl ShelfIndex {
 
     /// The project's index for one quick question, without waiting for anybody; `None` where only [`open`](Self::open) will do. What it says counts
     /// only if it [`held_still`](Self::held_still).
-    pub(crate) fn glance(engine: &Engine) -> Option<ShelfIndex> {
-        let (folder, now) = (engine.project().local().ok()?.path("index"), engine.project().world().now);
+    pub(crate) fn glance(call: &Call) -> Option<ShelfIndex> {
+        let (folder, now) = (call.project().local().ok()?.path("index"), call.project().world().now);
         let mut index = Index::glance(&folder, now.as_nanosecond())?;
-        let model = engine.model();
-        follow(engine, &mut index, model.as_ref(), Look::Quick).ok()?;
+        let model = call.model();
+        follow(call, &mut index, model.as_ref(), Look::Quick).ok()?;
         Some(ShelfIndex { index, model })
     }
 
@@ -98,19 +98,19 @@ impl ShelfIndex {
     }
 
     /// Asks the system to have ready what the next prompt will need, at most so many bytes; says whether that was all.
-    pub fn warm(engine: &Engine, most: u64) -> bool {
-        !engine.project().has_local()
-            || engine.project().local().is_ok_and(|local| Index::warm(&local.path("index"), most))
+    pub fn warm(call: &Call, most: u64) -> bool {
+        !call.project().has_local()
+            || call.project().local().is_ok_and(|local| Index::warm(&local.path("index"), most))
     }
 
     /// Whether the files of these hits still are what was indexed.
     pub(crate) fn are_current<'h>(
         &mut self,
-        engine: &Engine,
+        call: &Call,
         hits: impl Iterator<Item = &'h Recalled>,
     ) -> Result<bool> {
         for hit in hits {
-            if !is_current(&mut self.index, engine, &hit.kind, &hit.file)? {
+            if !is_current(&mut self.index, call, &hit.kind, &hit.file)? {
                 return Ok(false);
             }
         }
@@ -118,8 +118,8 @@ impl ShelfIndex {
     }
 
     /// Takes every trace of these memories out of the index files.
-    pub fn forget(engine: &Engine, ids: &[&str]) -> Result<()> {
-        let folder = engine.project().local()?.path("index");
+    pub fn forget(call: &Call, ids: &[&str]) -> Result<()> {
+        let folder = call.project().local()?.path("index");
         if !folder.is_dir() {
             return Ok(());
         }
@@ -129,8 +129,8 @@ impl ShelfIndex {
     }
 }
 
-fn follow(engine: &Engine, index: &mut Index, model: Option<&Chosen>, look: Look) -> Result<()> {
-    Follow::new(engine, index)?.run(model, look)
+fn follow(call: &Call, index: &mut Index, model: Option<&Chosen>, look: Look) -> Result<()> {
+    Follow::new(call, index)?.run(model, look)
 }
 
 /// The mark that names the model of which every document has a vector. One model at a time: what is put while another is in use has none of

@@ -2,13 +2,13 @@
 //!
 //! Comes in: a stored text. Goes out: the same with every injection marker the gate knows made harmless; the file keeps its bytes. Never here: escaping.
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::scan;
 use std::borrow::Cow;
 
 /// The text without its markers.
-pub(crate) fn calm<'t>(engine: &Engine, raw: &'t str) -> Cow<'t, str> {
-    let markers = engine.screen().instructions(raw);
+pub(crate) fn calm<'t>(call: &Call, raw: &'t str) -> Cow<'t, str> {
+    let markers = call.screen().instructions(raw);
     if markers.is_empty() {
         return Cow::Borrowed(raw);
     }

@@ -6,7 +6,7 @@
 
 use super::calm::calm;
 use super::fence::{TAIL, head, records_block};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::recall::prompt::{Beside, Called};
 use crate::shelf::anchors::Anchored;
 use heirloom_core::text::{cut, escape, one_line, strip_invisible};
@@ -18,14 +18,14 @@ const LESSONS: &str = "Lessons (what went wrong here and how it was fixed):";
 const TEXT_MAX: usize = 300;
 
 /// The block, at most `max` characters unless the records alone are longer; empty if nothing fits.
-pub fn prompt_block(engine: &Engine, called: &Called, max: usize) -> String {
-    let records = records_block(&called.records, engine.settings());
+pub fn prompt_block(call: &Call, called: &Called, max: usize) -> String {
+    let records = records_block(&called.records, call.settings());
     if !called.has_more() {
         return records;
     }
     let mut block = match records.strip_suffix(TAIL) {
         Some(open) => open.to_owned(),
-        None => head(engine.settings()),
+        None => head(call.settings()),
     };
     let empty = block.len();
     let mut room = max.saturating_sub(block.chars().count() + TAIL.len());
@@ -40,7 +40,7 @@ pub fn prompt_block(engine: &Engine, called: &Called, max: usize) -> String {
     for (title, memories) in [(NOTES, &called.notes), (LESSONS, &called.lessons)] {
         let mut title = Some(title);
         for memory in memories {
-            let line = line(engine, memory);
+            let line = line(call, memory);
             let with_title = title.map_or_else(|| line.clone(), |title| format!("{title}\n{line}"));
             if add(with_title) {
                 title = None;
@@ -59,11 +59,11 @@ pub fn prompt_block(engine: &Engine, called: &Called, max: usize) -> String {
 }
 
 /// A memory in a line: when and how far to believe it, its title, the beginning of its text, where the rest is.
-fn line(engine: &Engine, beside: &Beside) -> String {
+fn line(call: &Call, beside: &Beside) -> String {
     let memory = &beside.memory;
     let day: String = memory.occurred_at.as_deref().unwrap_or_default().chars().take(10).collect();
-    let title = tame(engine, &memory.title);
-    let body = tame(engine, &memory.body);
+    let title = tame(call, &memory.title);
+    let body = tame(call, &memory.body);
     // A note's title is mostly the first line of its text.
     let rest = body.strip_prefix(title.trim_end_matches('…')).unwrap_or(&body).trim();
     let text = cut(rest, TEXT_MAX);
@@ -74,7 +74,7 @@ fn line(engine: &Engine, beside: &Beside) -> String {
         (false, false) => " ",
     };
     let stale = beside.cited.as_ref().and_then(Anchored::label);
-    let stale = stale.map(|label| format!(", {}", tame(engine, &label))).unwrap_or_default();
+    let stale = stale.map(|label| format!(", {}", tame(call, &label))).unwrap_or_default();
     let place = escape(&one_line(memory.path.as_deref().unwrap_or(memory.id.as_str())), true);
     format!(
         "- ({}trust {}, {}{stale}) {title}{colon}{text}{more} -> {place}\n",
@@ -85,8 +85,8 @@ fn line(engine: &Engine, beside: &Beside) -> String {
 }
 
 /// A text on one line that closes no fence and gives no orders.
-fn tame(engine: &Engine, raw: &str) -> String {
-    escape(&one_line(&strip_invisible(&calm(engine, raw))), true)
+fn tame(call: &Call, raw: &str) -> String {
+    escape(&one_line(&strip_invisible(&calm(call, raw))), true)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::recall::title_tags::Hit;
 use heirloom_core::{Kind, Memory, MemoryId, Scope, Settings, Source, Status, Trust};
 use proptest::prelude::*;
 
-fn engine() -> Engine {
+fn call() -> Call {
     let world = World {
         now: "2026-01-10T09:00:00Z".parse().unwrap(),
         data: "/nonexistent/data".into(),
@@ -14,7 +14,7 @@ fn engine() -> Engine {
         user: "tester".to_owned(),
     };
     let folder = std::path::Path::new("/nonexistent/project");
-    Engine::new(Project::new(folder, &folder.join(".claude/memory"), world), Settings::standard())
+    Call::new(Project::new(folder, &folder.join(".claude/memory"), world), Settings::standard())
 }
 
 fn beside(title: &str, body: &str) -> Beside {
@@ -56,10 +56,10 @@ fn hit() -> Hit {
 
 #[test]
 fn with_nothing_but_records_it_is_exactly_their_block() {
-    let engine = engine();
+    let call = call();
     let called = Called { records: vec![hit()], ..Called::default() };
-    assert_eq!(prompt_block(&engine, &called, 10), records_block(&called.records, engine.settings()));
-    assert_eq!(prompt_block(&engine, &Called::default(), 6_000), "");
+    assert_eq!(prompt_block(&call, &called, 10), records_block(&called.records, call.settings()));
+    assert_eq!(prompt_block(&call, &Called::default(), 6_000), "");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn other_shelves_follow_in_sections_that_say_what_they_are() {
         vault: "## Long-Term Memory Context\n\n### Canon\n- mission\n".to_owned(),
     };
     assert_eq!(
-        prompt_block(&engine(), &called, 6_000),
+        prompt_block(&call(), &called, 6_000),
         "<memory-context source=\".claude/memory/\">\n\
          - [DECISION] Use PostgreSQL -> .claude/memory/decisions/p.json\n\
          Notes (what an assistant said here, word for word):\n\
@@ -86,7 +86,7 @@ fn other_shelves_follow_in_sections_that_say_what_they_are() {
 #[test]
 fn what_finds_no_room_leaves_no_empty_fence() {
     let called = Called { notes: vec![beside("t", "b")], ..Called::default() };
-    assert_eq!(prompt_block(&engine(), &called, 80), "");
+    assert_eq!(prompt_block(&call(), &called, 80), "");
 }
 
 proptest! {
@@ -100,7 +100,7 @@ proptest! {
             lessons: texts.iter().map(|text| beside("t", text)).collect(),
             ..Called::default()
         };
-        let block = prompt_block(&engine(), &called, max);
+        let block = prompt_block(&call(), &called, max);
         prop_assert!(block.chars().count() <= max);
         prop_assert!(block.is_empty() || block.matches("</").count() == 1);
         let starts = ["<memory", "</memory", "Notes (", "Lessons (", "- ("];

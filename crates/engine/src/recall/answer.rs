@@ -7,7 +7,7 @@ use super::order;
 use super::query::Conditions;
 use super::seats;
 use super::{Ask, Explain, Weights, rank};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::index::embed::Embedder;
 use crate::index::shelves::{Look, ShelfIndex, fault};
 use crate::index::{Card, Document, IndexError, Status as Kept, Trust as Level};
@@ -103,9 +103,9 @@ impl Recalled {
 }
 
 /// The memories a question calls for.
-pub fn answer(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
-    let mut found = project(engine, asked, asked.look)?;
-    found.extend(tiers(engine, asked)?);
+pub fn answer(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
+    let mut found = project(call, asked, asked.look)?;
+    found.extend(tiers(call, asked)?);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
     // First who stands behind whom: where there is room for one, it is the trusted one of its variants.
     Ok(seats::seated(behind(found), asked.limit, |hit| Level::from(hit.trust), |hit| hit.telling))
@@ -125,12 +125,12 @@ fn behind(found: Vec<Recalled>) -> Vec<Recalled> {
 }
 
 /// The memories that meet the conditions, whatever they are about, newest first.
-pub fn listed(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
+pub fn listed(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
     let mut found = Vec::new();
-    if engine.project().root().folder().is_dir() {
-        let mut index = ShelfIndex::open(engine, asked.look)?;
+    if call.project().root().folder().is_dir() {
+        let mut index = ShelfIndex::open(call, asked.look)?;
         let (reader, _) = index.reader()?;
-        let ask = ask(engine, asked);
+        let ask = ask(call, asked);
         for number in reader.newest().map_err(|e| fault(&e))? {
             let Some(card) = reader.card(number).map_err(|e| fault(&e))?.filter(|card| ask.admits(card))
             else {
@@ -151,7 +151,7 @@ pub fn listed(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
     let wanted =
         |kind: &str| asked.conditions.kinds.is_empty() || asked.conditions.kinds.iter().any(|k| k == kind);
     if let Some(tiers) =
-        engine.tiers().ok().filter(|tiers| tiers.are_there() && (wanted("episode") || wanted("fact")))
+        call.tiers().ok().filter(|tiers| tiers.are_there() && (wanted("episode") || wanted("fact")))
     {
         // Tiers that cannot be reached are silent here; `list --tier` says why.
         let newest = tiers.newest(None, None, None, asked.limit.saturating_mul(4)).unwrap_or_default();
@@ -166,15 +166,15 @@ pub fn listed(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
     found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.id.cmp(&other.id)));
     found.truncate(asked.limit);
     let mut found: Vec<Recalled> = found.into_iter().map(|(_, hit)| hit).collect();
-    mark_stale(engine, &mut found);
+    mark_stale(call, &mut found);
     found.iter_mut().for_each(|hit| (hit.score, hit.near) = (0.0, true));
     Ok(found)
 }
 
-fn ask(engine: &Engine, asked: &Asked) -> Ask {
+fn ask(call: &Call, asked: &Asked) -> Ask {
     Ask {
         text: asked.text.clone(),
-        now: engine.project().world().now.as_second(),
+        now: call.project().world().now.as_second(),
         files: asked.files.clone(),
         scopes: Vec::new(),
         limit: asked.limit.saturating_add(SPARE),
@@ -198,17 +198,17 @@ pub fn for_agent(answer: Vec<Recalled>, room: usize) -> Vec<Recalled> {
     order::block(&telling, room, |hit| Level::from(hit.trust)).into_iter().cloned().collect()
 }
 
-fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> {
+fn project(call: &Call, asked: &Asked, look: Look) -> Result<Vec<Recalled>> {
     // A project without a memory folder has nothing to recall, and asking must not make one.
-    if !engine.project().root().folder().is_dir() {
+    if !call.project().root().folder().is_dir() {
         return Ok(Vec::new());
     }
     let glanced = match look {
-        Look::Quick => ShelfIndex::glance(engine).and_then(|mut index| {
-            let found = ranked(engine, asked, look, &mut index).ok()?;
+        Look::Quick => ShelfIndex::glance(call).and_then(|mut index| {
+            let found = ranked(call, asked, look, &mut index).ok()?;
             let counts = index.held_still();
             if index.is_glance() {
-                engine.keep(index);
+                call.keep(index);
             }
             counts.then_some(found)
         }),
@@ -216,27 +216,22 @@ fn project(engine: &Engine, asked: &Asked, look: Look) -> Result<Vec<Recalled>> 
     };
     let found = match glanced {
         Some(found) => found,
-        None => ranked(engine, asked, look, &mut ShelfIndex::open(engine, look)?)?,
+        None => ranked(call, asked, look, &mut ShelfIndex::open(call, look)?)?,
     };
-    let Some(found) = found else { return project(engine, asked, Look::Thorough) };
+    let Some(found) = found else { return project(call, asked, Look::Thorough) };
     let mut found: Vec<Recalled> = found
         .into_iter()
         .filter(|hit| asked.audience.sees_in(&Kind::named(&hit.kind), &scope_of(&hit.scope)))
         .collect();
-    mark_stale(engine, &mut found);
+    mark_stale(call, &mut found);
     Ok(found)
 }
 
 /// What an index says; `None` if a file is no longer what was indexed.
-fn ranked(
-    engine: &Engine,
-    asked: &Asked,
-    look: Look,
-    index: &mut ShelfIndex,
-) -> Result<Option<Vec<Recalled>>> {
+fn ranked(call: &Call, asked: &Asked, look: Look, index: &mut ShelfIndex) -> Result<Option<Vec<Recalled>>> {
     let found = {
         let (reader, model) = index.reader()?;
-        let ask = ask(engine, asked);
+        let ask = ask(call, asked);
         let model = model.map(|model| model as &dyn Embedder);
         let hits = match rank(&reader, model, &ask, &Weights::default()) {
             // An endpoint that does not answer costs the vectors, not the memories.
@@ -252,14 +247,14 @@ fn ranked(
         found
     };
     // A file that was written in place changes nothing about its folder: what is about to be shown is looked at once more.
-    let current = look != Look::Quick || index.are_current(engine, found.iter().take(asked.limit))?;
+    let current = look != Look::Quick || index.are_current(call, found.iter().take(asked.limit))?;
     Ok(current.then_some(found))
 }
 
 /// Looks at the code that hits cite, in the working tree as it is now. Citations that cannot be read cost nobody a memory.
-fn mark_stale(engine: &Engine, found: &mut [Recalled]) {
+fn mark_stale(call: &Call, found: &mut [Recalled]) {
     let ids: Vec<&str> = found.iter().map(|hit| hit.id.as_str()).collect();
-    let Ok(mut cited) = anchors::check_ids(engine, &ids) else { return };
+    let Ok(mut cited) = anchors::check_ids(call, &ids) else { return };
     for hit in found {
         hit.cited = cited.remove(&hit.id);
         if hit.cited.as_ref().is_some_and(|cited| cited.state >= Freshness::Changed) {
@@ -298,10 +293,10 @@ fn recalled(document: Document, score: f64, why: &Explain) -> Recalled {
 }
 
 /// Turns and facts of whoever asks. Tiers that cannot be reached are silent here; `search --tier` says why.
-fn tiers(engine: &Engine, asked: &Asked) -> Result<Vec<Recalled>> {
+fn tiers(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
     let wanted =
         |kind: &str| asked.conditions.kinds.is_empty() || asked.conditions.kinds.iter().any(|k| k == kind);
-    let Ok(tiers) = engine.tiers() else { return Ok(Vec::new()) };
+    let Ok(tiers) = call.tiers() else { return Ok(Vec::new()) };
     if !tiers.are_there() || !(wanted("episode") || wanted("fact")) {
         return Ok(Vec::new());
     }
@@ -326,10 +321,10 @@ fn of_tiers(found: Found, asked: &Asked) -> Option<Recalled> {
 }
 
 /// The memory behind a hit, as its shelf has it now.
-pub fn memory(engine: &Engine, hit: &Recalled) -> Result<Option<Memory>> {
+pub fn memory(call: &Call, hit: &Recalled) -> Result<Option<Memory>> {
     let Some(id) = MemoryId::parse(&hit.id) else { return Ok(None) };
     if id.kind().shelf() == ShelfName::Tiers {
-        return engine.tiers()?.get(&id);
+        return call.tiers()?.get(&id);
     }
-    engine.shelf_of(&id)?.get(&id)
+    call.shelf_of(&id)?.get(&id)
 }

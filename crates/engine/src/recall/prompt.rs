@@ -6,8 +6,8 @@
 
 use super::ledger::Given;
 use super::title_tags::{self, Hit};
+use crate::call::Call;
 use crate::capture::{files_named, scope_of};
-use crate::engine::Engine;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::notes::Session;
@@ -77,9 +77,9 @@ impl Called {
 }
 
 /// What a prompt calls for. `agent` is whose scope of the vault is seen beside what is shared, `vault_max` the budget of its block.
-pub fn for_prompt(engine: &Engine, prompt: &str, agent: Option<&str>, vault_max: usize) -> Result<Called> {
-    let records = title_tags::recall(engine, prompt)?;
-    let retrieval = &engine.settings().retrieval;
+pub fn for_prompt(call: &Call, prompt: &str, agent: Option<&str>, vault_max: usize) -> Result<Called> {
+    let records = title_tags::recall(call, prompt)?;
+    let retrieval = &call.settings().retrieval;
     let too_short = prompt.trim().chars().nth(PROMPT_MIN - 1).is_none();
     if !retrieval.enabled || retrieval.max_inject == 0 || too_short {
         return Ok(Called { records, ..Called::default() });
@@ -88,16 +88,16 @@ pub fn for_prompt(engine: &Engine, prompt: &str, agent: Option<&str>, vault_max:
     let question = text::cut(prompt, QUESTION_MAX);
     Ok(Called {
         records,
-        notes: fresh(engine, notes(engine, question, most)?),
-        lessons: fresh(engine, lessons(engine, question, most)?),
-        vault: vault(engine, question, agent, vault_max)?,
+        notes: fresh(call, notes(call, question, most)?),
+        lessons: fresh(call, lessons(call, question, most)?),
+        vault: vault(call, question, agent, vault_max)?,
     })
 }
 
 /// Those whose cited code is not gone; what cites changed code last.
-fn fresh(engine: &Engine, mut found: Vec<Beside>) -> Vec<Beside> {
+fn fresh(call: &Call, mut found: Vec<Beside>) -> Vec<Beside> {
     let ids: Vec<&str> = found.iter().map(|beside| beside.memory.id.as_str()).collect();
-    let Some(mut cited) = anchors::check_ids(engine, &ids).ok().filter(|cited| !cited.is_empty()) else {
+    let Some(mut cited) = anchors::check_ids(call, &ids).ok().filter(|cited| !cited.is_empty()) else {
         return found;
     };
     for beside in &mut found {
@@ -110,9 +110,9 @@ fn fresh(engine: &Engine, mut found: Vec<Beside>) -> Vec<Beside> {
 }
 
 /// Notes on a file the prompt names, on an area it speaks of, then those it shares words with; newest first each.
-fn notes(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> {
-    let notes = engine.notes();
-    if !engine.project().root().folder().join("notes").is_dir() {
+fn notes(call: &Call, question: &str, most: usize) -> Result<Vec<Beside>> {
+    let notes = call.notes();
+    if !call.project().root().folder().join("notes").is_dir() {
         return Ok(Vec::new());
     }
     let area = match scope_of(question) {
@@ -137,7 +137,7 @@ fn notes(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> {
                 format!("shares {}", shared.join(", "))
             }
         };
-        if super::search::is_cut_today(engine, &memory) {
+        if super::search::is_cut_today(call, &memory) {
             continue;
         }
         found.push(Beside { memory, why, cited: None });
@@ -148,8 +148,8 @@ fn notes(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> {
     Ok(found)
 }
 
-fn lessons(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> {
-    let topics = engine.topics();
+fn lessons(call: &Call, question: &str, most: usize) -> Result<Vec<Beside>> {
+    let topics = call.topics();
     if !topics.base().is_dir() {
         return Ok(Vec::new());
     }
@@ -173,14 +173,14 @@ fn lessons(engine: &Engine, question: &str, most: usize) -> Result<Vec<Beside>> 
             shared.dedup();
             Beside { why: format!("shares {}", shared.join(", ")), memory: hit.memory, cited: None }
         })
-        .filter(|beside| engine.screen().would_refuse(&beside.memory.body, Row::Topics).is_none())
+        .filter(|beside| call.screen().would_refuse(&beside.memory.body, Row::Topics).is_none())
         .collect())
 }
 
-fn vault(engine: &Engine, question: &str, agent: Option<&str>, max: usize) -> Result<String> {
-    let vault = engine.vault();
-    if !engine.settings().vault.enabled || !vault.path().is_file() {
+fn vault(call: &Call, question: &str, agent: Option<&str>, max: usize) -> Result<String> {
+    let vault = call.vault();
+    if !call.settings().vault.enabled || !vault.path().is_file() {
         return Ok(String::new());
     }
-    vault.context(&vault.reader(agent), Some(question), engine.settings().vault.max_items, Some(max))
+    vault.context(&vault.reader(agent), Some(question), call.settings().vault.max_items, Some(max))
 }

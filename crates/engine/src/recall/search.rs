@@ -3,7 +3,7 @@
 //! Comes in: words, a kind, how many of each, who asks. Goes out: groups in the order kinds are recalled, each best first, with why
 //! every hit is there. Never here: ranking one shelf against another (that is recall's), or a text the gate would refuse.
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::policy::{Act, Row};
 use crate::gate::scan::Class;
 use crate::shelf::tiers::Tier;
@@ -61,7 +61,7 @@ pub struct Group {
 }
 
 /// The memories that fit a question.
-pub fn search(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Group>> {
+pub fn search(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Group>> {
     if question.trim().is_empty() {
         return Err(Fault::new(Code::Usage, "there is nothing to search for")
             .hint("give some words: `heirloom search \"queue worker\"`"));
@@ -70,11 +70,11 @@ pub fn search(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Gr
     let mut found = Vec::new();
     for name in ShelfName::ALL.into_iter().filter(|name| shelf.is_none_or(|only| only == *name)) {
         found.extend(match name {
-            ShelfName::Records => records(engine, question, wanted)?,
-            ShelfName::Topics => lessons(engine, question, wanted)?,
-            ShelfName::Notes => notes(engine, question, wanted)?,
-            ShelfName::Vault => vault(engine, question, wanted)?,
-            ShelfName::Tiers => tiers(engine, question, wanted)?,
+            ShelfName::Records => records(call, question, wanted)?,
+            ShelfName::Topics => lessons(call, question, wanted)?,
+            ShelfName::Notes => notes(call, question, wanted)?,
+            ShelfName::Vault => vault(call, question, wanted)?,
+            ShelfName::Tiers => tiers(call, question, wanted)?,
         });
     }
     found.retain(|hit| wanted.audience.sees(&hit.memory));
@@ -100,8 +100,8 @@ fn reasons(parts: Vec<(String, f64)>) -> Vec<Reason> {
     parts.into_iter().map(|(what, points)| Reason { what, points }).collect()
 }
 
-fn records(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
-    let hits = engine.records().search(question, wanted.include_retired)?;
+fn records(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
+    let hits = call.records().search(question, wanted.include_retired)?;
     let found = |hit: crate::shelf::records::Hit| Found {
         memory: hit.memory,
         score: Some(hit.score),
@@ -110,8 +110,8 @@ fn records(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found
     Ok(hits.into_iter().map(found).collect())
 }
 
-fn lessons(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
-    let topics = engine.topics();
+fn lessons(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
+    let topics = call.topics();
     let hits = match wanted.include_retired {
         true => topics.search_all(question, usize::MAX)?,
         false => topics.search(question, usize::MAX)?,
@@ -124,26 +124,26 @@ fn lessons(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found
     Ok(hits.into_iter().map(found).collect())
 }
 
-fn notes(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
-    let notes = engine.notes();
+fn notes(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
+    let notes = call.notes();
     let mut hits = match wanted.include_retired {
         true => notes.search_all(question, usize::MAX)?,
         false => notes.search(question, usize::MAX)?,
     };
-    hits.retain(|memory| !is_cut_today(engine, memory));
+    hits.retain(|memory| !is_cut_today(call, memory));
     Ok(hits.into_iter().map(|memory| Found { memory, score: None, why: Vec::new() }).collect())
 }
 
 /// Whether a note reached its file without the gate and holds what the gate would cut out.
-pub(super) fn is_cut_today(engine: &Engine, memory: &Memory) -> bool {
-    let verdict = engine.screen().verdict(&memory.body, Row::Notes, Channel::Repository.trust());
+pub(super) fn is_cut_today(call: &Call, memory: &Memory) -> bool {
+    let verdict = call.screen().verdict(&memory.body, Row::Notes, Channel::Repository.trust());
     let cut = |class: Class, act: Act| matches!(class, Class::Secret | Class::Identity) && act >= Act::Redact;
     verdict.findings.iter().any(|(finding, act)| cut(finding.class, *act))
 }
 
 /// Turns and facts of whoever asks. A database that cannot be reached is silent here, unless it was what was asked for.
-fn tiers(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
-    let Ok(tiers) = engine.tiers() else { return Ok(Vec::new()) };
+fn tiers(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
+    let Ok(tiers) = call.tiers() else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for tier in Tier::STORED {
         match tiers.search(question, Some(tier), wanted.per_kind) {
@@ -159,18 +159,18 @@ fn tiers(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>>
     Ok(found)
 }
 
-fn vault(engine: &Engine, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
-    if !engine.settings().vault.enabled {
+fn vault(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
+    if !call.settings().vault.enabled {
         return Ok(Vec::new());
     }
     let status = if wanted.include_retired { None } else { Some(Status::Active) };
     let asked = Question::new(question);
-    let mut hits: Vec<(f64, Memory)> = engine
+    let mut hits: Vec<(f64, Memory)> = call
         .vault()
         .list(&Listing { status, kind: None })?
         .into_iter()
         .filter_map(|memory| Some((asked.score(&memory.body)?, memory)))
-        .filter(|(_, memory)| engine.screen().would_refuse(&memory.body, Row::Vault).is_none())
+        .filter(|(_, memory)| call.screen().would_refuse(&memory.body, Row::Vault).is_none())
         .collect();
     // A stable sort keeps the file's order among equals.
     hits.sort_by(|(a, _), (b, _)| b.total_cmp(a));

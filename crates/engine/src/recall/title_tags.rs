@@ -7,7 +7,7 @@
 use super::prompt::PROMPT_MIN;
 use super::sift::sift;
 use super::words::{Place, Words};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::provenance;
@@ -134,30 +134,30 @@ fn description_points(words: &BTreeSet<String>, description: &str) -> u32 {
 }
 
 /// The entries a prompt calls for.
-pub fn recall(engine: &Engine, prompt: &str) -> Result<Vec<Hit>> {
-    let settings = engine.settings();
+pub fn recall(call: &Call, prompt: &str) -> Result<Vec<Hit>> {
+    let settings = call.settings();
     let max = settings.retrieval.max_inject;
     if !settings.retrieval.enabled || max == 0 || prompt.trim().chars().count() < PROMPT_MIN {
         return Ok(Vec::new());
     }
     let words = text::tokens(prompt);
-    let records = engine.records();
+    let records = call.records();
     let Some(index) = (if words.is_empty() { None } else { records.index_or_rebuild()? }) else {
         return Ok(Vec::new());
     };
-    let forgotten = provenance::forgotten(engine.project().root())?;
-    rank(engine, &words, &index, &forgotten, max)
+    let forgotten = provenance::forgotten(call.project().root())?;
+    rank(call, &words, &index, &forgotten, max)
 }
 
 fn rank(
-    engine: &Engine,
+    call: &Call,
     words: &BTreeSet<String>,
     index: &IndexSource,
     forgotten: &HashSet<String>,
     max: usize,
 ) -> Result<Vec<Hit>> {
     let categories: Vec<Category> =
-        engine.settings().categories.iter().map(|category| Category::of(category, words)).collect();
+        call.settings().categories.iter().map(|category| Category::of(category, words)).collect();
     let points_of = |label: &str| {
         let known = categories.iter().find(|category| category.label == label);
         match known {
@@ -193,7 +193,7 @@ fn rank(
         .filter_map(|mut hit| {
             let id = id_of(&hit);
             let id = forgotten.contains(&id).then_some(&id);
-            still_counts(engine, &mut hit, id, &mut folders).then_some(hit)
+            still_counts(call, &mut hit, id, &mut folders).then_some(hit)
         })
         .collect();
     // A second look takes away or adds a point, so none of the others can come before these.
@@ -202,21 +202,21 @@ fn rank(
     // What is about to be shown is checked like a file: a line may have been put into the index by hand.
     let allowed = |hit: &Hit| {
         let shown = format!("{} {}", hit.title, hit.tags.join(" "));
-        engine.screen().would_refuse(&shown, Row::Records).is_none()
+        call.screen().would_refuse(&shown, Row::Records).is_none()
     };
     // Code is looked at for as many as could be shown: what cites something gone makes room for another.
     let mut shown: Vec<Hit> = best.into_iter().chain(rest).filter(allowed).take(max + SPARE).collect();
-    mark_stale(engine, &mut shown);
+    mark_stale(call, &mut shown);
     shown.truncate(max);
     Ok(shown)
 }
 
 /// Takes out what cites code that is gone, and puts what cites changed code behind the rest.
-fn mark_stale(engine: &Engine, hits: &mut Vec<Hit>) {
+fn mark_stale(call: &Call, hits: &mut Vec<Hit>) {
     let ids: Vec<String> = hits.iter().map(id_of).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     // Citations that cannot be read cost nobody a memory.
-    let Ok(cited) = anchors::check_ids(engine, &ids) else { return };
+    let Ok(cited) = anchors::check_ids(call, &ids) else { return };
     if cited.is_empty() {
         return;
     }
@@ -279,10 +279,10 @@ fn id_of(hit: &Hit) -> String {
 
 /// The second look: a retired record does not count, a recent one counts more, a file that cannot be read changes nothing. What was
 /// forgotten and came back, perhaps with a merge, counts only if it was written or accepted here since.
-fn still_counts(engine: &Engine, hit: &mut Hit, forgotten: Option<&String>, folders: &mut Folders) -> bool {
-    let project = engine.project();
-    let Some(bytes) = folders.read(engine, &project.folder().join(&hit.path)) else { return true };
-    if forgotten.is_some_and(|id| provenance::came_back(engine, id, &hash::sha256(&bytes))) {
+fn still_counts(call: &Call, hit: &mut Hit, forgotten: Option<&String>, folders: &mut Folders) -> bool {
+    let project = call.project();
+    let Some(bytes) = folders.read(call, &project.folder().join(&hit.path)) else { return true };
+    if forgotten.is_some_and(|id| provenance::came_back(call, id, &hash::sha256(&bytes))) {
         return false;
     }
     let Some(glance) = Glance::of(&bytes) else { return true };
@@ -303,8 +303,8 @@ struct Folders {
 
 impl Folders {
     /// The bytes of a record that an index names; `None` if it is not below the memory folder or cannot be read.
-    fn read(&mut self, engine: &Engine, path: &Path) -> Option<Vec<u8>> {
-        let root = engine.project().root();
+    fn read(&mut self, call: &Call, path: &Path) -> Option<Vec<u8>> {
+        let root = call.project().root();
         let (folder, name) = (path.parent()?, path.file_name()?);
         if self.last.as_ref().is_none_or(|(known, _)| known != folder) {
             let real = std::fs::canonicalize(folder).ok()?;

@@ -9,38 +9,38 @@ use std::path::Path;
 
 const PROMPT: &str = "which database holds the orders?";
 
-fn engine(folder: &Path) -> Engine {
+fn call(folder: &Path) -> Call {
     with_settings(folder, Settings::standard())
 }
 
-fn with_settings(folder: &Path, settings: Settings) -> Engine {
+fn with_settings(folder: &Path, settings: Settings) -> Call {
     let world = World {
         now: jiff::Timestamp::UNIX_EPOCH,
         data: folder.join("data"),
         nonce: "0".repeat(32),
         user: "someone".into(),
     };
-    Engine::new(Project::new(folder, &folder.join("memory"), world), settings)
+    Call::new(Project::new(folder, &folder.join("memory"), world), settings)
 }
 
 fn save(folder: &Path) -> MemoryId {
-    let engine = engine(folder);
-    let category = engine.settings().category("decision").unwrap();
+    let call = call(folder);
+    let category = call.settings().category("decision").unwrap();
     let given = Given {
         sentence: "Use one database for orders because it is simple".into(),
         tags: vec!["database".into()],
         ..Given::default()
     };
-    let document = compose(category, &given, &time::format(engine.project().world().now)).unwrap();
+    let document = compose(category, &given, &time::format(call.project().world().now)).unwrap();
     let name = document.text("id").unwrap().to_owned();
-    let target = engine.records().target(&format!("memory/decisions/{name}.json"), folder).unwrap();
+    let target = call.records().target(&format!("memory/decisions/{name}.json"), folder).unwrap();
     let entry = Entry::through(Channel::Person);
-    engine.records().create(&target, category, document, entry, &mut Said::default()).unwrap();
+    call.records().create(&target, category, document, entry, &mut Said::default()).unwrap();
     MemoryId::new(&category.kind, &name)
 }
 
 fn forget(folder: &Path, id: &MemoryId) {
-    engine(folder).records().forget(id, Entry::through(Channel::Person)).unwrap();
+    call(folder).records().forget(id, Entry::through(Channel::Person)).unwrap();
 }
 
 #[test]
@@ -50,18 +50,18 @@ fn a_forgotten_record_that_a_merge_brings_back_is_not_recalled_until_a_person_ac
     let id = save(folder);
     let path = folder.join(format!("memory/decisions/{}.json", id.name()));
     let bytes = std::fs::read(&path).unwrap();
-    assert_eq!(recall(&engine(folder), PROMPT).unwrap().len(), 1);
+    assert_eq!(recall(&call(folder), PROMPT).unwrap().len(), 1);
 
     forget(folder, &id);
     std::fs::write(&path, &bytes).unwrap();
     std::fs::remove_file(folder.join("memory/index.md")).unwrap();
-    assert_eq!(recall(&engine(folder), PROMPT).unwrap(), []);
-    let problems = engine(folder).records().verify().unwrap();
+    assert_eq!(recall(&call(folder), PROMPT).unwrap(), []);
+    let problems = call(folder).records().verify().unwrap();
     assert!(problems.iter().any(|problem| problem.message.contains("was forgotten")), "{problems:?}");
 
-    let memory = engine(folder).records().get(&id).unwrap().unwrap();
-    crate::review::accept(&engine(folder), &memory).unwrap();
-    assert_eq!(recall(&engine(folder), PROMPT).unwrap().len(), 1);
+    let memory = call(folder).records().get(&id).unwrap().unwrap();
+    crate::review::accept(&call(folder), &memory).unwrap();
+    assert_eq!(recall(&call(folder), PROMPT).unwrap().len(), 1);
 }
 
 #[test]
@@ -70,8 +70,8 @@ fn a_record_made_anew_under_a_forgotten_name_is_recalled() {
     let id = save(folder.path());
     forget(folder.path(), &id);
     assert_eq!(save(folder.path()), id);
-    assert_eq!(recall(&engine(folder.path()), PROMPT).unwrap().len(), 1);
-    assert_eq!(engine(folder.path()).records().verify().unwrap(), []);
+    assert_eq!(recall(&call(folder.path()), PROMPT).unwrap().len(), 1);
+    assert_eq!(call(folder.path()).records().verify().unwrap(), []);
 }
 
 /// The rules as they are told, one after the other and without any shortcut.
@@ -99,8 +99,8 @@ mod told {
         why
     }
 
-    pub(super) fn rank(engine: &Engine, words: &BTreeSet<String>, index: &[u8], max: usize) -> Vec<Hit> {
-        let categories = &engine.settings().categories;
+    pub(super) fn rank(call: &Call, words: &BTreeSet<String>, index: &[u8], max: usize) -> Vec<Hit> {
+        let categories = &call.settings().categories;
         let text = String::from_utf8_lossy(index);
         let mut hits = Vec::new();
         for line in text.lines() {
@@ -123,7 +123,7 @@ mod told {
         let mut place = 0;
         hits.retain_mut(|hit| {
             place += 1;
-            place > DEEP || still_counts(engine, hit, None, &mut Folders::default())
+            place > DEEP || still_counts(call, hit, None, &mut Folders::default())
         });
         sort(&mut hits);
         hits.truncate(max);
@@ -179,7 +179,7 @@ proptest! {
             settings.categories[0].description = Some("Data that decides".into());
             settings.categories[1].enabled = false;
         }
-        let engine = with_settings(folder.path(), settings);
+        let call = with_settings(folder.path(), settings);
         std::fs::create_dir_all(folder.path().join("memory/decisions")).unwrap();
         std::fs::write(folder.path().join("memory/decisions/a.json"), "{\"record_status\": \"retired\"}").unwrap();
         std::fs::write(folder.path().join("memory/decisions/b.json"), "{\"updated_at\": \"1970-01-01T00:00:00Z\"}").unwrap();
@@ -188,8 +188,8 @@ proptest! {
         let prompt = format!("{prompt} {}", many.join(" "));
         let words = text::tokens(&prompt);
         let source = IndexSource::Bytes(index.clone());
-        let quick = rank(&engine, &words, &source, &HashSet::new(), max).unwrap();
-        prop_assert_eq!(quick, told::rank(&engine, &words, &index, max));
+        let quick = rank(&call, &words, &source, &HashSet::new(), max).unwrap();
+        prop_assert_eq!(quick, told::rank(&call, &words, &index, max));
     }
 
     #[test]
@@ -213,10 +213,10 @@ fn a_stretch_of_the_index_ends_at_a_line() {
         })
         .collect();
     let words = text::tokens("postgres t1234");
-    let engine = engine(folder.path());
+    let call = call(folder.path());
     let index = lines.join("\n").into_bytes();
     let source = IndexSource::Bytes(index.clone());
-    let quick = rank(&engine, &words, &source, &HashSet::new(), 50).unwrap();
+    let quick = rank(&call, &words, &source, &HashSet::new(), 50).unwrap();
     assert_eq!(quick.len(), 43);
-    assert_eq!(quick, told::rank(&engine, &words, &index, 50));
+    assert_eq!(quick, told::rank(&call, &words, &index, 50));
 }

@@ -4,7 +4,7 @@
 
 use super::provenance::{self, Line};
 use super::{Change, Shelf};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::files::{Lock, Root};
 use heirloom_core::{MemoryId, fault::Result};
 use serde::Serialize;
@@ -60,21 +60,21 @@ pub fn of(root: &Root, id: &str) -> Result<Links> {
 }
 
 /// Notes that a memory was distilled from another one. `hash` is that of the new memory; empty while it waits.
-pub fn distilled(engine: &Engine, lock: &Lock, new: &str, hash: &str, from: &MemoryId) -> Result<()> {
+pub fn distilled(call: &Call, lock: &Lock, new: &str, hash: &str, from: &MemoryId) -> Result<()> {
     let line = Line {
         id: new.to_owned(),
         hash: hash.to_owned(),
-        at: heirloom_core::time::format(engine.project().world().now),
+        at: heirloom_core::time::format(call.project().world().now),
         did: DISTILLED.to_owned(),
         more: Map::from_iter([("from".to_owned(), json!(from))]),
     };
-    provenance::append(engine.project().root(), lock, &[line])
+    provenance::append(call.project().root(), lock, &[line])
 }
 
 /// How a memory came to be what it is, its links included, oldest first.
-pub fn history(engine: &Engine, shelf: &dyn Shelf, id: &MemoryId) -> Result<Vec<Change>> {
+pub fn history(call: &Call, shelf: &dyn Shelf, id: &MemoryId) -> Result<Vec<Change>> {
     let mut changes = shelf.history(id)?;
-    let links = of(engine.project().root(), id.as_str())?;
+    let links = of(call.project().root(), id.as_str())?;
     let change = |link: Link, what: &str| Change {
         at: link.at,
         summary: format!("{what} {}", link.id),

@@ -4,7 +4,6 @@
 //! every shelf. Never here: deciding what may be stored (the gate), ranking (recall), or printing.
 
 pub mod anchors;
-mod audience;
 pub mod links;
 mod merge;
 pub mod notes;
@@ -14,7 +13,7 @@ pub mod tiers;
 pub mod topics;
 pub mod vault;
 
-pub use audience::Audience;
+pub use heirloom_core::Audience;
 pub use merge::merge;
 
 use crate::gate::Entry;

@@ -4,7 +4,7 @@
 //! an id, oldest first. The file merges by union, so lines may repeat and come in any order; readers sort by time. Never here:
 //! a memory's text. Whoever writes a reason has it redacted first.
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::files::{self, Lock, Mode, Root};
 use crate::gate::trust::Standing;
 use heirloom_core::{fault::Result, json};
@@ -134,8 +134,8 @@ pub fn forgotten(root: &Root) -> Result<HashSet<String>> {
 
 /// Whether a text under a forgotten id came from elsewhere. `forget` drops the id from the trust book, so whatever has an entry was
 /// written or accepted here afterwards, on purpose.
-pub fn came_back(engine: &Engine, id: &str, hash: &str) -> bool {
-    engine.standing(id, hash).map_or(true, |standing| standing == Standing::STRANGER)
+pub fn came_back(call: &Call, id: &str, hash: &str) -> bool {
+    call.standing(id, hash).map_or(true, |standing| standing == Standing::STRANGER)
 }
 
 /// Takes every line about an id out and leaves one that says only that it was forgotten.

@@ -7,8 +7,8 @@
 use super::import::Imported;
 use super::markdown::{front_matter, points, sections};
 use super::sort::{MAX_FILE, Source};
+use crate::call::Call;
 use crate::capture::triage::kinds_heard;
-use crate::engine::Engine;
 use crate::files;
 use crate::gate::Entry;
 use crate::shelf::notes::{Given as NoteGiven, Moment, NoteDraft};
@@ -28,7 +28,7 @@ const POINT_MIN: usize = 12;
 
 /// Takes the points of an instruction file that say what holds.
 pub(super) fn instructions(
-    engine: &Engine,
+    call: &Call,
     source: &Source,
     entry: Entry,
     report: &mut Imported,
@@ -41,7 +41,7 @@ pub(super) fn instructions(
     for point in points(&text) {
         match kind_of(&point) {
             Some(kind) => record(
-                engine,
+                call,
                 source,
                 kind,
                 Given { sentence: point, ..Given::default() },
@@ -71,7 +71,7 @@ fn kind_of(point: &str) -> Option<&'static str> {
 
 /// Takes a file of an agent's own memory.
 pub(super) fn memory(
-    engine: &Engine,
+    call: &Call,
     source: &Source,
     entry: Entry,
     report: &mut Imported,
@@ -86,7 +86,7 @@ pub(super) fn memory(
         fields.iter().find(|(key, value)| *key == name && !value.is_empty()).map(|(_, value)| *value)
     };
     let at = field("modified").and_then(time::parse).unwrap_or_else(|| touched(source));
-    let known = bodies(engine)?;
+    let known = bodies(call)?;
     match field("type") {
         Some("user") => {
             report.at(ShelfName::Records).left_out += 1;
@@ -100,7 +100,7 @@ pub(super) fn memory(
             let title = field("description").or_else(|| field("name")).map(str::to_owned);
             let sentence = body.trim().to_owned();
             record(
-                engine,
+                call,
                 source,
                 "preference",
                 Given { sentence, title, ..Given::default() },
@@ -110,7 +110,7 @@ pub(super) fn memory(
             )
         }
         Some(_) => note(
-            engine,
+            call,
             source,
             field("description").unwrap_or_default(),
             body.trim(),
@@ -122,7 +122,7 @@ pub(super) fn memory(
         ),
         None => {
             for section in sections(body).iter().filter(|section| is_of_here(section.text, source)) {
-                note(engine, source, section.title, section.text, at, &known, entry, report, origins)?;
+                note(call, source, section.title, section.text, at, &known, entry, report, origins)?;
             }
             Ok(())
         }
@@ -148,7 +148,7 @@ fn read(source: &Source) -> Result<String> {
 }
 
 fn record(
-    engine: &Engine,
+    call: &Call,
     source: &Source,
     kind: &str,
     given: Given,
@@ -156,26 +156,25 @@ fn record(
     report: &mut Imported,
     origins: &mut Vec<(String, String)>,
 ) -> Result<()> {
-    let Some(category) = engine.settings().category(kind).filter(|category| category.enabled) else {
+    let Some(category) = call.settings().category(kind).filter(|category| category.enabled) else {
         report.at(ShelfName::Records).left_out += 1;
         return Ok(());
     };
-    let records = engine.records();
-    let outcome =
-        compose(category, &given, &time::format(engine.project().world().now)).and_then(|document| {
-            let name = name_for(document.text("title").unwrap_or_default());
-            let id = MemoryId::new(&category.kind, &name);
-            // Whatever became of it since, in whatever status: it has been here.
-            if records.document(&id)?.is_some()
-                || crate::shelf::provenance::forgotten(engine.project().root())?.contains(id.as_str())
-            {
-                return Ok(None);
-            }
-            let place = engine.project().shown(&records.folder(category).join(format!("{name}.json")));
-            let target = records.target(&place, engine.project().folder())?;
-            records.create(&target, category, document, entry, &mut Said::default())?;
-            Ok(Some(id.to_string()))
-        });
+    let records = call.records();
+    let outcome = compose(category, &given, &time::format(call.project().world().now)).and_then(|document| {
+        let name = name_for(document.text("title").unwrap_or_default());
+        let id = MemoryId::new(&category.kind, &name);
+        // Whatever became of it since, in whatever status: it has been here.
+        if records.document(&id)?.is_some()
+            || crate::shelf::provenance::forgotten(call.project().root())?.contains(id.as_str())
+        {
+            return Ok(None);
+        }
+        let place = call.project().shown(&records.folder(category).join(format!("{name}.json")));
+        let target = records.target(&place, call.project().folder())?;
+        records.create(&target, category, document, entry, &mut Said::default())?;
+        Ok(Some(id.to_string()))
+    });
     match outcome {
         Ok(None) => report.at(ShelfName::Records).known += 1,
         Ok(Some(id)) => {
@@ -183,7 +182,7 @@ fn record(
             report.at(ShelfName::Records).new.push(id);
         }
         Err(fault) => {
-            let point = engine.screen().redacted(&text::one_line(&given.sentence));
+            let point = call.screen().redacted(&text::one_line(&given.sentence));
             let from = format!("{}: {}", source.shown, text::cut(&point, 60));
             report.refuse(ShelfName::Records, from, fault)?;
         }
@@ -193,7 +192,7 @@ fn record(
 
 #[allow(clippy::too_many_arguments, reason = "a note's parts and where they are reported")]
 fn note(
-    engine: &Engine,
+    call: &Call,
     source: &Source,
     subject: &str,
     body: &str,
@@ -203,7 +202,7 @@ fn note(
     report: &mut Imported,
     origins: &mut Vec<(String, String)>,
 ) -> Result<()> {
-    let rules = &engine.settings().notes;
+    let rules = &call.settings().notes;
     let mut draft = NoteDraft::of(body, Moment::of(at), rules.max_keywords);
     let subject = text::one_line(subject);
     if !subject.is_empty() && draft.check().is_ok() {
@@ -218,11 +217,11 @@ fn note(
         report.at(ShelfName::Notes).left_out += 1;
         return Ok(());
     }
-    if known.contains(engine.screen().redacted(body).trim()) {
+    if known.contains(call.screen().redacted(body).trim()) {
         report.at(ShelfName::Notes).known += 1;
         return Ok(());
     }
-    match engine.notes().create(draft, entry) {
+    match call.notes().create(draft, entry) {
         Ok(kept) if kept.done.status == "created" => {
             let id = kept.done.id.to_string();
             origins.push((id.clone(), source.shown.clone()));
@@ -237,8 +236,8 @@ fn note(
 }
 
 /// The texts of all notes, in whatever status: agents write their files anew, and what is in them is no newer for that.
-fn bodies(engine: &Engine) -> Result<HashSet<String>> {
-    let all = engine.notes().list(&Listing::everything())?;
+fn bodies(call: &Call) -> Result<HashSet<String>> {
+    let all = call.notes().list(&Listing::everything())?;
     Ok(all.into_iter().map(|memory| memory.body.trim().to_owned()).collect())
 }
 

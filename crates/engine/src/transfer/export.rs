@@ -3,20 +3,20 @@
 //! Comes in: a shelf. Goes out: names and bytes, in the shelf's own format, or the same written below an empty folder. Never here: a
 //! file overwritten, or text that is not on the shelf.
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::files::{self, Mode};
 use crate::shelf::notes::Native;
 use heirloom_core::{Code, Fault, ShelfName, Status, fault::Result};
 use std::path::{Component, Path};
 
 /// The files of a shelf; `retired` also takes along what is out of use, and a vault's earlier versions.
-pub fn export(engine: &Engine, shelf: ShelfName, retired: bool) -> Result<Vec<Native>> {
+pub fn export(call: &Call, shelf: ShelfName, retired: bool) -> Result<Vec<Native>> {
     match shelf {
-        ShelfName::Records => Ok(records(engine, retired)),
-        ShelfName::Topics => engine.topics().export(),
-        ShelfName::Notes => engine.notes().export(retired),
+        ShelfName::Records => Ok(records(call, retired)),
+        ShelfName::Topics => call.topics().export(),
+        ShelfName::Notes => call.notes().export(retired),
         ShelfName::Vault => {
-            let bytes = engine.vault().export(retired)?;
+            let bytes = call.vault().export(retired)?;
             Ok(vec![Native { name: "vault.jsonl".to_owned(), bytes }])
         }
         ShelfName::Tiers => Err(Fault::new(Code::Usage, "there is no export of `tiers` here")
@@ -24,10 +24,10 @@ pub fn export(engine: &Engine, shelf: ShelfName, retired: bool) -> Result<Vec<Na
     }
 }
 
-fn records(engine: &Engine, retired: bool) -> Vec<Native> {
+fn records(call: &Call, retired: bool) -> Vec<Native> {
     let wanted = |status: Option<Status>| retired || status != Some(Status::Retired);
-    let root = engine.project().root().folder();
-    let found = engine.records().scan().found.into_iter().filter(|found| wanted(found.status()));
+    let root = call.project().root().folder();
+    let found = call.records().scan().found.into_iter().filter(|found| wanted(found.status()));
     found
         .map(|found| {
             let inner = found.path.strip_prefix(root).unwrap_or(&found.path);

@@ -5,8 +5,8 @@
 
 use super::agent_memory;
 use super::sort::{MAX_FILE, Sort, Source};
+use crate::call::Call;
 use crate::capture::{self, transcript};
-use crate::engine::Engine;
 use crate::files;
 use crate::gate::Entry;
 use crate::shelf::provenance::{self, Line};
@@ -94,9 +94,9 @@ impl Imported {
 }
 
 /// Brings files to their shelves.
-pub fn import(engine: &Engine, sources: &[Source], entry: Entry) -> Result<Imported> {
+pub fn import(call: &Call, sources: &[Source], entry: Entry) -> Result<Imported> {
     let mut report = Imported { files: sources.len(), ..Imported::default() };
-    let forgotten = provenance::forgotten(engine.project().root())?;
+    let forgotten = provenance::forgotten(call.project().root())?;
     let mut origins: Vec<(String, String)> = Vec::new();
     let mut notes = Vec::new();
     for source in sources {
@@ -105,20 +105,18 @@ pub fn import(engine: &Engine, sources: &[Source], entry: Entry) -> Result<Impor
                 Ok(text) => notes.push((source.shown.clone(), text)),
                 Err(fault) => report.refuse(ShelfName::Notes, source.shown.clone(), fault)?,
             },
-            Sort::Record => record(engine, source, entry, &forgotten, &mut report, &mut origins)?,
-            Sort::TopicFile => lessons(engine, source, entry, &mut report, &mut origins)?,
-            Sort::Vault => vault(engine, source, entry, &mut report, &mut origins)?,
-            Sort::Transcript => talk(engine, source, &mut report, &mut origins)?,
-            Sort::Instructions => {
-                agent_memory::instructions(engine, source, entry, &mut report, &mut origins)?
-            }
-            Sort::AgentMemory => agent_memory::memory(engine, source, entry, &mut report, &mut origins)?,
+            Sort::Record => record(call, source, entry, &forgotten, &mut report, &mut origins)?,
+            Sort::TopicFile => lessons(call, source, entry, &mut report, &mut origins)?,
+            Sort::Vault => vault(call, source, entry, &mut report, &mut origins)?,
+            Sort::Transcript => talk(call, source, &mut report, &mut origins)?,
+            Sort::Instructions => agent_memory::instructions(call, source, entry, &mut report, &mut origins)?,
+            Sort::AgentMemory => agent_memory::memory(call, source, entry, &mut report, &mut origins)?,
             Sort::Derived => {}
             Sort::Unknown => report.not_recognised.push(source.shown.clone()),
         }
     }
     if !notes.is_empty() {
-        for brought in engine.notes().import(notes, entry)? {
+        for brought in call.notes().import(notes, entry)? {
             match brought.kept {
                 Ok(kept) if kept.done.status == "created" => {
                     report.at(ShelfName::Notes).new.push(kept.done.id.to_string());
@@ -130,24 +128,24 @@ pub fn import(engine: &Engine, sources: &[Source], entry: Entry) -> Result<Impor
             }
         }
     }
-    note_origins(engine, &origins)?;
+    note_origins(call, &origins)?;
     report.shelves.sort_by_key(|shelf| shelf.shelf);
     Ok(report)
 }
 
 /// Says beside the shelves where each new memory came from.
-fn note_origins(engine: &Engine, origins: &[(String, String)]) -> Result<()> {
+fn note_origins(call: &Call, origins: &[(String, String)]) -> Result<()> {
     if origins.is_empty() {
         return Ok(());
     }
-    let at = time::format(engine.project().world().now);
+    let at = time::format(call.project().world().now);
     let mut lines = Vec::with_capacity(origins.len());
     for (id, from) in origins {
         let hash = match MemoryId::parse(id) {
-            Some(id) => engine.shelf_of(&id)?.get(&id)?.map(|memory| memory.content_hash),
+            Some(id) => call.shelf_of(&id)?.get(&id)?.map(|memory| memory.content_hash),
             None => None,
         };
-        let from = json!(engine.screen().redacted(from));
+        let from = json!(call.screen().redacted(from));
         lines.push(Line {
             id: id.clone(),
             hash: hash.unwrap_or_default(),
@@ -156,7 +154,7 @@ fn note_origins(engine: &Engine, origins: &[(String, String)]) -> Result<()> {
             more: Map::from_iter([("from".to_owned(), from)]),
         });
     }
-    provenance::append(engine.project().root(), &engine.project().lock()?, &lines)
+    provenance::append(call.project().root(), &call.project().lock()?, &lines)
 }
 
 fn read_text(source: &Source) -> Result<String> {
@@ -166,7 +164,7 @@ fn read_text(source: &Source) -> Result<String> {
 }
 
 fn record(
-    engine: &Engine,
+    call: &Call,
     source: &Source,
     entry: Entry,
     forgotten: &HashSet<String>,
@@ -174,7 +172,7 @@ fn record(
     origins: &mut Vec<(String, String)>,
 ) -> Result<()> {
     let outcome = files::read(&source.path, MAX_FILE)
-        .and_then(|bytes| take_record(engine, source, &bytes, entry, forgotten));
+        .and_then(|bytes| take_record(call, source, &bytes, entry, forgotten));
     match outcome {
         Ok(Took::New(id)) => {
             origins.push((id.clone(), source.shown.clone()));
@@ -194,7 +192,7 @@ enum Took {
 }
 
 fn take_record(
-    engine: &Engine,
+    call: &Call,
     source: &Source,
     bytes: &[u8],
     entry: Entry,
@@ -204,11 +202,11 @@ fn take_record(
         Fault::new(Code::Input, format!("no record: {why}"))
             .hint("give one JSON object with title and content")
     })?;
-    let category = category_of(engine, source, &document)?;
+    let category = category_of(call, source, &document)?;
     let stem = source.path.file_stem().map(|s| text::slug(&s.to_string_lossy())).unwrap_or_default();
     let name = if stem.is_empty() { name_for(document.text("title").unwrap_or_default()) } else { stem };
     let id = MemoryId::new(&category.kind, &name);
-    let records = engine.records();
+    let records = call.records();
     if let Some(here) = records.document(&id)? {
         if same(&here, &document) {
             return Ok(Took::Known);
@@ -231,8 +229,8 @@ fn take_record(
     if status == Some(Status::Retired) {
         return Ok(Took::LeftOut);
     }
-    let place = engine.project().shown(&records.folder(category).join(format!("{name}.json")));
-    let target = records.target(&place, engine.project().folder())?;
+    let place = call.project().shown(&records.folder(category).join(format!("{name}.json")));
+    let target = records.target(&place, call.project().folder())?;
     records.create(&target, category, document, entry, &mut Said::default())?;
     if status == Some(Status::Archived) {
         records.archive_target(&target, Some("archived where it was imported from"), entry)?;
@@ -241,8 +239,8 @@ fn take_record(
 }
 
 /// The category a record names; one that names none has that of the folder it lies in.
-fn category_of<'e>(engine: &'e Engine, source: &Source, document: &Document) -> Result<&'e Category> {
-    let settings = engine.settings();
+fn category_of<'e>(call: &'e Call, source: &Source, document: &Document) -> Result<&'e Category> {
+    let settings = call.settings();
     let folder = source.path.parent().and_then(|folder| folder.file_name()).map(|n| n.to_string_lossy());
     let named = document.text("category");
     let category = match named {
@@ -250,7 +248,7 @@ fn category_of<'e>(engine: &'e Engine, source: &Source, document: &Document) -> 
         None => settings.category_of_folder(folder.as_deref().unwrap_or_default()),
     };
     category.ok_or_else(|| {
-        let name = engine.screen().redacted(&text::one_line(named.unwrap_or("nothing")));
+        let name = call.screen().redacted(&text::one_line(named.unwrap_or("nothing")));
         Fault::new(Code::Validation, format!("its category is `{name}`, which is not known here"))
             .fact("field", "category")
             .hint("add it with `heirloom config category add`, then import again")
@@ -284,7 +282,7 @@ fn plain(value: &Value) -> Value {
 }
 
 fn lessons(
-    engine: &Engine,
+    call: &Call,
     source: &Source,
     entry: Entry,
     report: &mut Imported,
@@ -294,7 +292,7 @@ fn lessons(
         Ok(text) => text,
         Err(fault) => return report.refuse(ShelfName::Topics, source.shown.clone(), fault),
     };
-    let taken = engine.topics().import(&TopicFile::at(&source.path, text), entry)?;
+    let taken = call.topics().import(&TopicFile::at(&source.path, text), entry)?;
     let shelf = report.at(ShelfName::Topics);
     shelf.known += taken.known;
     shelf.left_out += taken.retired;
@@ -309,14 +307,14 @@ fn lessons(
             .push(format!("{}: {lines} lines belong to no dated entry and were left out", source.shown));
     }
     for (title, fault) in taken.refused {
-        let title = engine.screen().redacted(&text::one_line(&title));
+        let title = call.screen().redacted(&text::one_line(&title));
         report.refuse(ShelfName::Topics, format!("{}: {title}", source.shown), fault)?;
     }
     Ok(())
 }
 
 fn vault(
-    engine: &Engine,
+    call: &Call,
     source: &Source,
     entry: Entry,
     report: &mut Imported,
@@ -326,7 +324,7 @@ fn vault(
         Ok(bytes) => bytes,
         Err(fault) => return report.refuse(ShelfName::Vault, source.shown.clone(), fault),
     };
-    let done = engine.vault().import(&bytes, entry)?;
+    let done = call.vault().import(&bytes, entry)?;
     let shelf = report.at(ShelfName::Vault);
     shelf.known += done.unchanged;
     origins.extend(done.imported.iter().map(|id| (id.clone(), source.shown.clone())));
@@ -352,7 +350,7 @@ fn vault(
 }
 
 fn talk(
-    engine: &Engine,
+    call: &Call,
     source: &Source,
     report: &mut Imported,
     origins: &mut Vec<(String, String)>,
@@ -364,7 +362,7 @@ fn talk(
         }
         Err(fault) => return Err(fault),
     };
-    let captured = capture::keep_all(engine, &mut turns)?;
+    let captured = capture::keep_all(call, &mut turns)?;
     let shelf = report.at(ShelfName::Notes);
     shelf.known += captured.known;
     shelf.left_out += captured.passed_over;

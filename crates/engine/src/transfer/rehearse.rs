@@ -6,7 +6,7 @@
 
 use super::import::{Imported, import};
 use super::sort::Source;
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::files::{self, Mode};
 use crate::gate::Entry;
 use crate::project::{Project, World};
@@ -25,21 +25,21 @@ impl Drop for Stage {
 }
 
 /// What [`import`] would do.
-pub fn rehearse(engine: &Engine, sources: &[Source], entry: Entry) -> Result<Imported> {
-    let world = engine.project().world();
+pub fn rehearse(call: &Call, sources: &[Source], entry: Entry) -> Result<Imported> {
+    let world = call.project().world();
     let copy = Stage(world.data.join(format!("rehearsal-{}", world.nonce)));
     files::make_folder(&copy.0, Mode::Private)?;
     let root = copy.0.join("project/.claude/memory");
-    duplicate(engine.project().root().folder(), &root)?;
-    let topics = engine.topics().base();
-    if !topics.starts_with(engine.project().root().folder()) {
+    duplicate(call.project().root().folder(), &root)?;
+    let topics = call.topics().base();
+    if !topics.starts_with(call.project().root().folder()) {
         duplicate(&topics, &root.join("topics"))?;
     }
-    let mut settings = engine.settings().clone();
+    let mut settings = call.settings().clone();
     settings.memory_configuration = External::default();
     let project =
         Project::new(&copy.0.join("project"), &root, World { data: copy.0.join("data"), ..world.clone() });
-    let mut report = import(&Engine::new(project, settings), sources, entry)?;
+    let mut report = import(&Call::new(project, settings), sources, entry)?;
     report.dry_run = true;
     Ok(report)
 }

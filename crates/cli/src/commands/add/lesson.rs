@@ -35,7 +35,7 @@ pub(super) fn add(wired: &Wired, call: &Add, out: &Out) -> Result<Option<Done>> 
         at = at.or_else(|| text("date"));
     }
     let date = match at {
-        None => jiff::tz::Offset::UTC.to_datetime(wired.engine.project().world().now).date(),
+        None => jiff::tz::Offset::UTC.to_datetime(wired.call.project().world().now).date(),
         Some(day) => day.get(..10).and_then(|day| day.parse::<Date>().ok()).ok_or_else(|| {
             Fault::new(Code::Validation, "that is no day")
                 .fact("field", "at")
@@ -49,5 +49,5 @@ pub(super) fn add(wired: &Wired, call: &Add, out: &Out) -> Result<Option<Done>> 
         out.raw(visible(&lesson.write(&text::slug(&lesson.title))).as_bytes());
         return Ok(None);
     }
-    wired.engine.topics().store(&topic, &subtopic, lesson, person::entry()).map(Some)
+    wired.call.topics().store(&topic, &subtopic, lesson, person::entry()).map(Some)
 }

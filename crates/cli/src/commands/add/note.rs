@@ -33,13 +33,13 @@ pub(super) fn add(wired: &Wired, call: &Add, out: &Out) -> Result<Option<Done>> 
         out.json(&draft.to_fields());
         return Ok(None);
     }
-    Ok(Some(wired.engine.notes().create(draft, person::entry())?.done))
+    Ok(Some(wired.call.notes().create(draft, person::entry())?.done))
 }
 
 /// A native file and an object of fields are taken as what they are, anything else is the message itself.
 fn draft(wired: &Wired, call: &Add) -> Result<NoteDraft> {
     let message = words(call)?;
-    let now = wired.engine.project().world().now;
+    let now = wired.call.project().world().now;
     if call.from.is_some() {
         if let Ok(note) = read_file(&message) {
             return Ok(NoteDraft::of_note(note));
@@ -48,5 +48,5 @@ fn draft(wired: &Wired, call: &Add) -> Result<NoteDraft> {
             return NoteDraft::from_fields(&fields, now);
         }
     }
-    Ok(NoteDraft::of(message, Moment::of(now), wired.engine.settings().notes.max_keywords))
+    Ok(NoteDraft::of(message, Moment::of(now), wired.call.settings().notes.max_keywords))
 }

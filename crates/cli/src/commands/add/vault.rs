@@ -7,7 +7,7 @@ use crate::person;
 use crate::wiring::Wired;
 use heirloom_core::settings::SHARED;
 use heirloom_core::{Code, Fault, Kind, fault::Result};
-use heirloom_engine::Engine;
+use heirloom_engine::Call;
 use heirloom_engine::shelf::Done;
 use heirloom_engine::shelf::vault::Addition;
 
@@ -25,7 +25,7 @@ pub(super) fn add(wired: &Wired, call: &Add, kind: &Kind, out: &Out) -> Result<O
     kind.name().clone_into(&mut new.tier);
     new.source = source();
     if let Some(scope) = &call.scope {
-        new.scope = scope_named(&wired.engine, scope);
+        new.scope = scope_named(&wired.call, scope);
     }
     if call.topic.is_some() {
         new.topic_id.clone_from(&call.topic);
@@ -40,9 +40,9 @@ pub(super) fn add(wired: &Wired, call: &Add, kind: &Kind, out: &Out) -> Result<O
         out.json(&new);
         return Ok(None);
     }
-    let vault = wired.engine.vault();
+    let vault = wired.call.vault();
     let stored = vault.add(new, person::entry())?;
-    let path = Some(wired.engine.project().shown(&vault.path()));
+    let path = Some(wired.call.project().shown(&vault.path()));
     Ok(Some(Done { status: stored.status, id: stored.id, path, notes: Vec::new() }))
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn source() -> String {
 }
 
 /// A scope by its own name, or by that of the agent whose it is.
-fn scope_named(engine: &Engine, given: &str) -> String {
+fn scope_named(engine: &Call, given: &str) -> String {
     let settings = &engine.settings().vault;
     let known = given == SHARED || settings.all_scopes().contains(&given);
     match settings.agents.get(given) {

@@ -18,7 +18,7 @@ pub(super) fn edit(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Option<D
     ];
     no_flags(call, id, &others)?;
     let memory = current(wired, call, id)?;
-    let topics = wired.engine.topics();
+    let topics = wired.call.topics();
     let mut lesson = topics.lesson(id).ok_or_else(|| unknown(id.as_str()))?;
     if call.title.is_some() || !call.field.is_empty() {
         lesson.set(&pairs(&call.field)?)?;

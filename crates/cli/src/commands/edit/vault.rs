@@ -33,8 +33,8 @@ pub(super) fn edit(wired: &Wired, call: &Edit, id: &MemoryId) -> Result<Option<D
         let after = String::from_utf8(after).map_err(|_| not_one("text", "it is no UTF-8"))?;
         change.text = Some(after.trim_end().to_owned());
     }
-    let vault = wired.engine.vault();
+    let vault = wired.call.vault();
     let stored = vault.write(Write::Revise(change), person::entry())?;
-    let path = Some(wired.engine.project().shown(&vault.path()));
+    let path = Some(wired.call.project().shown(&vault.path()));
     Ok(Some(Done { status: stored.status, id: stored.id, path, notes: Vec::new() }))
 }

@@ -25,30 +25,29 @@ const WARM: u32 = 16 * 1024;
 
 /// The two engines of one rule, each built on first use. The light one costs a few dozen
 /// microseconds, which is what a process that gives one verdict can afford.
-struct Engine {
+struct Call {
     light: OnceLock<Option<Regex>>,
     full: OnceLock<Option<Regex>>,
     seen: AtomicU32,
 }
 
-static ENGINES: [Engine; RULES.len()] =
-    [const { Engine { light: OnceLock::new(), full: OnceLock::new(), seen: AtomicU32::new(0) } };
-        RULES.len()];
+static ENGINES: [Call; RULES.len()] =
+    [const { Call { light: OnceLock::new(), full: OnceLock::new(), seen: AtomicU32::new(0) } }; RULES.len()];
 
 /// The engine for searching `bytes` bytes. Built-in patterns compile: a test walks them all.
-fn engine(index: usize, bytes: usize) -> Option<&'static Regex> {
-    let engine = &ENGINES[index];
-    let seen = engine.seen.load(Ordering::Relaxed);
+fn call(index: usize, bytes: usize) -> Option<&'static Regex> {
+    let call = &ENGINES[index];
+    let seen = call.seen.load(Ordering::Relaxed);
     if seen < WARM {
-        engine.seen.fetch_add(bytes as u32, Ordering::Relaxed);
+        call.seen.fetch_add(bytes as u32, Ordering::Relaxed);
     }
     if seen.saturating_add(bytes as u32) < WARM {
         let config =
             Config::new().hybrid(false).onepass(false).dfa(false).auto_prefilter(false).utf8_empty(false);
-        engine.light.get_or_init(|| build(RULES[index].pattern, config)).as_ref()
+        call.light.get_or_init(|| build(RULES[index].pattern, config)).as_ref()
     } else {
         let config = Config::new().utf8_empty(false).hybrid_cache_capacity(1 << 20);
-        engine.full.get_or_init(|| build(RULES[index].pattern, config)).as_ref()
+        call.full.get_or_init(|| build(RULES[index].pattern, config)).as_ref()
     }
 }
 
@@ -118,7 +117,7 @@ fn search(index: u16, window: Range<usize>, text: &[u8], out: &mut Vec<Match>) {
     if !rule.also.is_empty() && !rule.also.iter().any(|word| value::holds(slice, word)) {
         return;
     }
-    let Some(regex) = engine(index as usize, slice.len()) else {
+    let Some(regex) = call(index as usize, slice.len()) else {
         return;
     };
     if regex.captures_len() > 1 {

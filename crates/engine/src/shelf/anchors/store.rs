@@ -7,7 +7,7 @@
 use super::anchor::{Anchor, MOST};
 use super::check::{Cited, Freshness, Place};
 use super::tree::Tree;
-use crate::engine::{Engine, Written};
+use crate::call::{Call, Written};
 use crate::gate::policy::Row;
 use crate::gate::trust::{self, Standing};
 use crate::gate::{Check, Draft, Entry};
@@ -97,25 +97,25 @@ fn within(id: &str, count: usize) -> Result<()> {
 }
 
 /// Adds anchors to a memory. What it cites already is not cited twice.
-pub fn add(engine: &Engine, id: &MemoryId, new: Vec<Anchor>, entry: Entry) -> Result<Vec<Cited>> {
-    let memory = memory(engine, id)?;
-    let known = of(engine, memory.id.as_str())?;
+pub fn add(call: &Call, id: &MemoryId, new: Vec<Anchor>, entry: Entry) -> Result<Vec<Cited>> {
+    let memory = memory(call, id)?;
+    let known = of(call, memory.id.as_str())?;
     let cited_now = |anchor: &&Anchor| !new.iter().any(|new| new.shown() == anchor.shown());
     within(memory.id.as_str(), known.iter().filter(cited_now).count() + new.len())?;
-    write(engine, memory.id.as_str(), &memory.content_hash, new, false, entry)
+    write(call, memory.id.as_str(), &memory.content_hash, new, false, entry)
 }
 
 /// Adds anchors to a memory that waits for a person and has no content yet.
-pub fn announce(engine: &Engine, id: &str, new: Vec<Anchor>, entry: Entry) -> Result<Vec<Cited>> {
-    write(engine, id, "", new, false, entry)
+pub fn announce(call: &Call, id: &str, new: Vec<Anchor>, entry: Entry) -> Result<Vec<Cited>> {
+    write(call, id, "", new, false, entry)
 }
 
 /// Takes the code as it is now for what the memory is about: somebody looked and it still holds. What is gone stays as it is.
-pub fn renew(engine: &Engine, id: &MemoryId, entry: Entry) -> Result<Vec<Cited>> {
-    let memory = memory(engine, id)?;
-    let folder = engine.project().folder();
+pub fn renew(call: &Call, id: &MemoryId, entry: Entry) -> Result<Vec<Cited>> {
+    let memory = memory(call, id)?;
+    let folder = call.project().folder();
     let mut tree = Tree::new(folder);
-    let mut anchors = of(engine, memory.id.as_str())?;
+    let mut anchors = of(call, memory.id.as_str())?;
     for anchor in &mut anchors {
         let cited = super::check::check(&mut tree, anchor);
         let place = cited.now.map_or_else(|| anchor.path.clone(), |place| place.shown());
@@ -129,13 +129,13 @@ pub fn renew(engine: &Engine, id: &MemoryId, entry: Entry) -> Result<Vec<Cited>>
             *anchor = fresh;
         }
     }
-    write(engine, memory.id.as_str(), &memory.content_hash, anchors, true, entry)
+    write(call, memory.id.as_str(), &memory.content_hash, anchors, true, entry)
 }
 
 /// Takes anchors away: those in this file, or all.
-pub fn drop_anchors(engine: &Engine, id: &MemoryId, path: Option<&str>, entry: Entry) -> Result<Vec<Cited>> {
-    let memory = memory(engine, id)?;
-    let mut anchors = of(engine, memory.id.as_str())?;
+pub fn drop_anchors(call: &Call, id: &MemoryId, path: Option<&str>, entry: Entry) -> Result<Vec<Cited>> {
+    let memory = memory(call, id)?;
+    let mut anchors = of(call, memory.id.as_str())?;
     let before = anchors.len();
     anchors.retain(|anchor| path.is_some_and(|path| anchor.path != path && anchor.shown() != path));
     if anchors.len() == before {
@@ -143,7 +143,7 @@ pub fn drop_anchors(engine: &Engine, id: &MemoryId, path: Option<&str>, entry: E
             .fact("id", id.as_str())
             .hint(format!("`heirloom anchor list {id}` shows what it cites")));
     }
-    write(engine, memory.id.as_str(), &memory.content_hash, anchors, true, entry)
+    write(call, memory.id.as_str(), &memory.content_hash, anchors, true, entry)
 }
 
 fn path_of(place: &str) -> &str {
@@ -153,7 +153,7 @@ fn path_of(place: &str) -> &str {
     }
 }
 
-fn memory(engine: &Engine, id: &MemoryId) -> Result<Memory> {
+fn memory(call: &Call, id: &MemoryId) -> Result<Memory> {
     if id.kind().shelf() == ShelfName::Tiers {
         return Err(Fault::new(
             Code::Usage,
@@ -162,12 +162,12 @@ fn memory(engine: &Engine, id: &MemoryId) -> Result<Memory> {
         .fact("id", id.as_str())
         .hint("save what the project should know as a record, lesson or note"));
     }
-    engine.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))
+    call.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))
 }
 
 /// Writes one line; with `replaces` it stands in place of all earlier ones about this memory.
 fn write(
-    engine: &Engine,
+    call: &Call,
     id: &str,
     hash: &str,
     anchors: Vec<Anchor>,
@@ -175,9 +175,9 @@ fn write(
     entry: Entry,
 ) -> Result<Vec<Cited>> {
     let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
-    let lock = engine.project().lock()?;
+    let lock = call.project().lock()?;
     let draft = AnchorDraft { id: id.to_owned(), anchors };
-    let passed = engine.pass(&lock, shelf, draft, entry, |_| Value::Null)?;
+    let passed = call.pass(&lock, shelf, draft, entry, |_| Value::Null)?;
     let anchors: Vec<Value> = passed.draft().anchors.iter().map(Anchor::to_json).collect();
     let mut more = Map::from_iter([("anchors".to_owned(), json!(anchors))]);
     if replaces {
@@ -186,21 +186,21 @@ fn write(
     let line = Line {
         id: id.to_owned(),
         hash: hash.to_owned(),
-        at: heirloom_core::time::format(engine.project().world().now),
+        at: heirloom_core::time::format(call.project().world().now),
         did: ANCHORED.to_owned(),
         more,
     };
     // Who cited it is kept where nothing of the repository can write.
-    let book = trust::path(engine.project().data()?);
+    let book = trust::path(call.project().data()?);
     let standing = Standing { channel: entry.channel, accepted: entry.confirmed };
     let (name, content) = mark(&line);
-    trust::note(&book, engine.project().world().now, &name, &content, standing)?;
-    engine.learn(&name, &content, standing);
-    provenance::append(engine.project().root(), &lock, &[line])?;
+    trust::note(&book, call.project().world().now, &name, &content, standing)?;
+    call.learn(&name, &content, standing);
+    provenance::append(call.project().root(), &lock, &[line])?;
     // What the memory says is what it was: its trust is carried over.
     let what = Written { action: "memory_anchor", shelf, id, hash, before: Some(hash), size: 0 };
-    engine.written(&lock, &passed, what)?;
-    let mut tree = Tree::new(engine.project().folder());
+    call.written(&lock, &passed, what)?;
+    let mut tree = Tree::new(call.project().folder());
     Ok(passed.draft().anchors.iter().map(|anchor| super::check::check(&mut tree, anchor)).collect())
 }
 
@@ -211,24 +211,24 @@ fn mark(line: &Line) -> (String, String) {
 }
 
 /// Whether a line counts: what a person stands behind, nobody else takes away by citing something that is gone.
-fn counts(engine: &Engine, line: &Line) -> bool {
+fn counts(call: &Call, line: &Line) -> bool {
     // A book that cannot be read vouches for nothing.
-    if !engine.is_vouched(&line.id).unwrap_or(false) {
+    if !call.is_vouched(&line.id).unwrap_or(false) {
         return true;
     }
     let (name, content) = mark(line);
-    engine.standing(&name, &content).is_ok_and(|standing| standing.trust() == Trust::High)
+    call.standing(&name, &content).is_ok_and(|standing| standing.trust() == Trust::High)
 }
 
 /// The anchors of one memory.
-fn of(engine: &Engine, id: &str) -> Result<Vec<Anchor>> {
-    Ok(read(engine, Some(&[id]))?.remove(id).unwrap_or_default())
+fn of(call: &Call, id: &str) -> Result<Vec<Anchor>> {
+    Ok(read(call, Some(&[id]))?.remove(id).unwrap_or_default())
 }
 
 /// The anchors of these memories, or of all, by the id each has now.
-fn read(engine: &Engine, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec<Anchor>>> {
-    let root = engine.project().root();
-    let now_called: HashMap<String, String> = match engine.records().renames() {
+fn read(call: &Call, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec<Anchor>>> {
+    let root = call.project().root();
+    let now_called: HashMap<String, String> = match call.records().renames() {
         Ok(renames) => renames.into_iter().collect(),
         Err(_) => HashMap::new(),
     };
@@ -249,7 +249,7 @@ fn read(engine: &Engine, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec
     let named: Option<Vec<&str>> = named.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
     let mut found: BTreeMap<String, Vec<Anchor>> = BTreeMap::new();
     let lines = provenance::saying(root, ANCHORED, named.as_deref())?;
-    for line in lines.into_iter().filter(|line| counts(engine, line)) {
+    for line in lines.into_iter().filter(|line| counts(call, line)) {
         let id = match wanted.is_some_and(|wanted| wanted.contains(&line.id.as_str())) {
             true => line.id.clone(),
             false => name_now(&line.id),
@@ -272,28 +272,28 @@ fn read(engine: &Engine, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec
 }
 
 /// Whether any memory of the project cites code.
-pub fn are_there(engine: &Engine) -> Result<bool> {
-    provenance::says(engine.project().root(), ANCHORED)
+pub fn are_there(call: &Call) -> Result<bool> {
+    provenance::says(call.project().root(), ANCHORED)
 }
 
 /// What became of everything that is cited, by id.
-pub fn all(engine: &Engine) -> Result<Vec<Anchored>> {
-    let mut tree = Tree::new(engine.project().folder());
-    Ok(read(engine, None)?.into_iter().map(|(id, anchors)| anchored(&mut tree, id, &anchors)).collect())
+pub fn all(call: &Call) -> Result<Vec<Anchored>> {
+    let mut tree = Tree::new(call.project().folder());
+    Ok(read(call, None)?.into_iter().map(|(id, anchors)| anchored(&mut tree, id, &anchors)).collect())
 }
 
 /// What became of a memory's citations; `None` if it has none.
-pub fn check(engine: &Engine, id: &str) -> Result<Option<Anchored>> {
-    Ok(check_ids(engine, &[id])?.remove(id))
+pub fn check(call: &Call, id: &str) -> Result<Option<Anchored>> {
+    Ok(check_ids(call, &[id])?.remove(id))
 }
 
 /// The same for several memories at once, those without citations left out.
-pub fn check_ids(engine: &Engine, ids: &[&str]) -> Result<HashMap<String, Anchored>> {
-    let found = read(engine, Some(ids))?;
+pub fn check_ids(call: &Call, ids: &[&str]) -> Result<HashMap<String, Anchored>> {
+    let found = read(call, Some(ids))?;
     if found.is_empty() {
         return Ok(HashMap::new());
     }
-    let mut tree = Tree::new(engine.project().folder());
+    let mut tree = Tree::new(call.project().folder());
     Ok(found.into_iter().map(|(id, anchors)| (id.clone(), anchored(&mut tree, id, &anchors))).collect())
 }
 

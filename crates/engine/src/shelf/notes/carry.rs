@@ -73,14 +73,14 @@ impl Notes<'_> {
                     kept.done.notes.push(format!("left out, as the format has no such field: {names}"));
                 }
                 let hash = hash::sha256(file::write(&kept.note).as_bytes());
-                let origin = json!(self.engine.screen().redacted(&from));
+                let origin = json!(self.call.screen().redacted(&from));
                 lines.push(self.line(kept.done.id.as_str(), &hash, "imported", [("from", origin)]));
             }
             brought.push(Brought { from, kept });
         }
         if !lines.is_empty() {
-            let lock = self.engine.project().lock()?;
-            provenance::append(self.engine.project().root(), &lock, &lines)?;
+            let lock = self.call.project().lock()?;
+            provenance::append(self.call.project().root(), &lock, &lines)?;
         }
         Ok(brought)
     }

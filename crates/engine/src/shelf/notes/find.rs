@@ -74,7 +74,7 @@ impl Notes<'_> {
     }
 
     fn grouped(&self, session: &Session) -> Result<Vec<(u8, Stored)>> {
-        let folder = self.engine.project().folder();
+        let folder = self.call.project().folder();
         let files: Vec<String> = session.files.iter().map(|file| plain_path(file, folder)).collect();
         let group = |stored: &Stored| match &stored.note.applies_to {
             Scope::File(file) if files.contains(&plain_path(file, folder)) => 0,

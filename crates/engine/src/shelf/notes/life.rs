@@ -5,7 +5,7 @@
 
 use super::read::Stored;
 use super::{NoteId, Notes, note};
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files::{self, Lock, Mode};
 use crate::gate::{Entry, audit, trust};
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, in_git, provenance, unknown};
@@ -31,11 +31,11 @@ impl Shelf for Notes<'_> {
         let stored = self.need(id)?;
         let id = stored.note.id.memory_id();
         let mut changes = Vec::new();
-        if self.engine.project().has_local() {
-            let path = self.engine.project().local()?.path("audit.jsonl");
+        if self.call.project().has_local() {
+            let path = self.call.project().local()?.path("audit.jsonl");
             changes.extend(audit::entries(&path)?.iter().filter_map(|entry| stored_line(entry, id.as_str())));
         }
-        let lines = provenance::about(self.engine.project().root(), id.as_str())?;
+        let lines = provenance::about(self.call.project().root(), id.as_str())?;
         changes.extend(lines.iter().map(|line| {
             let why = line.text("reason").or_else(|| line.text("from")).filter(|why| !why.is_empty());
             let rules = line.more.get("rules").map(Value::to_string);
@@ -52,7 +52,7 @@ impl Shelf for Notes<'_> {
         let said = plain(stored.note.occurred_at.stored(), "said".to_owned());
         changes.insert(0, said);
         if !note::is_hash_of(&stored.note.content_hash, &stored.note.content) {
-            let now = time::format(self.engine.project().world().now);
+            let now = time::format(self.call.project().world().now);
             changes.push(plain(now, "the text was changed since it was stored".to_owned()));
         }
         Ok(changes)
@@ -68,9 +68,9 @@ impl Shelf for Notes<'_> {
 
     fn forget(&self, id: &MemoryId, entry: Entry) -> Result<Forgotten> {
         let wanted = NoteId::parse(id.name()).ok_or_else(|| unknown(id.as_str()))?;
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let id = wanted.memory_id();
-        let project = self.engine.project();
+        let project = self.call.project();
         let mut paths = Vec::new();
         for status in [Status::Active, Status::Retired] {
             files::sweep_temporary(&self.folder(status)?);
@@ -81,7 +81,7 @@ impl Shelf for Notes<'_> {
                 }
             }
         }
-        let waiting = self.engine.inbox()?.sweep(project.world().now, Some(id.as_str()))?;
+        let waiting = self.call.inbox()?.sweep(project.world().now, Some(id.as_str()))?;
         if paths.is_empty() && waiting == 0 {
             return Err(unknown(id.as_str()));
         }
@@ -114,14 +114,14 @@ impl Notes<'_> {
 
     /// Moves a note to the folder of another status.
     fn change(&self, id: &MemoryId, to: Status, reason: &str, entry: Entry) -> Result<Done> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let stored = self.need(id)?;
         let id = stored.note.id.memory_id();
         let (did, already, action) = match to {
             Status::Active => ("restored", "already_active", "memory_restore"),
             _ => ("retired", "already_retired", "memory_retire"),
         };
-        let project = self.engine.project();
+        let project = self.call.project();
         if stored.status == to {
             let path = Some(project.shown(&stored.path));
             return Ok(Done { status: already, id, path, notes: Vec::new() });
@@ -138,7 +138,7 @@ impl Notes<'_> {
         }
         files::make_folder(&folder, Mode::Shared)?;
         files::rename(&stored.path, &target)?;
-        let reason = self.engine.screen().redacted(reason);
+        let reason = self.call.screen().redacted(reason);
         let line = self.line(id.as_str(), &stored.hash, did, [("reason", json!(reason))]);
         provenance::append(project.root(), &lock, &[line])?;
         self.noted(&lock, entry, action, &id, 1)?;
@@ -155,7 +155,7 @@ impl Notes<'_> {
         size: usize,
     ) -> Result<()> {
         let what = Written { action, shelf: ShelfName::Notes, id: id.as_str(), hash: "", before: None, size };
-        self.engine.noted(lock, entry, &[], what)
+        self.call.noted(lock, entry, &[], what)
     }
 }
 

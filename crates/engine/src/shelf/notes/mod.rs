@@ -33,18 +33,18 @@ pub use id::NoteId;
 pub use note::{Moment, Note, content_hash};
 pub use store::Kept;
 
-use crate::engine::Engine;
+use crate::call::Call;
 
 /// The notes of a project.
 #[derive(Debug, Clone, Copy)]
 pub struct Notes<'a> {
-    engine: &'a Engine,
+    call: &'a Call,
 }
 
 impl<'a> Notes<'a> {
     /// The shelf in an engine's project.
-    pub fn new(engine: &'a Engine) -> Notes<'a> {
-        Notes { engine }
+    pub fn new(call: &'a Call) -> Notes<'a> {
+        Notes { call }
     }
 }
 

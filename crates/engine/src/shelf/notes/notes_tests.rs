@@ -11,7 +11,7 @@ use serde_json::json;
 use std::path::PathBuf;
 
 struct Place {
-    engine: Engine,
+    call: Call,
     root: PathBuf,
     _folder: tempfile::TempDir,
 }
@@ -27,7 +27,7 @@ fn place_with(settings: Settings) -> Place {
         nonce: "00112233445566778899aabbccddeeff".into(),
         user: "someone".into(),
     };
-    Place { engine: Engine::new(Project::new(&project, &root, world), settings), root, _folder: folder }
+    Place { call: Call::new(Project::new(&project, &root, world), settings), root, _folder: folder }
 }
 
 fn place() -> Place {
@@ -57,7 +57,7 @@ fn files(place: &Place, folder: &str) -> usize {
 #[test]
 fn a_message_is_stored_word_for_word_and_shown_like_every_memory() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let content = "Retries of the importer\n\nThe importer in src/importer.rs retries **three** times.\r\n";
     let kept = notes.create(said(content), AGENT).unwrap();
     assert_eq!(kept.done.status, "created");
@@ -73,7 +73,7 @@ fn a_message_is_stored_word_for_word_and_shown_like_every_memory() {
 #[test]
 fn creating_twice_returns_the_first_whatever_the_spelling_of_its_time() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let first = notes.create(said("Line one\nLine two"), AGENT).unwrap();
     for at in ["2025-06-01T08:30:00Z", "2025-06-01T08:30:00.000Z", "2025-06-01T10:30:00+02:00"] {
         let again = notes.create(draft("Line one\nLine two", at), AGENT).unwrap();
@@ -87,7 +87,7 @@ fn creating_twice_returns_the_first_whatever_the_spelling_of_its_time() {
 #[test]
 fn a_message_stored_under_another_id_is_known_too() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let first = notes.create(said("Line one\nLine two"), AGENT).unwrap();
     let mut stranger = first.note.clone();
     std::fs::remove_file(place.root.join("notes").join(first.note.id.file_name())).unwrap();
@@ -100,7 +100,7 @@ fn a_message_stored_under_another_id_is_known_too() {
 
 #[test]
 fn a_message_is_known_in_whatever_style_its_front_matter_is_written() {
-    let first = place().engine.notes().create(said("Line one\nLine two"), AGENT).unwrap().note;
+    let first = place().call.notes().create(said("Line one\nLine two"), AGENT).unwrap().note;
     let hash = &first.content_hash;
     let fields = "subject: S\nkeywords: [k]\napplies_to: global\noccurred_at: 2025-06-01T08:30:00Z";
     let id = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
@@ -116,7 +116,7 @@ fn a_message_is_known_in_whatever_style_its_front_matter_is_written() {
         std::fs::create_dir_all(place.root.join("notes")).unwrap();
         let file = format!("---\n{header}\n---\nLine one\nLine two\n");
         std::fs::write(place.root.join(format!("notes/{id}.md")), file).unwrap();
-        let again = place.engine.notes().create(said("Line one\nLine two"), AGENT).unwrap();
+        let again = place.call.notes().create(said("Line one\nLine two"), AGENT).unwrap();
         assert_eq!((again.done.status, again.note.id.as_str()), ("already_there", id), "{header}");
     }
 }
@@ -124,7 +124,7 @@ fn a_message_is_known_in_whatever_style_its_front_matter_is_written() {
 #[test]
 fn an_edited_note_is_not_stored_a_second_time_beside_its_edit() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let first = notes.create(said("Line one\nLine two"), AGENT).unwrap();
     let path = place.root.join("notes").join(first.note.id.file_name());
     let edited = Note {
@@ -142,7 +142,7 @@ fn an_edited_note_is_not_stored_a_second_time_beside_its_edit() {
 #[test]
 fn a_secret_is_cut_out_of_every_field_and_the_note_says_so() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let secret = token();
     let content = format!("{secret} is the token\n{secret} {secret} works\nkeep this");
     let kept = notes.create(said(&content), AGENT).unwrap();
@@ -165,13 +165,13 @@ fn the_seed_profile_keeps_the_text_as_it_is() {
     let user = Layer { origin: Origin::User, document: json!({"gate": {"profile": "seed"}}) };
     let place = place_with(load(&[user]).settings);
     let content = format!("{} stays\nas the format says", token());
-    assert_eq!(place.engine.notes().create(said(&content), AGENT).unwrap().note.content, content);
+    assert_eq!(place.call.notes().create(said(&content), AGENT).unwrap().note.content, content);
 }
 
 #[test]
 fn every_rule_is_checked_before_anything_is_stored() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     for (field, fields) in [
         (
             "subject",
@@ -203,7 +203,7 @@ fn every_rule_is_checked_before_anything_is_stored() {
             json!({"id": "../x", "subject": "s", "keywords": ["k"], "applies_to": "global", "content": "Ten chars or more"}),
         ),
     ] {
-        let now = place.engine.project().world().now;
+        let now = place.call.project().world().now;
         let outcome = NoteDraft::from_fields(&fields, now).and_then(|draft| notes.create(draft, AGENT));
         assert_eq!(outcome.unwrap_err().get("field"), Some(field), "{fields}");
     }
@@ -221,7 +221,7 @@ fn a_draft_survives_the_inbox() {
 fn a_refused_draft_costs_only_itself() {
     let place = place();
     let many = vec![said("a\nb"), said("Line one\nLine two"), said("Line one\nLine two")];
-    let kept = place.engine.notes().create_many(many, AGENT).unwrap();
+    let kept = place.call.notes().create_many(many, AGENT).unwrap();
     assert_eq!(kept[0].as_ref().unwrap_err().get("field"), Some("content"));
     assert_eq!(kept[1].as_ref().unwrap().done.status, "created");
     assert_eq!(kept[2].as_ref().unwrap().done.status, "already_there");
@@ -232,18 +232,18 @@ fn a_message_without_telling_words_is_kept_all_the_same() {
     let place = place();
     for content in ["it is what\nit is to be", "数据库连接失败\n请重试一次吧", "🚀🚀🚀🚀🚀\n🚀🚀🚀🚀🚀"]
     {
-        let kept = place.engine.notes().create(said(content), AGENT).unwrap();
+        let kept = place.call.notes().create(said(content), AGENT).unwrap();
         assert!(!kept.note.keywords.is_empty(), "{content}");
     }
     let long = "连".repeat(200);
-    let kept = place.engine.notes().create(said(&format!("{long}\n{long}")), AGENT).unwrap();
+    let kept = place.call.notes().create(said(&format!("{long}\n{long}")), AGENT).unwrap();
     assert_eq!(kept.note.keywords[0].chars().count(), 50);
 }
 
 #[test]
 fn a_retired_note_is_moved_aside_whole_and_comes_back_only_on_request() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let kept = notes.create(said("Line one\nLine two"), AGENT).unwrap();
     let before = std::fs::read(place.root.join("notes").join(kept.note.id.file_name())).unwrap();
     let id = &kept.done.id;
@@ -264,7 +264,7 @@ fn a_retired_note_is_moved_aside_whole_and_comes_back_only_on_request() {
 #[test]
 fn forgetting_leaves_no_text_and_the_same_message_does_not_come_back() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let kept = notes.create(said("a very private line\nLine two"), AGENT).unwrap();
     let copy = write_file(&kept.note);
     notes.retire(&kept.done.id, "a very private reason", AGENT).unwrap();
@@ -296,7 +296,7 @@ fn forgetting_leaves_no_text_and_the_same_message_does_not_come_back() {
 #[test]
 fn a_note_that_git_still_holds_is_named_when_it_is_forgotten() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let kept = notes.create(said("Line one\nLine two"), AGENT).unwrap();
     let folder = place.root.parent().unwrap();
     for arguments in [
@@ -313,7 +313,7 @@ fn a_note_that_git_still_holds_is_named_when_it_is_forgotten() {
 #[test]
 fn an_id_that_is_no_uuid_reaches_no_file() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     std::fs::create_dir_all(place.root.join("notes")).unwrap();
     std::fs::write(place.root.join("secret.md"), "outside").unwrap();
     for name in ["../secret", "/etc/passwd", "x", "00000000-0000-0000-0000-000000000000"] {
@@ -332,7 +332,7 @@ fn a_link_that_leads_out_of_the_memory_folder_is_not_followed() {
     std::fs::create_dir_all(&outside).unwrap();
     std::fs::create_dir_all(&place.root).unwrap();
     std::os::unix::fs::symlink(&outside, place.root.join("notes")).unwrap();
-    let fault = place.engine.notes().create(said("Line one\nLine two"), AGENT).unwrap_err();
+    let fault = place.call.notes().create(said("Line one\nLine two"), AGENT).unwrap_err();
     assert_eq!(fault.code, Code::Path);
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
 }
@@ -340,7 +340,7 @@ fn a_link_that_leads_out_of_the_memory_folder_is_not_followed() {
 #[test]
 fn verify_names_what_is_wrong_with_each_file() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let kept = notes.create(said("Line one\nLine two"), AGENT).unwrap();
     assert_eq!(notes.verify().unwrap(), []);
     let folder = place.root.join("notes");
@@ -371,7 +371,7 @@ fn verify_names_what_is_wrong_with_each_file() {
 #[test]
 fn a_broken_file_costs_only_itself() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     notes.create(said("Line one\nLine two"), AGENT).unwrap();
     let folder = place.root.join("notes");
     std::fs::write(folder.join("broken.md"), "no front matter").unwrap();
@@ -385,28 +385,28 @@ fn a_broken_file_costs_only_itself() {
 #[test]
 fn notes_travel_from_one_store_to_another() {
     let (from, to) = (place(), place());
-    let kept = from.engine.notes().create(said("Line one\nLine two"), AGENT).unwrap();
-    let out = from.engine.notes().export(false).unwrap();
+    let kept = from.call.notes().create(said("Line one\nLine two"), AGENT).unwrap();
+    let out = from.call.notes().export(false).unwrap();
     assert_eq!(out.len(), 1);
     let text =
         String::from_utf8(out[0].bytes.clone()).unwrap().replace("applies_to", "mood: calm\napplies_to");
     let sources = vec![(out[0].name.clone(), text), ("broken.md".to_owned(), "no note".to_owned())];
-    let brought = to.engine.notes().import(sources.clone(), Entry::through(Channel::Person)).unwrap();
+    let brought = to.call.notes().import(sources.clone(), Entry::through(Channel::Person)).unwrap();
     let (good, bad): (Vec<_>, Vec<_>) = brought.into_iter().partition(|one| one.kept.is_ok());
     assert_eq!(bad[0].from, "broken.md");
     let good = good.into_iter().next().unwrap().kept.unwrap();
     assert_eq!(good.note, kept.note);
     assert!(good.done.notes[0].contains("mood"));
-    let again = to.engine.notes().import(sources, Entry::through(Channel::Person)).unwrap();
+    let again = to.call.notes().import(sources, Entry::through(Channel::Person)).unwrap();
     assert!(again.iter().any(|one| one.kept.as_ref().is_ok_and(|k| k.done.status == "already_there")));
-    let history = to.engine.notes().history(&good.done.id).unwrap();
+    let history = to.call.notes().history(&good.done.id).unwrap();
     assert!(history.iter().any(|change| change.summary.starts_with("imported: ")), "{history:?}");
 }
 
 #[test]
 fn an_import_never_overwrites_another_note() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     let kept = notes.create(said("Line one\nLine two"), AGENT).unwrap();
     let other = Note { content: "Something else\nentirely".into(), ..kept.note.clone() };
     let brought = notes.import(vec![("x.md".into(), write_file(&other))], AGENT).unwrap();
@@ -416,8 +416,8 @@ fn an_import_never_overwrites_another_note() {
 
 #[test]
 fn two_stores_name_the_same_message_alike() {
-    let one = place().engine.notes().create(said("Line one\nLine two"), AGENT).unwrap().note;
-    let two = place().engine.notes().create(said("Line one\nLine two"), AGENT).unwrap().note;
+    let one = place().call.notes().create(said("Line one\nLine two"), AGENT).unwrap().note;
+    let two = place().call.notes().create(said("Line one\nLine two"), AGENT).unwrap().note;
     assert_eq!(write_file(&one), write_file(&two));
     assert!(one.id.as_str().as_bytes()[14] == b'4');
 }
@@ -425,7 +425,7 @@ fn two_stores_name_the_same_message_alike() {
 #[test]
 fn search_finds_what_lists_find_and_sessions_put_their_files_first() {
     let place = place();
-    let notes = place.engine.notes();
+    let notes = place.call.notes();
     notes.create(draft("Importer retries\nin src/a.ts", "2025-01-01T00:00:00Z"), AGENT).unwrap();
     notes.create(draft("Importer queue\nwithout a file", "2025-02-01T00:00:00Z"), AGENT).unwrap();
     let titles = |found: Vec<heirloom_core::Memory>| found.into_iter().map(|m| m.title).collect::<Vec<_>>();
@@ -451,18 +451,18 @@ fn a_stop_captures_only_if_it_is_switched_on_and_never_twice() {
         })
     };
     let off = place();
-    assert!(keep_at_stop(&off.engine, turns()).unwrap().stored.is_empty());
+    assert!(keep_at_stop(&off.call, turns()).unwrap().stored.is_empty());
     let user =
         Layer { origin: Origin::User, document: json!({"notes": {"capture": true, "max_per_capture": 10}}) };
     let on = place_with(load(&[user]).settings);
-    let first = keep_at_stop(&on.engine, turns()).unwrap();
+    let first = keep_at_stop(&on.call, turns()).unwrap();
     assert_eq!((first.stored.len(), first.stored[0].note.subject.as_str()), (10, "Answer number 20"));
-    let again = keep_at_stop(&on.engine, turns()).unwrap();
+    let again = keep_at_stop(&on.call, turns()).unwrap();
     assert_eq!((again.stored.len(), again.known), (0, 10));
-    let all = keep_all(&on.engine, turns()).unwrap();
+    let all = keep_all(&on.call, turns()).unwrap();
     assert_eq!((all.stored.len(), all.known, files(&on, "notes")), (20, 10, 30));
     let short = Turn { text: "a\nb".into(), ..turns().next().unwrap() };
-    let none = keep_all(&on.engine, [short]).unwrap();
+    let none = keep_all(&on.call, [short]).unwrap();
     assert_eq!((none.passed_over, none.refused.len()), (1, 0));
 }
 
@@ -471,7 +471,7 @@ proptest! {
     #[test]
     fn creating_twice_adds_nothing(contents in prop::collection::vec("(\\PC|\n){10,60}", 1..4)) {
         let place = place();
-        let notes = place.engine.notes();
+        let notes = place.call.notes();
         let drafts = || contents.iter().map(|content| said(content)).collect::<Vec<_>>();
         let first = notes.create_many(drafts(), AGENT).unwrap();
         let before = notes.list(&Listing::everything()).unwrap();

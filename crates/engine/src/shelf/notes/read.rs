@@ -25,7 +25,7 @@ pub(super) struct Stored {
 impl Notes<'_> {
     /// The folder of a status, as it really is; a link that leads outside the memory folder is refused.
     pub(super) fn folder(&self, status: Status) -> Result<PathBuf> {
-        let root = self.engine.project().root();
+        let root = self.call.project().root();
         let parts: &[&str] = if status == Status::Active { &["notes"] } else { &["notes", "retired"] };
         root.resolve(&root.join(parts))
     }
@@ -105,7 +105,7 @@ impl Notes<'_> {
 
     /// The ids that may not come back.
     pub(super) fn forgotten(&self) -> Result<HashSet<String>> {
-        crate::shelf::provenance::forgotten(self.engine.project().root())
+        crate::shelf::provenance::forgotten(self.call.project().root())
     }
 
     /// The memory in a file of the shelf; `None` if there is no file.
@@ -121,7 +121,7 @@ impl Notes<'_> {
     pub(super) fn memory(&self, stored: Stored) -> Result<Memory> {
         let Stored { note, status, path, hash } = stored;
         let id = note.id.memory_id();
-        let standing = self.engine.standing(id.as_str(), &hash)?;
+        let standing = self.call.standing(id.as_str(), &hash)?;
         let applies_to = match &note.applies_to {
             Scope::File(file) => vec![file.clone()],
             _ => Vec::new(),
@@ -145,7 +145,7 @@ impl Notes<'_> {
             expires_at: None,
             content_hash: hash,
             confidence: None,
-            path: Some(self.engine.project().shown(&path)),
+            path: Some(self.call.project().shown(&path)),
         })
     }
 

@@ -4,7 +4,7 @@
 //! provenance file. The id stays. Never here: a note that cannot be read; it stays listed.
 
 use super::{Notes, file, note};
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files::{self, Mode};
 use crate::gate::Entry;
 use crate::shelf::provenance;
@@ -13,8 +13,8 @@ use heirloom_core::{ShelfName, fault::Result, hash};
 impl Notes<'_> {
     /// Cuts secrets and identity numbers out of every note. Returns the files that changed.
     pub(super) fn redact_notes(&self, entry: Entry) -> Result<Vec<String>> {
-        let lock = self.engine.project().lock()?;
-        let screen = self.engine.screen();
+        let lock = self.call.project().lock()?;
+        let screen = self.call.screen();
         let mut changed = Vec::new();
         for stored in self.all(None)? {
             let mut cut = stored.note.clone();
@@ -30,7 +30,7 @@ impl Notes<'_> {
             let id = cut.id.memory_id();
             let hash = hash::sha256(text.as_bytes());
             let line = self.line(id.as_str(), &hash, "redacted", []);
-            provenance::append(self.engine.project().root(), &lock, &[line])?;
+            provenance::append(self.call.project().root(), &lock, &[line])?;
             let what = Written {
                 action: "memory_redact",
                 shelf: ShelfName::Notes,
@@ -39,8 +39,8 @@ impl Notes<'_> {
                 before: Some(&stored.hash),
                 size: text.len(),
             };
-            self.engine.noted(&lock, entry, &[], what)?;
-            changed.push(self.engine.project().shown(&stored.path));
+            self.call.noted(&lock, entry, &[], what)?;
+            changed.push(self.call.project().shown(&stored.path));
         }
         Ok(changed)
     }

@@ -6,7 +6,7 @@
 
 use super::read::{MAX_NOTE, Stored};
 use super::{Note, NoteDraft, Notes, file};
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files::{self, Lock, Mode};
 use crate::gate::policy::Act;
 use crate::gate::{Entry, Passed, Remark};
@@ -38,12 +38,12 @@ impl Notes<'_> {
 
     /// Stores several under one lock. One that is refused costs only itself.
     pub fn create_many(&self, drafts: Vec<NoteDraft>, entry: Entry) -> Result<Vec<Result<Kept>>> {
-        let lock = self.engine.project().lock()?;
-        let profile = self.engine.settings().gate.profile(ShelfName::Notes);
+        let lock = self.call.project().lock()?;
+        let profile = self.call.settings().gate.profile(ShelfName::Notes);
         let passed: Vec<Result<Passed<NoteDraft>>> = drafts
             .into_iter()
             .map(|draft| {
-                self.engine.pass(&lock, ShelfName::Notes, draft.under(profile), entry, NoteDraft::to_fields)
+                self.call.pass(&lock, ShelfName::Notes, draft.under(profile), entry, NoteDraft::to_fields)
             })
             .collect();
         let notes: Vec<Result<(Note, Passed<NoteDraft>)>> = passed
@@ -100,7 +100,7 @@ impl Notes<'_> {
         let path = folder.join(note.id.file_name());
         for place in [&path, &self.folder(Status::Retired)?.join(note.id.file_name())] {
             if std::fs::symlink_metadata(place).is_ok() {
-                return Err(taken(&note, &self.engine.project().shown(place)));
+                return Err(taken(&note, &self.call.project().shown(place)));
             }
         }
         let text = file::write(&note);
@@ -111,7 +111,7 @@ impl Notes<'_> {
         let cut = cut_out(passed.remarks());
         if !cut.is_empty() {
             let line = self.line(id.as_str(), &hash, "redacted", [("rules", json!(cut))]);
-            provenance::append(self.engine.project().root(), lock, &[line])?;
+            provenance::append(self.call.project().root(), lock, &[line])?;
         }
         let what = Written {
             action: "memory_write",
@@ -121,7 +121,7 @@ impl Notes<'_> {
             before: None,
             size: text.len(),
         };
-        self.engine.written(lock, passed, what)?;
+        self.call.written(lock, passed, what)?;
         Ok(Stored { note, status: Status::Active, path, hash })
     }
 
@@ -136,7 +136,7 @@ impl Notes<'_> {
         Line {
             id: id.to_owned(),
             hash: hash.to_owned(),
-            at: time::format(self.engine.project().world().now),
+            at: time::format(self.call.project().world().now),
             did: did.to_owned(),
             more: more.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>(),
         }
@@ -156,7 +156,7 @@ impl Notes<'_> {
         let done = Done {
             status,
             id: stored.note.id.memory_id(),
-            path: Some(self.engine.project().shown(&stored.path)),
+            path: Some(self.call.project().shown(&stored.path)),
             notes,
         };
         Kept { note: stored.note.clone(), done }

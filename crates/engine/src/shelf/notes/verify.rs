@@ -17,7 +17,7 @@ impl Notes<'_> {
         let mut twins: HashMap<(jiff::Timestamp, String), String> = HashMap::new();
         for status in [Status::Active, Status::Retired] {
             for path in self.files(status)? {
-                let shown = self.engine.project().shown(&path);
+                let shown = self.call.project().shown(&path);
                 let mut say = |code: Code, message: String, fix: &str| {
                     problems.push(Problem {
                         file: shown.clone(),
@@ -74,7 +74,7 @@ impl Notes<'_> {
                 if let Err(fault) = note::content(&note.content) {
                     say(fault.code, fault.message.clone(), fault.next_step());
                 }
-                for finding in self.engine.screen().scan(&note.content) {
+                for finding in self.call.screen().scan(&note.content) {
                     if matches!(finding.class, Class::Secret | Class::Identity)
                         && finding.level > Level::Possible
                     {

@@ -144,8 +144,8 @@ impl Records<'_> {
         if !path.ends_with(".json") {
             return Err(format!("`{path}` in the index is no .json file"));
         }
-        let full = self.engine.project().folder().join(path);
-        self.engine
+        let full = self.call.project().folder().join(path);
+        self.call
             .project()
             .root()
             .resolve(&full)

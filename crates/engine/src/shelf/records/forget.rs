@@ -5,7 +5,7 @@
 //! brings the file back is noticed. Never here: rewriting git's history, which is the owner's decision.
 
 use super::store::Records;
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files;
 use crate::gate::{Entry, trust};
 use crate::shelf::{Forgotten, provenance, unknown};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 impl Records<'_> {
     pub(super) fn forget_record(&self, asked: &MemoryId, entry: Entry) -> Result<Forgotten> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let id = match self.target_of(asked)?.path.exists() {
             true => asked.clone(),
             false => self.alias(asked)?.unwrap_or_else(|| asked.clone()),
@@ -24,8 +24,8 @@ impl Records<'_> {
         if target.path.exists() {
             files_of_it.insert(0, target.path.clone());
         }
-        let now = self.engine.project().world().now;
-        let inbox = self.engine.inbox()?;
+        let now = self.call.project().world().now;
+        let inbox = self.call.inbox()?;
         let waiting = inbox.list(now)?.iter().filter(|item| item.id == id.as_str()).count();
         if files_of_it.is_empty() && waiting == 0 {
             return Err(unknown(asked.as_str()));
@@ -33,11 +33,11 @@ impl Records<'_> {
         let in_git = self.held_by_git(&id, &files_of_it)?;
         let index = self.prepare_index(&lock, &target.path, None, None)?;
         // The marker comes first: whatever stops this call half-way, what is left of the record is known to be unwanted.
-        provenance::forget(self.engine.project().root(), &lock, id.as_str(), &self.now())?;
+        provenance::forget(self.call.project().root(), &lock, id.as_str(), &self.now())?;
         for earlier in self.earlier_ids(&id)? {
-            provenance::erase(self.engine.project().root(), &lock, earlier.as_str())?;
+            provenance::erase(self.call.project().root(), &lock, earlier.as_str())?;
         }
-        self.engine.noted(
+        self.call.noted(
             &lock,
             entry,
             &[],
@@ -55,22 +55,22 @@ impl Records<'_> {
         let mut places = Vec::new();
         for path in &files_of_it {
             files::remove(path)?;
-            places.push(self.engine.project().shown(path));
+            places.push(self.call.project().shown(path));
         }
         // Unlike after other changes the disk is waited for: the title must not come back with a power cut.
         if let Some(index) = index {
             index.commit()?;
         }
         self.index_owes_nothing()?;
-        places.push(self.engine.project().shown(&self.index_path()));
+        places.push(self.call.project().shown(&self.index_path()));
         if waiting > 0 {
             places.push(format!("review inbox ({waiting})"));
         }
         if self.drop_aliases(&lock, &id)? {
-            places.push(self.engine.project().shown(&self.root().join(".aliases.jsonl")));
+            places.push(self.call.project().shown(&self.root().join(".aliases.jsonl")));
         }
         self.sweep(&lock)?;
-        trust::forget(&trust::path(self.engine.project().data()?), id.as_str())?;
+        trust::forget(&trust::path(self.call.project().data()?), id.as_str())?;
         Ok(Forgotten { id, places, in_git })
     }
 
@@ -99,7 +99,7 @@ impl Records<'_> {
         };
         let mut copies: Vec<PathBuf> = in_folder(&archive, &numbered).into_iter().filter(own_id).collect();
         copies.extend(in_folder(folder, &|n: &str| n.starts_with(&quarantined)));
-        let local = self.engine.project().local()?.folder();
+        let local = self.call.project().local()?.folder();
         let in_editor = in_folder(local, &|n: &str| n.starts_with("edit-") && n.ends_with(".json"));
         copies.extend(in_editor.into_iter().filter(own_id));
         Ok(copies)
@@ -109,7 +109,7 @@ impl Records<'_> {
     fn held_by_git(&self, id: &MemoryId, files_of_it: &[PathBuf]) -> Result<Vec<String>> {
         let earlier = self.earlier_ids(id)?.into_iter().filter_map(|was| self.target_of(&was).ok());
         let earlier = earlier.map(|target| target.path).filter(|path| !path.exists());
-        let project = self.engine.project();
+        let project = self.call.project();
         Ok(files_of_it
             .iter()
             .cloned()

@@ -33,15 +33,15 @@ pub struct Collected {
 impl Records<'_> {
     /// Collects. With `dry_run` nothing is touched and the answer says what would be.
     pub fn collect(&self, dry_run: bool) -> Result<Collected> {
-        let now = self.engine.project().world().now;
-        let delete = self.engine.settings().delete;
+        let now = self.call.project().world().now;
+        let delete = self.call.settings().delete;
         let mut done = Collected { grace_period_days: delete.grace_period_days, ..Collected::default() };
         self.retire_unused(dry_run, &mut done)?;
-        let lock = if dry_run { None } else { Some(self.engine.project().lock()?) };
+        let lock = if dry_run { None } else { Some(self.call.project().lock()?) };
         let scan = self.scan();
         done.unreadable = scan.unreadable;
         for found in scan.found.iter().filter(|f| f.status() == Some(Status::Retired)) {
-            let shown = self.engine.project().shown(&found.path);
+            let shown = self.call.project().shown(&found.path);
             let Some(at) = found.document.text("retired_at") else {
                 done.skipped.push(format!("{shown}: no retired_at"));
                 continue;
@@ -66,16 +66,16 @@ impl Records<'_> {
         }
         if let Some(lock) = &lock {
             self.sweep(lock)?;
-            self.engine.inbox()?.sweep(now, None)?;
+            self.call.inbox()?.sweep(now, None)?;
         }
         Ok(done)
     }
 
     /// Removes what killed writers left, wherever the shelf writes.
     pub(super) fn sweep(&self, _lock: &Lock) -> Result<()> {
-        let local = self.engine.project().local()?;
+        let local = self.call.project().local()?;
         let archive = self.root().join("archive");
-        let folders = self.engine.settings().categories.iter();
+        let folders = self.call.settings().categories.iter();
         for category in folders {
             files::sweep_temporary(&self.folder(category));
             files::sweep_temporary(&archive.join(&category.folder));
@@ -87,8 +87,8 @@ impl Records<'_> {
     }
 
     fn retire_unused(&self, dry_run: bool, done: &mut Collected) -> Result<()> {
-        let now = self.engine.project().world().now;
-        for category in self.engine.settings().categories.iter().filter(|c| c.retention_days > 0) {
+        let now = self.call.project().world().now;
+        for category in self.call.settings().categories.iter().filter(|c| c.retention_days > 0) {
             for found in self.scan_folder(category).found {
                 let touched = ["updated_at", "created_at"]
                     .iter()
@@ -98,7 +98,7 @@ impl Records<'_> {
                 if found.status() != Some(Status::Active) || !old {
                     continue;
                 }
-                let shown = self.engine.project().shown(&found.path);
+                let shown = self.call.project().shown(&found.path);
                 if !dry_run {
                     let target = Target { path: found.path, shown: shown.clone() };
                     let reason = format!("Not updated for {} days", category.retention_days);

@@ -15,7 +15,7 @@ impl Records<'_> {
     /// Whether `inner` (a path below a memory folder) is a record as it should be. The category is that of the first folder;
     /// for other folders, and for files directly in the memory folder, the one the record names.
     pub fn judge(&self, inner: &Path, bytes: &[u8]) -> Result<()> {
-        let settings = self.engine.settings();
+        let settings = self.call.settings();
         let document = Document::parse(bytes).map_err(|why| {
             Fault::new(Code::Input, format!("Invalid JSON: {why}")).hint("write one JSON object")
         })?;
@@ -32,7 +32,7 @@ impl Records<'_> {
                     .fact("field", "category")
                     .hint("name one of the categories in the record's `category`")
             })?;
-        let screen = self.engine.screen();
+        let screen = self.call.screen();
         let wrong = schema::validate(&document, category, Stage::Stored);
         if !wrong.is_empty() {
             return Err(wrong_fields(&wrong, |got| screen.redacted(got)));

@@ -8,7 +8,7 @@ use super::replace::Change;
 use super::store::Records;
 use super::target::Target;
 use super::write::Said;
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files::{Lock, Mode, Placed, Prepared};
 use crate::gate::Entry;
 use heirloom_core::settings::Category;
@@ -24,7 +24,7 @@ const STALE_DAYS: i64 = 7;
 impl Records<'_> {
     /// Takes a record out of use; its file stays until the grace period is over.
     pub fn retire_target(&self, target: &Target, reason: Option<&str>, entry: Entry) -> Result<Value> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let (document, bytes) = self.there(target, Code::Delete, "File does not exist.")?;
         match document.status() {
             Some(Status::Retired) => {
@@ -65,7 +65,7 @@ impl Records<'_> {
 
     /// Keeps a record for the record, out of recall.
     pub fn archive_target(&self, target: &Target, reason: Option<&str>, entry: Entry) -> Result<Value> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let (mut document, bytes) = self.there(target, Code::Archive, "File does not exist.")?;
         match document.status() {
             Some(Status::Archived) => {
@@ -96,7 +96,7 @@ impl Records<'_> {
 
     /// Puts an archived record back into use.
     pub fn unarchive_target(&self, target: &Target, entry: Entry) -> Result<Value> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let (mut document, bytes) = self.there(target, Code::Unarchive, "File does not exist.")?;
         if document.status() != Some(Status::Archived) {
             let fix = "Only archived memories can be unarchived.";
@@ -114,7 +114,7 @@ impl Records<'_> {
 
     /// Puts a retired record back into use, within the grace period.
     pub fn restore_target(&self, target: &Target, entry: Entry, said: &mut Said) -> Result<Value> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let (mut document, bytes) = self.there(target, Code::Restore, "File does not exist.")?;
         match document.status() {
             Some(Status::Active) => return Ok(json!({ "status": "already_active", "target": target.shown })),
@@ -125,9 +125,9 @@ impl Records<'_> {
                 return Err(wrong_status(Code::Restore, target, &document, fix));
             }
         }
-        let grace = self.engine.settings().delete.grace_period_days;
+        let grace = self.call.settings().delete.grace_period_days;
         let retired = document.text("retired_at").and_then(time::parse);
-        let days = retired.map(|at| time::days_between(at, self.engine.project().world().now));
+        let days = retired.map(|at| time::days_between(at, self.call.project().world().now));
         if let Some(days) = days.filter(|days| *days >= i64::from(grace)) {
             return Err(Fault::new(Code::Restore, format!("`{}` was retired {days} days ago", target.shown))
                 .fact("target", target.shown.as_str())
@@ -169,7 +169,7 @@ impl Records<'_> {
         });
         let surplus = active.len().saturating_sub(max as usize);
         for found in active.into_iter().take(surplus) {
-            let shown = self.engine.project().shown(&found.path);
+            let shown = self.call.project().shown(&found.path);
             let open = ["next_actions", "blockers", "in_progress"]
                 .iter()
                 .filter_map(|key| found.document.content()?.get(*key)?.as_array())
@@ -199,7 +199,7 @@ impl Records<'_> {
     /// A reason is stored text: it passes the redactor and has a limit.
     fn reason(&self, reason: Option<&str>) -> Result<String> {
         let reason = reason.filter(|r| !r.trim().is_empty()).unwrap_or(NO_REASON);
-        if let Some(rule) = self.engine.screen().would_refuse(reason, crate::gate::policy::Row::Records) {
+        if let Some(rule) = self.call.screen().would_refuse(reason, crate::gate::policy::Row::Records) {
             return Err(Fault::new(Code::GateRefused, "the reason holds what must not be stored")
                 .fact("field", "reason")
                 .fact("rule", rule)
@@ -244,7 +244,7 @@ impl Records<'_> {
         };
         let record = Prepared::new(&target.path, &bytes, Mode::Shared)?;
         let change = Change { path: &target.path, record, line, renamed: None };
-        self.replace(lock, change, || self.engine.noted(lock, entry, &[], written))
+        self.replace(lock, change, || self.call.noted(lock, entry, &[], written))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::files;
 use crate::gate::Entry;
 use crate::recall::title_tags;
 use crate::shelf::{Listing, Shelf as _};
-use crate::{Engine, Project, World};
+use crate::{Call, Project, World};
 use heirloom_core::settings::{Category, Layer, Origin, Settings, load};
 use heirloom_core::{Channel, Code, MemoryId, Status, text, time};
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ const NOW: &str = "2026-03-01T12:00:00Z";
 /// A store in a folder of its own, at a fixed time.
 struct Store {
     folder: tempfile::TempDir,
-    engine: Engine,
+    call: Call,
 }
 
 impl Store {
@@ -27,24 +27,24 @@ impl Store {
 
     fn with(settings: Value) -> Store {
         let folder = tempfile::tempdir().unwrap();
-        let engine = engine(folder.path(), settings, NOW);
-        Store { folder, engine }
+        let call = call(folder.path(), settings, NOW);
+        Store { folder, call }
     }
 
     /// The same store at another time, with other settings.
-    fn later(&self, settings: Value, now: &str) -> Engine {
-        engine(self.folder.path(), settings, now)
+    fn later(&self, settings: Value, now: &str) -> Call {
+        call(self.folder.path(), settings, now)
     }
 
     fn create(&self, name: &str, document: Value) -> heirloom_core::fault::Result<Value> {
-        let category = self.engine.settings().category("decision").unwrap();
+        let category = self.call.settings().category("decision").unwrap();
         let target = self.target(name);
-        self.engine.records().create(&target, category, read(document), entry(), &mut Said::default())
+        self.call.records().create(&target, category, read(document), entry(), &mut Said::default())
     }
 
     fn target(&self, name: &str) -> Target {
         let given = format!(".claude/memory/decisions/{name}.json");
-        self.engine.records().target(&given, self.engine.project().folder()).unwrap()
+        self.call.records().target(&given, self.call.project().folder()).unwrap()
     }
 
     fn bytes(&self, name: &str) -> Vec<u8> {
@@ -52,12 +52,12 @@ impl Store {
     }
 
     fn index(&self) -> Vec<String> {
-        let text = self.engine.records().index_text().unwrap().unwrap_or_default();
+        let text = self.call.records().index_text().unwrap().unwrap_or_default();
         text.lines().filter(|line| is_entry(line)).map(str::to_owned).collect()
     }
 }
 
-fn engine(folder: &std::path::Path, settings: Value, now: &str) -> Engine {
+fn call(folder: &std::path::Path, settings: Value, now: &str) -> Call {
     let project = folder.join("project");
     let root = project.join(".claude/memory");
     std::fs::create_dir_all(&root).unwrap();
@@ -68,7 +68,7 @@ fn engine(folder: &std::path::Path, settings: Value, now: &str) -> Engine {
         user: "tester".into(),
     };
     let settings = load(&[Layer { origin: Origin::Project, document: settings }]).settings;
-    Engine::new(Project::new(&project, &root, world), settings)
+    Call::new(Project::new(&project, &root, world), settings)
 }
 
 fn entry() -> Entry {
@@ -460,7 +460,7 @@ mod lives {
         fn every_walk_through_a_life_keeps_record_and_index_valid(walk in moves()) {
             let store = Store::new();
             store.create("a", decision("Use PostgreSQL", &["db"])).unwrap();
-            let records = store.engine.records();
+            let records = store.call.records();
             let id = MemoryId::parse("decision:a").unwrap();
             let mut status = Status::Active;
             for step in walk {
@@ -484,7 +484,7 @@ mod lives {
                 }
                 let document = records.document(&id).unwrap().unwrap();
                 prop_assert_eq!(document.status(), Some(status));
-                let category = store.engine.settings().category("decision").unwrap();
+                let category = store.call.settings().category("decision").unwrap();
                 prop_assert_eq!(validate(&document, category, Stage::Stored), []);
                 prop_assert_eq!(store.index().len(), usize::from(status == Status::Active));
                 prop_assert_eq!(document.get("retired_at").is_some(), status == Status::Retired);
@@ -499,8 +499,8 @@ mod lives {
                 store.create(name, decision(&format!("Title {name}"), &["t"])).unwrap();
             }
             let written = store.index();
-            let records = store.engine.records();
-            records.rebuild(&store.engine.project().lock().unwrap()).unwrap();
+            let records = store.call.records();
+            records.rebuild(&store.call.project().lock().unwrap()).unwrap();
             prop_assert_eq!(store.index(), written);
             prop_assert!(records.compare_index().unwrap().unwrap().is_none());
         }
@@ -520,7 +520,7 @@ mod lives {
     fn a_name_is_free_again_after_exactly_a_day() {
         let store = Store::new();
         store.create("a", decision("Use PostgreSQL", &["db"])).unwrap();
-        store.engine.records().retire(&MemoryId::parse("decision:a").unwrap(), "why", entry()).unwrap();
+        store.call.records().retire(&MemoryId::parse("decision:a").unwrap(), "why", entry()).unwrap();
         for (now, free) in [("2026-03-02T11:59:59Z", false), ("2026-03-02T12:00:00Z", true)] {
             let later = store.later(json!({}), now);
             let category = later.settings().category("decision").unwrap();
@@ -542,7 +542,7 @@ mod lives {
         let refused = off.records().create(&target, category, document, entry(), &mut Said::default());
         assert_eq!(refused.unwrap_err().code, Code::Config);
         assert_eq!(title_tags::recall(&off, "which database do we use").unwrap(), []);
-        assert_eq!(title_tags::recall(&store.engine, "which database do we use").unwrap().len(), 1);
+        assert_eq!(title_tags::recall(&store.call, "which database do we use").unwrap().len(), 1);
         assert_eq!(off.records().list(&Listing::active()).unwrap().len(), 1, "its files stay and are listed");
     }
 
@@ -575,7 +575,7 @@ mod lives {
         let archiving = json!({ "delete": { "archive_retired": true, "grace_period_days": 5 } });
         let archived = store.later(archiving, "2026-03-20T12:00:00Z").records().collect(false).unwrap();
         assert_eq!(archived.archived.len(), 1);
-        assert!(store.engine.records().root().join("archive/decisions/c.json").exists());
+        assert!(store.call.records().root().join("archive/decisions/c.json").exists());
     }
 
     #[test]
@@ -590,14 +590,14 @@ mod lives {
             user: "tester".into(),
         };
         let settings = Settings::standard();
-        let engine = Engine::new(Project::new(&project, &root, world), settings);
-        let category = engine.settings().category("decision").unwrap();
-        let target = engine.records().target("docs/memory/decisions/a.json", &project).unwrap();
+        let call = Call::new(Project::new(&project, &root, world), settings);
+        let category = call.settings().category("decision").unwrap();
+        let target = call.records().target("docs/memory/decisions/a.json", &project).unwrap();
         let document = read(decision("Use PostgreSQL", &["db"]));
-        engine.records().create(&target, category, document, entry(), &mut Said::default()).unwrap();
+        call.records().create(&target, category, document, entry(), &mut Said::default()).unwrap();
         let index = std::fs::read_to_string(root.join("index.md")).unwrap();
         assert!(index.contains(" -> docs/memory/decisions/a.json "), "{index}");
-        let outside = engine.records().target(".claude/memory/decisions/a.json", &project);
+        let outside = call.records().target(".claude/memory/decisions/a.json", &project);
         assert_eq!(outside.unwrap_err().code, Code::Path);
     }
 }
@@ -621,14 +621,14 @@ mod candidates {
         ];
         for (category, fits, event, pre_action, structural, vetoes) in table {
             let store = Store::new();
-            let settings = store.engine.settings();
+            let settings = store.call.settings();
             let category = settings.category(category).unwrap();
-            let records = store.engine.records();
+            let records = store.call.records();
             let given =
                 Given { sentence: "Replace the login flow because it is old".into(), ..Given::default() };
             let document = compose(category, &given, NOW).unwrap();
             let place = format!(".claude/memory/{}/replace-the-login-flow.json", category.folder);
-            let target = records.target(&place, store.engine.project().folder()).unwrap();
+            let target = records.target(&place, store.call.project().folder()).unwrap();
             records.create(&target, category, document, entry(), &mut Said::default()).unwrap();
             let info = if fits { "the login flow was replaced" } else { "something about caches" };
             let answer = records.candidate(category, info, event, &mut Vec::new()).unwrap();
@@ -645,9 +645,9 @@ mod candidates {
     fn another_category_never_offers_a_candidate() {
         let store = Store::new();
         store.create("a", decision("Replace the login flow", &["login"])).unwrap();
-        let runbook = store.engine.settings().category("runbook").unwrap();
+        let runbook = store.call.settings().category("runbook").unwrap();
         let answer =
-            store.engine.records().candidate(runbook, "the login flow", None, &mut Vec::new()).unwrap();
+            store.call.records().candidate(runbook, "the login flow", None, &mut Vec::new()).unwrap();
         assert_eq!(answer.candidate, None);
     }
 }
@@ -717,14 +717,14 @@ mod recalled {
             }
             let gone = retired.index(titles.len());
             let id = MemoryId::parse(&format!("decision:n{gone}")).unwrap();
-            store.engine.records().retire(&id, "why", entry()).unwrap();
-            let hits = title_tags::recall(&store.engine, "which shared choice is it then").unwrap();
+            store.call.records().retire(&id, "why", entry()).unwrap();
+            let hits = title_tags::recall(&store.call, "which shared choice is it then").unwrap();
             prop_assert!(hits.len() <= max);
             prop_assert_eq!(hits.len(), max.min(titles.len() - 1));
             prop_assert!(hits.windows(2).all(|two| two[0].score >= two[1].score));
             let own = format!("decisions/n{gone}.json");
             prop_assert!(hits.iter().all(|hit| !hit.path.ends_with(&own)));
-            let block = crate::inject::records_block(&hits, store.engine.settings());
+            let block = crate::inject::records_block(&hits, store.call.settings());
             prop_assert_eq!(block.lines().count(), if hits.is_empty() { 0 } else { hits.len() + 2 });
         }
     }
@@ -738,8 +738,8 @@ mod power_cuts {
         for left in [&b""[..], &[0; 400]] {
             let store = Store::new();
             store.create("a", decision("Use PostgreSQL", &["database"])).unwrap();
-            std::fs::write(store.engine.records().index_path(), left).unwrap();
-            assert_eq!(title_tags::recall(&store.engine, "which database do we use").unwrap().len(), 1);
+            std::fs::write(store.call.records().index_path(), left).unwrap();
+            assert_eq!(title_tags::recall(&store.call, "which database do we use").unwrap().len(), 1);
             store.create("b", decision("Use Redis", &["cache"])).unwrap();
             assert_eq!(store.index().len(), 2);
         }

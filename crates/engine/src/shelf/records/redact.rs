@@ -14,12 +14,12 @@ use serde_json::Value;
 impl Records<'_> {
     /// Cuts what the gate refuses out of every record. Returns the files that changed.
     pub fn redact_refused(&self, entry: Entry) -> Result<Vec<String>> {
-        let lock = self.engine.project().lock()?;
-        let screen = self.engine.screen();
+        let lock = self.call.project().lock()?;
+        let screen = self.call.screen();
         let mut changed = Vec::new();
         for found in self.scan().found {
             let name = found.document.text("category").unwrap_or(&found.folder_category);
-            let Some(category) = self.engine.settings().category(name) else { continue };
+            let Some(category) = self.call.settings().category(name) else { continue };
             let mut draft = RecordDraft { document: found.document.clone(), category };
             draft.texts(&mut |_, text| {
                 let verdict = screen.verdict(text, Row::Records, Trust::Medium);
@@ -37,13 +37,13 @@ impl Records<'_> {
                 continue;
             }
             let passed = self
-                .engine
+                .call
                 .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()));
             if let Ok(passed) = passed {
                 let bytes = passed.draft().document.to_bytes();
                 let record = Prepared::new(&found.path, &bytes, Mode::Shared)?;
                 self.store(&lock, &passed, &bytes, record, &found.path, None)?.sync()?;
-                changed.push(self.engine.project().shown(&found.path));
+                changed.push(self.call.project().shown(&found.path));
             }
         }
         Ok(changed)

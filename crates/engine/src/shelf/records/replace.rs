@@ -75,9 +75,9 @@ impl Records<'_> {
             None => index_file::render(&self.lines().0),
         };
         if let Some(old) = also_gone {
-            text = index_file::without_line(&text, &self.engine.project().shown(old));
+            text = index_file::without_line(&text, &self.call.project().shown(old));
         }
-        let shown = self.engine.project().shown(path);
+        let shown = self.call.project().shown(path);
         let text = match line {
             Some(entry) => index_file::with_line(&text, &shown, &entry.line()),
             None => index_file::without_line(&text, &shown),
@@ -118,7 +118,7 @@ impl Records<'_> {
     }
 
     fn owes_mark(&self) -> Result<PathBuf> {
-        Ok(self.engine.project().local()?.path("index-owes"))
+        Ok(self.call.project().local()?.path("index-owes"))
     }
 
     /// Whether an earlier writer left before it had brought the index in step. If it was renaming a record and the new file is there, the old
@@ -127,7 +127,7 @@ impl Records<'_> {
         let Some(text) = files::read_if_there(&self.owes_mark()?, files::MAX_FILE)? else { return Ok(false) };
         let mark = json::parse(&text).unwrap_or_default();
         let word = |key: &str| mark.get(key).and_then(Value::as_str).unwrap_or_default();
-        let root = self.engine.project().root();
+        let root = self.call.project().root();
         let place = |key: &str| root.resolve(Path::new(word(key))).ok();
         if let (Some(from), Some(to)) = (place("from"), place("to"))
             && let (Some(was), Some(is)) = (MemoryId::parse(word("was")), MemoryId::parse(word("is")))

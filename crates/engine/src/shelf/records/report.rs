@@ -81,7 +81,7 @@ impl Records<'_> {
         let active: BTreeSet<String> = found
             .iter()
             .filter(|f| f.status() == Some(Status::Active))
-            .map(|f| self.engine.project().shown(&f.path))
+            .map(|f| self.call.project().shown(&f.path))
             .collect();
         let missing = active.iter().filter(|path| !listed.contains(path.as_str())).cloned().collect();
         let stale =
@@ -101,7 +101,7 @@ impl Records<'_> {
     pub fn health(&self) -> Result<Health> {
         let scan = self.scan();
         let mut health = Health { unreadable: scan.unreadable.clone(), ..Health::default() };
-        let now = self.engine.project().world().now;
+        let now = self.call.project().world().now;
         for found in &scan.found {
             let title = || found.document.text("title").unwrap_or_default().to_owned();
             match found.status() {
@@ -126,7 +126,7 @@ impl Records<'_> {
             }
             let times = found.document.times_updated();
             if times > HEAVY {
-                health.heavy.push((self.engine.project().shown(&found.path), title(), times));
+                health.heavy.push((self.call.project().shown(&found.path), title(), times));
             }
         }
         health.sync = self.compare(&scan.found, scan.unreadable)?;

@@ -43,7 +43,7 @@ impl Records<'_> {
     /// Every record of every category, whatever its status.
     pub fn scan(&self) -> Scan {
         let mut scan = Scan::default();
-        for category in &self.engine.settings().categories {
+        for category in &self.call.settings().categories {
             let one = self.scan_folder(category);
             scan.found.extend(one.found);
             scan.unreadable.extend(one.unreadable);
@@ -75,7 +75,7 @@ impl Records<'_> {
         let folder = self.folder(category);
         // A linked folder could lead anywhere; what is behind it is not ours to index.
         if std::fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_symlink()) {
-            unreadable.push(format!("{}: is a link", self.engine.project().shown(&folder)));
+            unreadable.push(format!("{}: is a link", self.call.project().shown(&folder)));
             return;
         }
         let Ok(entries) = std::fs::read_dir(&folder) else { return };
@@ -100,7 +100,7 @@ impl Records<'_> {
                 }
                 // A folder that happens to be called `x.json` is nobody's record.
                 Err(_) if path.is_dir() => {}
-                Err(why) => unreadable.push(format!("{}: {why}", self.engine.project().shown(&path))),
+                Err(why) => unreadable.push(format!("{}: {why}", self.call.project().shown(&path))),
             }
         }
     }

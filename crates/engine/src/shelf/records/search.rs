@@ -33,7 +33,7 @@ impl Records<'_> {
     /// The records that fit a question, best first; `every` also looks among retired and archived ones.
     pub fn search(&self, question: &str, every: bool) -> Result<Vec<Hit>> {
         let words = words(question);
-        let forgotten = provenance::forgotten(self.engine.project().root())?;
+        let forgotten = provenance::forgotten(self.call.project().root())?;
         let mut hits = Vec::new();
         for found in self.scan().found {
             if !every && found.status() != Some(Status::Active) {
@@ -43,7 +43,7 @@ impl Records<'_> {
             let mut parts = parts(&words, &memory);
             let came_back = || {
                 forgotten.contains(memory.id.as_str())
-                    && provenance::came_back(self.engine, memory.id.as_str(), &memory.content_hash)
+                    && provenance::came_back(self.call, memory.id.as_str(), &memory.content_hash)
             };
             if parts.is_empty() || came_back() || self.is_held_back(&memory) {
                 continue;
@@ -68,12 +68,12 @@ impl Records<'_> {
 
     fn is_held_back(&self, memory: &Memory) -> bool {
         let text = format!("{}\n{}\n{}", memory.title, memory.tags.join(" "), memory.body);
-        self.engine.screen().would_refuse(&text, Row::Records).is_some()
+        self.call.screen().would_refuse(&text, Row::Records).is_some()
     }
 
     fn is_recent(&self, memory: &Memory) -> bool {
         let updated = memory.updated_at.as_deref().and_then(time::parse);
-        updated.is_some_and(|at| time::days_between(at, self.engine.project().world().now) <= RECENT_DAYS)
+        updated.is_some_and(|at| time::days_between(at, self.call.project().world().now) <= RECENT_DAYS)
     }
 }
 

@@ -6,7 +6,7 @@
 use super::document::Document;
 use super::index_file::{self, IndexEntry};
 use super::index_source::IndexSource;
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::files::{self, Lock, Mode};
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, Status, fault::Result};
@@ -18,17 +18,17 @@ const MAX_INDEX: u64 = 64 << 20;
 /// The record shelf of a project.
 #[derive(Debug, Clone, Copy)]
 pub struct Records<'e> {
-    pub(super) engine: &'e Engine,
+    pub(super) call: &'e Call,
 }
 
 impl<'e> Records<'e> {
     /// The shelf of this engine's project.
-    pub fn new(engine: &'e Engine) -> Records<'e> {
-        Records { engine }
+    pub fn new(call: &'e Call) -> Records<'e> {
+        Records { call }
     }
 
     pub(super) fn root(&self) -> &Path {
-        self.engine.project().root().folder()
+        self.call.project().root().folder()
     }
 
     /// Where `index.md` is.
@@ -87,7 +87,7 @@ impl<'e> Records<'e> {
         if !self.root().is_dir() || self.lines().0.is_empty() {
             return Ok(None);
         }
-        match self.engine.project().lock().and_then(|lock| self.rebuild(&lock)) {
+        match self.call.project().lock().and_then(|lock| self.rebuild(&lock)) {
             Ok(_) => self.index_bytes(),
             // A disk that cannot be written can still be read.
             Err(fault) if fault.code == Code::Io => {
@@ -120,7 +120,7 @@ impl<'e> Records<'e> {
         IndexEntry {
             label,
             title: document.text("title").map_or(stem, str::to_owned),
-            path: self.engine.project().shown(path),
+            path: self.call.project().shown(path),
             tags: document.tags().into_iter().map(str::to_owned).collect(),
         }
     }
@@ -140,7 +140,7 @@ impl<'e> Records<'e> {
     /// The index lines of all active records, sorted, and what could not be read.
     pub(super) fn lines(&self) -> (Vec<String>, Vec<String>) {
         let (mut entries, mut unreadable): (Vec<IndexEntry>, _) = (Vec::new(), Vec::new());
-        for category in &self.engine.settings().categories {
+        for category in &self.call.settings().categories {
             self.each(category, &mut unreadable, &mut |found| {
                 if found.status() == Some(Status::Active) {
                     entries.push(self.entry(&found.document, &found.path));

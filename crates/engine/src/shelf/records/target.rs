@@ -26,8 +26,8 @@ impl Target {
 impl Records<'_> {
     /// The target a path names; relative paths start at `cwd`.
     pub fn target(&self, given: &str, cwd: &Path) -> Result<Target> {
-        let path = self.engine.project().root().resolve(&cwd.join(given))?;
-        let inner = path.strip_prefix(self.engine.project().root().real()).unwrap_or(&path);
+        let path = self.call.project().root().resolve(&cwd.join(given))?;
+        let inner = path.strip_prefix(self.call.project().root().real()).unwrap_or(&path);
         let hidden = inner.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'));
         let settings_file = inner == Path::new("memory-config.json");
         if hidden || settings_file || path.extension().is_none_or(|ending| ending != "json") {
@@ -40,7 +40,7 @@ impl Records<'_> {
 
     /// The target of an id, in its category's folder; the file need not exist. Aliases are not followed here.
     pub(super) fn target_of(&self, id: &MemoryId) -> Result<Target> {
-        let category = self.engine.settings().category(id.kind().name()).ok_or_else(|| {
+        let category = self.call.settings().category(id.kind().name()).ok_or_else(|| {
             Fault::new(Code::NotFound, format!("there is no category `{}`", id.kind()))
                 .fact("id", id.as_str())
                 .hint("`heirloom config list` shows the categories")
@@ -49,8 +49,8 @@ impl Records<'_> {
         if !super::schema::is_id(id.name()) {
             return Err(crate::shelf::unknown(id.as_str()));
         }
-        let path = self.engine.project().root().resolve(&self.folder(category).join(name))?;
-        let shown = self.engine.project().shown(&path);
+        let path = self.call.project().root().resolve(&self.folder(category).join(name))?;
+        let shown = self.call.project().shown(&path);
         Ok(Target { path, shown })
     }
 
@@ -70,10 +70,10 @@ impl Records<'_> {
 
     /// A record that was put into another category's folder.
     fn elsewhere(&self, id: &MemoryId) -> Option<Target> {
-        let settings = self.engine.settings();
+        let settings = self.call.settings();
         settings.categories.iter().find_map(|category| {
             let path = self.folder(category).join(format!("{}.json", id.name()));
-            let shown = self.engine.project().shown(&path);
+            let shown = self.call.project().shown(&path);
             let (document, _) = self.load(&path, &shown).ok().flatten()?;
             (document.text("category") == Some(id.kind().name())).then_some(Target { path, shown })
         })

@@ -22,7 +22,7 @@ impl Records<'_> {
         }
         for line in &scan.unreadable {
             let (file, why) = line.split_once(": ").unwrap_or((line, "cannot be read"));
-            let path = self.engine.project().folder().join(file);
+            let path = self.call.project().folder().join(file);
             match conflict_line(&path) {
                 Some(at) => problems.push(conflict(file, at)),
                 None => problems.push(problem(file, None, Code::Read, why, "correct the file, or remove it")),
@@ -35,9 +35,9 @@ impl Records<'_> {
     }
 
     fn verify_one(&self, found: &Found, problems: &mut Vec<Problem>) {
-        let file = self.engine.project().shown(&found.path);
+        let file = self.call.project().shown(&found.path);
         let name = found.document.text("category").unwrap_or(&found.folder_category);
-        let Some(category) = self.engine.settings().category(name) else {
+        let Some(category) = self.call.settings().category(name) else {
             let message = format!("category `{name}` is not known here");
             problems.push(problem(
                 &file,
@@ -77,7 +77,7 @@ impl Records<'_> {
         self.verify_content(found, &file, problems);
         for related in found.document.get("related_files").and_then(Value::as_array).into_iter().flatten() {
             let Some(related) = related.as_str() else { continue };
-            if !self.engine.project().folder().join(related).exists() {
+            if !self.call.project().folder().join(related).exists() {
                 let message = format!("related file `{related}` is not there");
                 let fix = "update the record; references to missing files may be dropped";
                 problems.push(problem(&file, None, Code::NotFound, &message, fix));
@@ -88,9 +88,9 @@ impl Records<'_> {
     fn verify_content(&self, found: &Found, file: &str, problems: &mut Vec<Problem>) {
         let mut draft = super::draft::RecordDraft {
             document: found.document.clone(),
-            category: &self.engine.settings().categories[0],
+            category: &self.call.settings().categories[0],
         };
-        let screen = self.engine.screen();
+        let screen = self.call.screen();
         crate::gate::Draft::texts(&mut draft, &mut |field, text| {
             if let Some(rule) = screen.would_refuse(text, Row::Records) {
                 let message =
@@ -102,7 +102,7 @@ impl Records<'_> {
     }
 
     fn verify_index(&self, problems: &mut Vec<Problem>) -> Result<()> {
-        let file = self.engine.project().shown(&self.index_path());
+        let file = self.call.project().shown(&self.index_path());
         if let Some(at) = conflict_line(&self.index_path()) {
             problems.push(conflict(&file, at));
             return Ok(());
@@ -125,15 +125,15 @@ impl Records<'_> {
     }
 
     fn verify_forgotten(&self, found: &[Found], problems: &mut Vec<Problem>) -> Result<()> {
-        let forgotten = provenance::forgotten(self.engine.project().root())?;
+        let forgotten = provenance::forgotten(self.call.project().root())?;
         for one in found {
             let kind =
                 heirloom_core::Kind::named(one.document.text("category").unwrap_or(&one.folder_category));
             let stem = one.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
             let id = MemoryId::new(&kind, &stem);
-            let back = || provenance::came_back(self.engine, id.as_str(), &hash::sha256(&one.bytes));
+            let back = || provenance::came_back(self.call, id.as_str(), &hash::sha256(&one.bytes));
             if forgotten.contains(id.as_str()) && back() {
-                let file = self.engine.project().shown(&one.path);
+                let file = self.call.project().shown(&one.path);
                 let message = format!("`{id}` was forgotten and came back, perhaps with a merge");
                 let fix = format!("`heirloom forget {id}` removes it again");
                 problems.push(problem(&file, None, Code::Damaged, &message, &fix));

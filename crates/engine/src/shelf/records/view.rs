@@ -22,7 +22,7 @@ impl Records<'_> {
         let kind = Kind::named(category);
         let id = MemoryId::new(&kind, &stem);
         let hash = Document::token(&found.bytes);
-        let standing = self.engine.standing(id.as_str(), &hash)?;
+        let standing = self.call.standing(id.as_str(), &hash)?;
         let text = |key: &str| document.text(key).map(str::to_owned);
         let list = |key: &str| {
             let items = document.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -51,13 +51,13 @@ impl Records<'_> {
                 .map(str::to_owned),
             content_hash: hash,
             confidence: document.get("confidence").and_then(Value::as_f64),
-            path: Some(self.engine.project().shown(&found.path)),
+            path: Some(self.call.project().shown(&found.path)),
         })
     }
 
     /// The memory in a file of a category's folder; `None` if there is no file.
     pub fn memory_at(&self, path: &std::path::Path, category: &str) -> Result<Option<Memory>> {
-        let shown = self.engine.project().shown(path);
+        let shown = self.call.project().shown(path);
         let Some((document, bytes)) = self.load(path, &shown)? else { return Ok(None) };
         let found = Found { path: path.to_owned(), document, bytes, folder_category: category.to_owned() };
         self.memory(&found).map(Some)

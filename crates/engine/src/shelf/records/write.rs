@@ -11,7 +11,7 @@ use super::replace::{Change, Renamed};
 use super::schema::{self, Stage};
 use super::store::Records;
 use super::target::Target;
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files::{self, Lock, Mode, Placed, Prepared};
 use crate::gate::{Draft as _, Entry, Passed};
 use heirloom_core::settings::Category;
@@ -42,7 +42,7 @@ const COOL_DOWN: i64 = 86_400;
 
 impl Records<'_> {
     pub(super) fn now(&self) -> String {
-        time::format(self.engine.project().world().now)
+        time::format(self.call.project().world().now)
     }
 
     /// Stores a new record.
@@ -82,10 +82,10 @@ impl Records<'_> {
         self.expect_record_folder(target, category, said)?;
         self.check_free(target)?;
         let draft = RecordDraft { document, category };
-        let project = self.engine.project();
+        let project = self.call.project();
         let to_item = |d: &RecordDraft<'_>| Value::Object(d.document.0.clone());
         let lock = || project.lock();
-        let passed = self.engine.pass_before_lock(lock, ShelfName::Records, draft, entry, to_item)?;
+        let passed = self.call.pass_before_lock(lock, ShelfName::Records, draft, entry, to_item)?;
         let title = passed.draft().document.text("title").unwrap_or_default().to_owned();
         if let Some(folder) = target.path.parent() {
             files::make_folder(folder, Mode::Shared)?;
@@ -96,7 +96,7 @@ impl Records<'_> {
         let lock = project.lock()?;
         self.check_free(target)?;
         if let Err(fault) = self.check_capacity(category) {
-            self.engine.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
+            self.call.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
             return Err(fault);
         }
         let placed = self.store(&lock, &passed, &bytes, record, &target.path, None)?;
@@ -119,7 +119,7 @@ impl Records<'_> {
         entry: Entry,
         said: &mut Said,
     ) -> Result<Value> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let Some((old, bytes)) = self.load(&target.path, &target.shown)? else {
             return Err(Fault::new(Code::Update, format!("there is no record `{}`", target.shown))
                 .fact("target", target.shown.as_str())
@@ -148,7 +148,7 @@ impl Records<'_> {
         let id = new.text("id").unwrap_or_default().to_owned();
         let draft = RecordDraft { document: new, category };
         let passed = self
-            .engine
+            .call
             .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
         let renamed = (place.path != target.path).then(|| Renamed {
             path: &target.path,
@@ -190,20 +190,20 @@ impl Records<'_> {
             size: bytes.len(),
         };
         let change = Change { path, record, line, renamed };
-        self.replace(lock, change, || self.engine.written(lock, passed, written))
+        self.replace(lock, change, || self.call.written(lock, passed, written))
     }
 
     /// A record is read from the folders of categories and from nowhere else. One in another category's folder is taken, with a word.
     fn expect_record_folder(&self, target: &Target, category: &Category, said: &mut Said) -> Result<()> {
         let is = |one: &Category| {
-            let folder = self.engine.project().root().resolve(&self.folder(one));
+            let folder = self.call.project().root().resolve(&self.folder(one));
             folder.is_ok_and(|folder| target.path.parent() == Some(folder.as_path()))
         };
-        let place = self.engine.project().shown(&self.folder(category));
+        let place = self.call.project().shown(&self.folder(category));
         if is(category) {
             return Ok(());
         }
-        if self.engine.settings().categories.iter().any(is) {
+        if self.call.settings().categories.iter().any(is) {
             said.warnings
                 .push(format!("a {} belongs into {place}/; `heirloom verify` will name it", category.name()));
             return Ok(());
@@ -219,12 +219,12 @@ impl Records<'_> {
         if wrong.is_empty() {
             return Ok(());
         }
-        Err(wrong_fields(&wrong, |got| self.engine.screen().redacted(got)))
+        Err(wrong_fields(&wrong, |got| self.call.screen().redacted(got)))
     }
 
     /// The category a stored record belongs to: its own word, else its folder's.
     pub(super) fn category_of(&self, document: &Document, target: &Target) -> Result<&Category> {
-        let settings = self.engine.settings();
+        let settings = self.call.settings();
         let folder = target.path.parent().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         document
             .text("category")
@@ -255,7 +255,7 @@ impl Records<'_> {
         }
         let Some(retired_at) = document.text("retired_at") else { return Ok(()) };
         let age =
-            time::parse(retired_at).map(|at| self.engine.project().world().now.as_second() - at.as_second());
+            time::parse(retired_at).map(|at| self.call.project().world().now.as_second() - at.as_second());
         match age {
             Some(age) if (0..COOL_DOWN).contains(&age) => Err(Fault::new(
                 Code::AntiResurrection,
@@ -270,7 +270,7 @@ impl Records<'_> {
 
     /// Whether one more fits. Counted under the lock, so that two writers cannot both take the last place.
     fn check_capacity(&self, category: &Category) -> Result<()> {
-        let Some(max) = self.engine.settings().max_memories_per_category else { return Ok(()) };
+        let Some(max) = self.call.settings().max_memories_per_category else { return Ok(()) };
         let active =
             self.scan_folder(category).found.iter().filter(|f| f.status() == Some(Status::Active)).count();
         if active < max as usize { Ok(()) } else { Err(full(category, active, max as usize)) }

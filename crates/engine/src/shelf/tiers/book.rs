@@ -28,7 +28,7 @@ impl Tiers<'_> {
 
     /// Walks the chain up to its sealed end: how many lines there are, or the first that was altered, removed, moved or cut off.
     pub fn verify_audit(&self) -> Result<u64> {
-        let sealed = self.access.seals.read(self.who().user(), &self.engine.project().world().nonce)?;
+        let sealed = self.access.seals.read(self.who().user(), &self.call.project().world().nonce)?;
         let mut walk = Walk::new(sealed);
         self.each_line(|line| walk.step(self.who().user(), &line).map(|()| true))?;
         walk.end()

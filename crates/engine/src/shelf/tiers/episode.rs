@@ -122,7 +122,7 @@ impl Tiers<'_> {
     fn turn_draft(&self, turn: Turn, entry: Entry) -> Result<TierDraft> {
         let now = self.now();
         let occurred_at = turn.occurred_at.unwrap_or(now).min(now);
-        let world = self.engine.project().world();
+        let world = self.call.project().world();
         let id = match (&turn.session, &turn.message) {
             (Some(session), Some(message)) => {
                 // A message without a time of its own must not get another id each time it arrives.
@@ -157,7 +157,7 @@ impl Tiers<'_> {
             updated_at: now,
             expires_at: Some(self.expiry(turn.days, now)?),
         };
-        let profile = self.engine.settings().gate.profile(ShelfName::Tiers);
+        let profile = self.call.settings().gate.profile(ShelfName::Tiers);
         Ok(TierDraft::new(stored, profile, entry))
     }
 

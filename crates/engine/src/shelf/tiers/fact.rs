@@ -134,7 +134,7 @@ impl Tiers<'_> {
     }
 
     fn profile(&self) -> Profile {
-        self.engine.settings().gate.profile(ShelfName::Tiers)
+        self.call.settings().gate.profile(ShelfName::Tiers)
     }
 
     fn keep_fact(&self, mut draft: TierDraft, entry: Entry) -> Result<Kept> {
@@ -164,7 +164,7 @@ impl Tiers<'_> {
 
     fn fact_draft(&self, words: FactWords, entry: Entry) -> TierDraft {
         let now = self.now();
-        let world = self.engine.project().world();
+        let world = self.call.project().world();
         let trust = if entry.confirmed { Trust::High } else { self.settings().trust_of(entry.channel) };
         let stored = Stored {
             id: id::fresh(Tier::Semantic, self.who(), now, world),

@@ -89,7 +89,7 @@ impl Tiers<'_> {
         let mut total = Expired { users: contexts.len(), ..Expired::default() };
         for who in contexts {
             let access = self.access.of(who);
-            let tiers = Tiers::new(self.engine, &access);
+            let tiers = Tiers::new(self.call, &access);
             let gone = tiers.remove(
                 &Which::Expired(self.now()),
                 Action::MemoryTtlCleanup,
@@ -110,7 +110,7 @@ impl Tiers<'_> {
                 count: Some(total.episodes as u64),
                 ..Metadata::default()
             };
-            Tiers::new(self.engine, &access).note(Action::MemoryTtlCleanup, metadata)?;
+            Tiers::new(self.call, &access).note(Action::MemoryTtlCleanup, metadata)?;
         }
         Ok(total)
     }

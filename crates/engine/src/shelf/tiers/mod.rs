@@ -58,7 +58,7 @@ pub use terms::{counted_terms, question_terms};
 pub use user::{Account, SYSTEM, UserContext, new_token, put as put_user};
 pub use working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::gate::inbox::Inbox;
 use heirloom_core::hash;
 use std::path::Path;
@@ -99,14 +99,14 @@ impl Access {
 /// The tiers of one user.
 #[derive(Debug, Clone, Copy)]
 pub struct Tiers<'a> {
-    engine: &'a Engine,
+    call: &'a Call,
     access: &'a Access,
 }
 
 impl<'a> Tiers<'a> {
     /// The tiers as an engine's user sees them.
-    pub fn new(engine: &'a Engine, access: &'a Access) -> Tiers<'a> {
-        Tiers { engine, access }
+    pub fn new(call: &'a Call, access: &'a Access) -> Tiers<'a> {
+        Tiers { call, access }
     }
 
     /// The user.
@@ -142,11 +142,11 @@ impl<'a> Tiers<'a> {
     }
 
     fn now(&self) -> jiff::Timestamp {
-        self.engine.project().world().now
+        self.call.project().world().now
     }
 
     fn settings(&self) -> &'a heirloom_core::settings::Tiers {
-        &self.engine.settings().tiers
+        &self.call.settings().tiers
     }
 }
 

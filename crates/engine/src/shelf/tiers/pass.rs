@@ -31,7 +31,7 @@ impl Tiers<'_> {
     /// Sends a draft through the gate.
     pub(super) fn pass(&self, draft: TierDraft, entry: Entry) -> Result<Passed<TierDraft>> {
         let stored = draft.stored().clone();
-        match admit(draft, entry, self.engine.screen()) {
+        match admit(draft, entry, self.call.screen()) {
             Decision::Passed(passed) => Ok(passed),
             Decision::Refused(fault) => {
                 let poison = fault.get("class") == Some(Class::Injection.name());
@@ -52,7 +52,7 @@ impl Tiers<'_> {
     /// Puts a draft into the inbox: redacted, with its origin and what it must be seen beside.
     fn wait(&self, draft: &TierDraft, entry: Entry, remarks: &[Remark]) -> Result<Fault> {
         let mut stored = draft.stored.clone();
-        let screen = self.engine.screen();
+        let screen = self.call.screen();
         stored.content = screen.redacted(&stored.content);
         if let Some(statement) = &mut stored.statement {
             for text in [&mut statement.subject, &mut statement.predicate, &mut statement.object] {
@@ -151,7 +151,7 @@ impl Tiers<'_> {
         if head.seq == 0 {
             return Ok(());
         }
-        self.access.seals.note(self.who().user(), head, &self.engine.project().world().nonce)
+        self.access.seals.note(self.who().user(), head, &self.call.project().world().nonce)
     }
 }
 

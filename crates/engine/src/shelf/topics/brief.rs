@@ -64,7 +64,7 @@ impl Topics<'_> {
 
     /// One lesson within a budget: whole, or without its code, or cut.
     fn part(&self, held: &Held, budget: usize) -> Result<Option<String>> {
-        let standing = self.engine.standing(held.id.as_str(), &held.hash)?;
+        let standing = self.call.standing(held.id.as_str(), &held.hash)?;
         let title: String = self.shown(&held.lesson.title).chars().take(160).collect();
         let head = format!(
             "### {}: {title}\n({}, source {}, trust {})\n",
@@ -89,7 +89,7 @@ impl Topics<'_> {
 
     /// Text as a model may see it.
     fn shown(&self, raw: &str) -> String {
-        text::escape(&text::strip_invisible(&calm(self.engine, raw)), false)
+        text::escape(&text::strip_invisible(&calm(self.call, raw)), false)
     }
 }
 

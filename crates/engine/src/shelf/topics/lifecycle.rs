@@ -8,7 +8,7 @@ use super::access::Access;
 use super::stock::{Held, Part};
 use super::store::{self, Open};
 use super::{Topics, git, stock, sync_git};
-use crate::engine::Written;
+use crate::call::Written;
 use crate::gate::{Entry, audit, trust};
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, text::one_line, time};
@@ -45,8 +45,8 @@ impl Shelf for Topics<'_> {
         let held = self.stock().find(id).ok_or_else(|| unknown(id.as_str()))?;
         let change = |at: String, summary: String| Change { at, summary, field: None, old: None, new: None };
         let mut out = vec![change(held.lesson.date.to_string(), "dated".to_owned())];
-        if self.engine.project().has_local() {
-            for line in audit::entries(&self.engine.project().local()?.path("audit.jsonl"))? {
+        if self.call.project().has_local() {
+            for line in audit::entries(&self.call.project().local()?.path("audit.jsonl"))? {
                 let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
                 if text("id") == id.as_str() {
                     out.push(change(text("at"), format!("{} ({})", text("action"), text("channel"))));
@@ -67,8 +67,8 @@ impl Shelf for Topics<'_> {
         if held.status == Status::Retired {
             return Ok(self.done("already_retired", id.clone(), &open, &held.path));
         }
-        let reason = one_line(&self.engine.screen().redacted(reason));
-        let why = format!("{} {reason}", time::format_date(self.engine.project().world().now));
+        let reason = one_line(&self.call.screen().redacted(reason));
+        let why = format!("{} {reason}", time::format_date(self.call.project().world().now));
         let why = why.trim_end().to_owned();
         if held.status == Status::Archived {
             // Said anew where it lies: out and in again in one write would need two.
@@ -114,7 +114,7 @@ impl Shelf for Topics<'_> {
         let index = open.stock.index_path();
         let files = [&live, &archived, &index];
         let in_git =
-            files.iter().filter(|path| git::has_history(path)).map(|path| self.engine.project().shown(path));
+            files.iter().filter(|path| git::has_history(path)).map(|path| self.call.project().shown(path));
         let in_git: Vec<String> = in_git.collect();
         let before = files.map(|path| std::fs::read(path).ok());
         if held.status == Status::Active {
@@ -130,17 +130,17 @@ impl Shelf for Topics<'_> {
             .iter()
             .zip(before)
             .filter(|(path, before)| std::fs::read(path).ok() != *before)
-            .map(|(path, _)| self.engine.project().shown(path))
+            .map(|(path, _)| self.call.project().shown(path))
             .collect();
-        if Access::new(self.engine.project().local()?.folder()).forget(id.as_str())? {
+        if Access::new(self.call.project().local()?.folder()).forget(id.as_str())? {
             places.push("access statistics".to_owned());
         }
-        trust::forget(&trust::path(self.engine.project().data()?), id.as_str())?;
-        let now = self.engine.project().world().now;
-        if self.engine.inbox()?.sweep(now, Some(id.as_str()))? > 0 {
+        trust::forget(&trust::path(self.call.project().data()?), id.as_str())?;
+        let now = self.call.project().world().now;
+        if self.call.inbox()?.sweep(now, Some(id.as_str()))? > 0 {
             places.push("review inbox".to_owned());
         }
-        provenance::forget(self.engine.project().root(), &open.lock, id.as_str(), &time::format(now))?;
+        provenance::forget(self.call.project().root(), &open.lock, id.as_str(), &time::format(now))?;
         let what = Written {
             action: "memory_forget",
             shelf: ShelfName::Topics,
@@ -149,9 +149,9 @@ impl Shelf for Topics<'_> {
             before: None,
             size: places.len(),
         };
-        self.engine.noted(&open.lock, entry, &[], what)?;
+        self.call.noted(&open.lock, entry, &[], what)?;
         // A failed commit is said by the next `sync`; the text is gone from the files.
-        let _ = sync_git::after_write(self.engine, &open.place, id);
+        let _ = sync_git::after_write(self.call, &open.place, id);
         Ok(Forgotten { id: id.clone(), places, in_git })
     }
 
@@ -213,10 +213,10 @@ impl Topics<'_> {
             before: Some(&held.hash),
             size: held.plain.len(),
         };
-        self.engine.noted(&open.lock, entry, &[], what)?;
+        self.call.noted(&open.lock, entry, &[], what)?;
         let path = open.stock.find(&held.id).map_or_else(|| held.path.clone(), |held| held.path);
         let mut done = self.done(status, held.id.clone(), open, &path);
-        done.notes.extend(sync_git::after_write(self.engine, &open.place, &held.id));
+        done.notes.extend(sync_git::after_write(self.call, &open.place, &held.id));
         Ok(done)
     }
 }

@@ -51,7 +51,7 @@ pub use sync::{Plan, Synced};
 pub use sync_git::Changed;
 pub use transfer::{Taken, TopicFile};
 
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::shelf::provenance;
 use access::Access;
 use heirloom_core::{Fault, Kind, Memory, MemoryId, Scope, Status, fault::Result};
@@ -71,20 +71,20 @@ pub fn lessons_in(text: &str) -> Vec<Lesson> {
 /// The shelf.
 #[derive(Debug)]
 pub struct Topics<'e> {
-    engine: &'e Engine,
+    call: &'e Call,
     /// The place found last; a write may find another one, by cloning it.
     found: RefCell<Option<Place>>,
 }
 
 impl<'e> Topics<'e> {
     /// The topics of a project. Nothing is touched until something is asked.
-    pub fn new(engine: &'e Engine) -> Topics<'e> {
-        Topics { engine, found: RefCell::new(None) }
+    pub fn new(call: &'e Call) -> Topics<'e> {
+        Topics { call, found: RefCell::new(None) }
     }
 
     /// The place to read from.
     fn place(&self) -> Place {
-        self.found.borrow_mut().get_or_insert_with(|| Place::find(self.engine, Need::Read)).clone()
+        self.found.borrow_mut().get_or_insert_with(|| Place::find(self.call, Need::Read)).clone()
     }
 
     fn stock(&self) -> Stock {
@@ -116,17 +116,17 @@ impl<'e> Topics<'e> {
     /// Notes that lessons were read. Statistics that cannot be written cost nobody a lesson.
     fn count(&self, held: &[Held]) {
         let ids: Vec<&str> = held.iter().map(|held| held.id.as_str()).collect();
-        if let Ok(local) = self.engine.project().local() {
-            let _ = Access::new(local.folder()).note(&ids, self.engine.project().world().now);
+        if let Ok(local) = self.call.project().local() {
+            let _ = Access::new(local.folder()).note(&ids, self.call.project().world().now);
         }
     }
 
     /// How often each lesson was loaded on this machine, by id.
     pub fn uses(&self) -> Result<BTreeMap<String, Uses>> {
-        if !self.engine.project().has_local() {
+        if !self.call.project().has_local() {
             return Ok(BTreeMap::new());
         }
-        Access::new(self.engine.project().local()?.folder()).read()
+        Access::new(self.call.project().local()?.folder()).read()
     }
 
     /// A lesson by its id, as somebody would change it.
@@ -136,23 +136,22 @@ impl<'e> Topics<'e> {
 
     /// The ids that were forgotten.
     fn forgotten(&self) -> Result<HashSet<String>> {
-        provenance::forgotten(self.engine.project().root())
+        provenance::forgotten(self.call.project().root())
     }
 
     /// Whether an entry was forgotten here and came back from elsewhere.
     fn came_back(&self, forgotten: &HashSet<String>, held: &Held) -> bool {
-        forgotten.contains(held.id.as_str())
-            && provenance::came_back(self.engine, held.id.as_str(), &held.hash)
+        forgotten.contains(held.id.as_str()) && provenance::came_back(self.call, held.id.as_str(), &held.hash)
     }
 
     /// The rule that holds a text back, if the gate would refuse it today: it may have reached the file without the gate.
     fn held_back(&self, held: &Held) -> Option<String> {
-        self.engine.screen().would_refuse(&held.plain, crate::gate::policy::Row::Topics)
+        self.call.screen().would_refuse(&held.plain, crate::gate::policy::Row::Topics)
     }
 
     /// An entry as everybody sees it.
     fn memory(&self, held: &Held) -> Result<Memory> {
-        let standing = self.engine.standing(held.id.as_str(), &held.hash)?;
+        let standing = self.call.standing(held.id.as_str(), &held.hash)?;
         let day = heirloom_core::time::parse(&held.lesson.date.to_string()).map(heirloom_core::time::format);
         Ok(Memory {
             id: held.id.clone(),
@@ -173,7 +172,7 @@ impl<'e> Topics<'e> {
             expires_at: None,
             content_hash: held.hash.clone(),
             confidence: None,
-            path: Some(self.engine.project().shown(&held.path)),
+            path: Some(self.call.project().shown(&held.path)),
         })
     }
 }

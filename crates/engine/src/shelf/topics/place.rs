@@ -5,7 +5,7 @@
 
 use super::git::Git;
 use super::{path_rules, url};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::files::{self, LOCK_LIMIT, Lock, Mode};
 use heirloom_core::settings::{External, MemoryType};
 use heirloom_core::{Code, Fault, fault::Result, hash, time};
@@ -38,18 +38,18 @@ pub(super) struct Place {
 
 impl Place {
     /// Finds the place. A configured place that cannot be used is reported and the project's own counts.
-    pub(super) fn find(engine: &Engine, need: Need) -> Place {
-        let own = |fault| own(engine, fault);
-        let settings = &engine.settings().memory_configuration;
+    pub(super) fn find(call: &Call, need: Need) -> Place {
+        let own = |fault| own(call, fault);
+        let settings = &call.settings().memory_configuration;
         if !settings.enabled {
             return own(None);
         }
-        match external(engine, settings, need) {
+        match external(call, settings, need) {
             Ok(Some(place)) => place,
             Ok(None) => own(None),
             Err(fault) => {
                 // The log is for `doctor`; a log that cannot be written must not cost the memory itself.
-                let _ = log(engine, &fault);
+                let _ = log(call, &fault);
                 own(Some(fault))
             }
         }
@@ -69,8 +69,8 @@ impl Place {
 }
 
 /// The project's own folder. One that leads elsewhere is not read either: what lies there is nobody's word here.
-pub(super) fn own(engine: &Engine, fault: Option<Fault>) -> Place {
-    let root = engine.project().root();
+pub(super) fn own(call: &Call, fault: Option<Fault>) -> Place {
+    let root = call.project().root();
     let base = root.join(&["topics"]);
     // Only a link can lead anywhere else, and asking whether it is one is all that most prompts need.
     let is_link = std::fs::symlink_metadata(&base).is_ok_and(|there| there.is_symlink());
@@ -83,9 +83,9 @@ pub(super) fn own(engine: &Engine, fault: Option<Fault>) -> Place {
     }
 }
 
-fn external(engine: &Engine, settings: &External, need: Need) -> Result<Option<Place>> {
+fn external(call: &Call, settings: &External, need: Need) -> Result<Option<Place>> {
     let configured = settings.path.as_deref().ok_or_else(|| path_rules::no_access(""))?;
-    let (home, project) = (engine.home(), engine.project().folder());
+    let (home, project) = (call.home(), call.project().folder());
     let there =
         |base: PathBuf, git| Ok(Some(Place { base, git, external: true, fault: None, blocked: None }));
     match settings.memory_type {
@@ -94,7 +94,7 @@ fn external(engine: &Engine, settings: &External, need: Need) -> Result<Option<P
         }
         MemoryType::LocalDir => there(path_rules::checked(configured, home, project)?, None),
         MemoryType::GitRepo => {
-            let Some(folder) = repository(engine, configured, home, project, need)? else { return Ok(None) };
+            let Some(folder) = repository(call, configured, home, project, need)? else { return Ok(None) };
             let git = Git::open(&folder)?;
             there(folder, Some(git))
         }
@@ -103,7 +103,7 @@ fn external(engine: &Engine, settings: &External, need: Need) -> Result<Option<P
 
 /// The work tree of a configured repository; `None` if it is still to be cloned and only a look was wanted.
 fn repository(
-    engine: &Engine,
+    call: &Call,
     configured: &str,
     home: Option<&Path>,
     project: &Path,
@@ -127,7 +127,7 @@ fn repository(
         }
         folder.to_string_lossy().into_owned()
     };
-    let clones = engine.project().world().data.join("repositories");
+    let clones = call.project().world().data.join("repositories");
     let folder = clones.join(&hash::sha256(address.as_bytes())[..24]);
     if folder.join(".git").exists() {
         return Ok(Some(folder));
@@ -137,7 +137,7 @@ fn repository(
     }
     files::make_folder(&clones, Mode::Private)?;
     // Into a folder of this process's own first: a clone that breaks off leaves nothing that looks whole.
-    let fresh = clones.join(format!(".clone-{}", engine.project().world().nonce));
+    let fresh = clones.join(format!(".clone-{}", call.project().world().nonce));
     let _ = std::fs::remove_dir_all(&fresh);
     let cloned = Git::clone_into(&address, &fresh).and_then(|_| match std::fs::rename(&fresh, &folder) {
         // Another process was faster: its clone is as good.
@@ -149,9 +149,9 @@ fn repository(
 }
 
 /// Notes once a day why a configured place is not used.
-fn log(engine: &Engine, fault: &Fault) -> Result<()> {
-    let now = time::format(engine.project().world().now);
-    let path = engine.project().local()?.path("health");
+fn log(call: &Call, fault: &Fault) -> Result<()> {
+    let now = time::format(call.project().world().now);
+    let path = call.project().local()?.path("health");
     let line = json!({ "at": now, "what": "external_memory", "code": fault.code.name(),
         "message": fault.message, "next": fault.next_step() });
     let tail = files::read_tail(&path, 64 << 10)?.unwrap_or_default();

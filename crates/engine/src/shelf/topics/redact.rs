@@ -6,7 +6,7 @@
 use super::Topics;
 use super::stock::{MAX_ARCHIVE, Part};
 use super::verify::files_of;
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files::{self, Mode};
 use crate::gate::Entry;
 use heirloom_core::{ShelfName, fault::Result};
@@ -45,7 +45,7 @@ impl Topics<'_> {
                     before: old.map(String::as_str),
                     size: held.plain.len(),
                 };
-                self.engine.noted(&open.lock, entry, &[], what)?;
+                self.call.noted(&open.lock, entry, &[], what)?;
             }
         }
         self.redact_file(&open.stock.index_path(), MAX_ARCHIVE, &mut changed)?;
@@ -54,12 +54,12 @@ impl Topics<'_> {
 
     fn redact_file(&self, path: &std::path::Path, limit: u64, changed: &mut Vec<String>) -> Result<bool> {
         let Ok(Some(text)) = files::read_text(path, limit) else { return Ok(false) };
-        let cut = self.engine.screen().redacted(&text);
+        let cut = self.call.screen().redacted(&text);
         if cut == text {
             return Ok(false);
         }
         files::write(path, cut.as_bytes(), Mode::Shared)?;
-        changed.push(self.engine.project().shown(path));
+        changed.push(self.call.project().shown(path));
         Ok(true)
     }
 }

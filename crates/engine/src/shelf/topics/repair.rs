@@ -22,7 +22,7 @@ impl Topics<'_> {
                 let text = files::read_text(&path, limit).ok().flatten();
                 if text.is_some_and(|text| conflict_line(&text).is_some()) {
                     join(&path, limit, merge_topic)?;
-                    done.push(format!("joined both versions of `{}`", self.engine.project().shown(&path)));
+                    done.push(format!("joined both versions of `{}`", self.call.project().shown(&path)));
                 }
             }
             for subtopic in open.stock.subtopics(&topic) {
@@ -36,7 +36,7 @@ impl Topics<'_> {
     fn repair_page(&self, open: &Open, topic: &str, subtopic: &str, done: &mut Vec<String>) -> Result<()> {
         // A file that cannot be read is `verify`'s to name and a person's to mend.
         let Ok((path, mut page)) = store::live_page(&open.stock, topic, subtopic) else { return Ok(()) };
-        let shown = self.engine.project().shown(&path);
+        let shown = self.call.project().shown(&path);
         if store::clear_leftovers(&open.stock, topic, subtopic, &page)? {
             done.push(format!("finished an interrupted move of `{shown}`"));
         }

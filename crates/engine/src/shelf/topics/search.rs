@@ -232,7 +232,7 @@ impl Topics<'_> {
         if question.is_empty() {
             return Ok(Vec::new());
         }
-        let now = self.engine.project().world().now;
+        let now = self.call.project().world().now;
         let stock = self.stock();
         let uses = self.uses()?;
         let index = crate::files::read_text(&stock.index_path(), crate::files::MAX_FILE)

@@ -53,7 +53,7 @@ impl Fallback {
 impl Topics<'_> {
     /// The state of external memory.
     pub fn external_state(&self) -> ExternalState {
-        let settings = &self.engine.settings().memory_configuration;
+        let settings = &self.call.settings().memory_configuration;
         let place = self.place();
         ExternalState {
             enabled: settings.enabled,
@@ -68,7 +68,7 @@ impl Topics<'_> {
                 SyncStrategy::AutoPush => "auto_push",
             },
             in_use: place.external,
-            base: self.engine.project().shown(&place.base),
+            base: self.call.project().shown(&place.base),
             error: place.fault.as_ref().map(Fallback::of),
         }
     }

@@ -11,7 +11,7 @@ use super::page::Page;
 use super::place::{Need, Place};
 use super::stock::{self, Held, MAX_ARCHIVE, Part, Stock};
 use super::{Topics, archive, index, prune, sync_git};
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files::{self, Lock, Mode, step};
 use crate::gate::{Entry, Passed};
 use crate::shelf::Done;
@@ -40,8 +40,8 @@ pub(super) struct Leaving {
 impl Topics<'_> {
     /// Waits for the locks and finds the place to write to.
     pub(super) fn open(&self) -> Result<Open> {
-        let lock = self.engine.project().lock()?;
-        let place = Place::find(self.engine, Need::Write);
+        let lock = self.call.project().lock()?;
+        let place = Place::find(self.call, Need::Write);
         self.found.replace(Some(place.clone()));
         if let Some(leads_out) = &place.blocked {
             return Err(leads_out.clone());
@@ -77,10 +77,10 @@ impl Topics<'_> {
         entry: Entry,
     ) -> Result<Passed<LessonDraft>> {
         // The audit names a refused lesson by its file and day; a title, or a name that is itself a secret, is content.
-        let shown = self.engine.screen().redacted(&format!("{topic}/{subtopic}"));
+        let shown = self.call.screen().redacted(&format!("{topic}/{subtopic}"));
         let shown = format!("lesson:{shown}#{}", lesson.date);
         let draft = LessonDraft::new(topic.to_owned(), subtopic.to_owned(), lesson, shown);
-        self.engine.pass(&open.lock, ShelfName::Topics, draft, entry, |draft| {
+        self.call.pass(&open.lock, ShelfName::Topics, draft, entry, |draft| {
             json!({ "topic": draft.topic, "subtopic": draft.subtopic, "date": draft.lesson.date.to_string(),
                 "title": draft.lesson.title, "context": draft.lesson.context, "problem": draft.lesson.problem,
                 "solution": draft.lesson.solution, "code": draft.lesson.code, "text": draft.lesson.lead })
@@ -107,7 +107,7 @@ impl Topics<'_> {
         if moved > 0 {
             done.notes.push(format!("{moved} older {} moved to the archive", entries(moved)));
         }
-        done.notes.extend(sync_git::after_write(self.engine, &open.place, &done.id));
+        done.notes.extend(sync_git::after_write(self.call, &open.place, &done.id));
         Ok(done)
     }
 
@@ -143,7 +143,7 @@ impl Topics<'_> {
         update_index(&open.stock, &held.topic, &held.subtopic, Some(&held.lesson.title))?;
         self.noted(&open, &passed, id, &text)?;
         let mut done = self.done("updated", id.clone(), &open, &path);
-        done.notes.extend(sync_git::after_write(self.engine, &open.place, id));
+        done.notes.extend(sync_git::after_write(self.call, &open.place, id));
         Ok(done)
     }
 
@@ -157,7 +157,7 @@ impl Topics<'_> {
             before: None,
             size: text.len(),
         };
-        self.engine.written(&open.lock, passed, what)
+        self.call.written(&open.lock, passed, what)
     }
 
     pub(super) fn done(&self, status: &'static str, id: MemoryId, open: &Open, path: &Path) -> Done {
@@ -165,7 +165,7 @@ impl Topics<'_> {
         if let Some(fault) = &open.place.fault {
             notes.push(format!("{fault}; stored in the project's own memory"));
         }
-        Done { status, id, path: Some(self.engine.project().shown(path)), notes }
+        Done { status, id, path: Some(self.call.project().shown(path)), notes }
     }
 }
 

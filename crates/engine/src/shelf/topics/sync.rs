@@ -64,7 +64,7 @@ impl Topics<'_> {
             return Err(no_repository(&open.place));
         }
         let own = self.own_stock();
-        let bring = memory_files(&own).iter().map(|path| self.engine.project().shown(path)).collect();
+        let bring = memory_files(&own).iter().map(|path| self.call.project().shown(path)).collect();
         let mut plan = Plan {
             folder: open.place.base.display().to_string(),
             remote: None,
@@ -107,16 +107,16 @@ impl Topics<'_> {
             done.push(format!("moved {brought} files from the project's own memory"));
         }
         if let Some(git) = &open.place.git {
-            if sync_git::commit(self.engine, git, "sync")? {
+            if sync_git::commit(self.call, git, "sync")? {
                 done.push("committed".to_owned());
             }
-            done.extend(sync_git::exchange(self.engine, git)?);
+            done.extend(sync_git::exchange(self.call, git)?);
         }
         Ok(Synced { done })
     }
 
     fn own_stock(&self) -> Stock {
-        Stock::new(&super::place::own(self.engine, None).base)
+        Stock::new(&super::place::own(self.call, None).base)
     }
 
     /// Moves the project's own lessons over: each file is merged into the external one first and removed here afterwards, so that a

@@ -7,7 +7,7 @@
 use super::git::{Git, RECEIVE_PACK, Said, UPLOAD_PACK, failed};
 use super::place::Place;
 use super::{merge_file, url};
-use crate::engine::Engine;
+use crate::call::Call;
 use crate::files::{self, Mode};
 use heirloom_core::settings::SyncStrategy;
 use heirloom_core::{Code, Fault, MemoryId, fault::Result};
@@ -39,15 +39,15 @@ pub(super) struct Remote {
 }
 
 /// After a write: what the strategy asks for. The write itself is done; what goes wrong here is said, not failed.
-pub(super) fn after_write(engine: &Engine, place: &Place, id: &MemoryId) -> Vec<String> {
+pub(super) fn after_write(call: &Call, place: &Place, id: &MemoryId) -> Vec<String> {
     let Some(git) = &place.git else { return Vec::new() };
-    let strategy = engine.settings().memory_configuration.sync_strategy;
+    let strategy = call.settings().memory_configuration.sync_strategy;
     let outcome = match strategy {
         SyncStrategy::Manual => return Vec::new(),
-        SyncStrategy::AutoCommit => commit(engine, git, id.as_str()).map(|_| Vec::new()),
-        SyncStrategy::AutoPush => commit(engine, git, id.as_str()).and_then(|_| {
+        SyncStrategy::AutoCommit => commit(call, git, id.as_str()).map(|_| Vec::new()),
+        SyncStrategy::AutoPush => commit(call, git, id.as_str()).and_then(|_| {
             fetch(git)?;
-            exchange(engine, git)
+            exchange(call, git)
         }),
     };
     match outcome {
@@ -74,7 +74,7 @@ pub(super) fn changes(git: &Git) -> Result<Vec<Changed>> {
 }
 
 /// Commits the memory files. Says whether there was something.
-pub(super) fn commit(engine: &Engine, git: &Git, what: &str) -> Result<bool> {
+pub(super) fn commit(call: &Call, git: &Git, what: &str) -> Result<bool> {
     let changed = changes(git)?;
     if changed.is_empty() {
         return Ok(false);
@@ -86,16 +86,16 @@ pub(super) fn commit(engine: &Engine, git: &Git, what: &str) -> Result<bool> {
         vec!["--literal-pathspecs", "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-m", &message];
     args.extend(["--only", "--"]);
     args.extend(&paths);
-    let said = signed(engine, git, &args)?;
+    let said = signed(call, git, &args)?;
     if said.ok { Ok(true) } else { Err(failed("commit", &said)) }
 }
 
 /// Runs a command that makes commits. A user without a name in git's settings gets the account's.
-fn signed(engine: &Engine, git: &Git, args: &[&str]) -> Result<Said> {
+fn signed(call: &Call, git: &Git, args: &[&str]) -> Result<Said> {
     if git.run(&["config", "--get", "user.email"])?.ok {
         return git.run(args);
     }
-    let user = &engine.project().world().user;
+    let user = &call.project().world().user;
     let (name, mail) = (format!("user.name={user}"), format!("user.email={user}@localhost"));
     git.run(&[&["-c", &name, "-c", &mail], args].concat())
 }
@@ -141,13 +141,13 @@ pub(super) fn log(git: &Git, from: Option<&str>, to: Option<&str>) -> Result<Vec
 }
 
 /// Puts our commits on top of theirs and sends them. Returns what happened.
-pub(super) fn exchange(engine: &Engine, git: &Git) -> Result<Vec<String>> {
+pub(super) fn exchange(call: &Call, git: &Git) -> Result<Vec<String>> {
     let Some(remote) = remote(git)? else { return Ok(Vec::new()) };
     let mut said = Vec::new();
     if let Some(upstream) = &remote.upstream {
         let theirs = log(git, git.head()?.as_deref(), Some(upstream))?;
         if !theirs.is_empty() {
-            rebase(engine, git, upstream)?;
+            rebase(call, git, upstream)?;
             said.push(format!("pulled {}", theirs.len()));
         }
     }
@@ -168,9 +168,9 @@ pub(super) fn exchange(engine: &Engine, git: &Git) -> Result<Vec<String>> {
     Ok(said)
 }
 
-fn rebase(engine: &Engine, git: &Git, upstream: &str) -> Result<()> {
+fn rebase(call: &Call, git: &Git, upstream: &str) -> Result<()> {
     let ours = git.head()?.unwrap_or_default();
-    let mut step = signed(engine, git, &["rebase", "--quiet", "--no-autostash", "--no-stat", upstream])?;
+    let mut step = signed(call, git, &["rebase", "--quiet", "--no-autostash", "--no-stat", upstream])?;
     for _ in 0..MOST_STOPS {
         if step.ok {
             return Ok(());
@@ -188,10 +188,10 @@ fn rebase(engine: &Engine, git: &Git, upstream: &str) -> Result<()> {
             git.run(&["rebase", "--abort"])?;
             return Err(failed("rebase", &step));
         }
-        step = signed(engine, git, &["rebase", "--continue"])?;
+        step = signed(call, git, &["rebase", "--continue"])?;
         if !step.ok && open.is_empty() {
             // Nothing of this commit is left: the others have it already.
-            step = signed(engine, git, &["rebase", "--skip"])?;
+            step = signed(call, git, &["rebase", "--skip"])?;
         }
     }
     git.run(&["rebase", "--abort"])?;

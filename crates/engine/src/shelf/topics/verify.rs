@@ -46,7 +46,7 @@ impl Topics<'_> {
         let mut out = Vec::new();
         if let Some(fault) = self.fallback() {
             out.push(Problem {
-                file: self.engine.settings().memory_configuration.path.clone().unwrap_or_default(),
+                file: self.call.settings().memory_configuration.path.clone().unwrap_or_default(),
                 line: None,
                 code: fault.code.name(),
                 message: fault.message.clone(),
@@ -72,7 +72,7 @@ impl Topics<'_> {
 
     fn problem(&self, path: &Path, line: Option<usize>, code: Code, message: String, fix: &str) -> Problem {
         Problem {
-            file: self.engine.project().shown(path),
+            file: self.call.project().shown(path),
             line,
             code: code.name(),
             message,

@@ -33,7 +33,7 @@ pub struct Reader {
 impl Vault<'_> {
     /// The reader of an agent's name; `None` is a reader without one.
     pub fn reader(&self, agent: Option<&str>) -> Reader {
-        let settings = &self.engine.settings().vault;
+        let settings = &self.call.settings().vault;
         let own = agent.and_then(|name| settings.agents.get(name)).filter(|scope| *scope != SHARED).cloned();
         Reader { scopes: settings.visible(agent).into_iter().map(str::to_owned).collect(), own }
     }
@@ -41,17 +41,17 @@ impl Vault<'_> {
     /// The block that is always given: canon, and registers that have a topic; empty if there is nothing. `max_chars` is its
     /// budget, whole lines only.
     pub fn snapshot(&self, reader: &Reader, max_chars: Option<usize>) -> Result<String> {
-        if !self.engine.settings().vault.enabled {
+        if !self.call.settings().vault.enabled {
             return Ok(String::new());
         }
-        let current = self.engine.while_book_is_read(|| self.current())??;
+        let current = self.call.while_book_is_read(|| self.current())??;
         let view = current.view();
         if view.in_use() == 0 {
             return Ok(String::new());
         }
         let forgotten = self.forgotten()?;
         let edition = self.edition();
-        let mut given = self.engine.with_book(|book| {
+        let mut given = self.call.with_book(|book| {
             halves(view.lines_in_use(), |lines, given| {
                 let lines = lines.iter().copied();
                 given.extend(lines.filter_map(|line| Believed::of(line, reader, &forgotten, book, edition)));
@@ -69,7 +69,7 @@ impl Vault<'_> {
         if unseen.is_empty() {
             return;
         }
-        let (screen, profile) = (self.engine.screen(), self.rules.profile);
+        let (screen, profile) = (self.call.screen(), self.rules.profile);
         let held_back: Vec<usize> = halves(&unseen, |some, held_back| {
             held_back.extend(some.iter().filter(|at| refuses(screen, profile, &given[**at].text).is_some()));
         });
@@ -112,7 +112,7 @@ impl Vault<'_> {
         reader: &Reader,
         render: impl FnOnce(&[Held<'_>]) -> Result<String>,
     ) -> Result<String> {
-        if !self.engine.settings().vault.enabled {
+        if !self.call.settings().vault.enabled {
             return Ok(String::new());
         }
         let current = self.current()?;
@@ -128,18 +128,18 @@ impl Vault<'_> {
 
     /// Leaves out what cites code that is gone. Citations that cannot be read cost nobody a memory.
     fn drop_gone<T>(&self, held: &mut Vec<T>, id: impl Fn(&T) -> MemoryId) {
-        if !anchors::are_there(self.engine).unwrap_or(false) {
+        if !anchors::are_there(self.call).unwrap_or(false) {
             return;
         }
         let ids: Vec<MemoryId> = held.iter().map(&id).collect();
         let ids: Vec<&str> = ids.iter().map(MemoryId::as_str).collect();
-        let cited = anchors::check_ids(self.engine, &ids).unwrap_or_default();
+        let cited = anchors::check_ids(self.call, &ids).unwrap_or_default();
         held.retain(|one| cited.get(id(one).as_str()).is_none_or(|cited| cited.state != Freshness::Gone));
     }
 
     /// Why a text that is stored would be refused today.
     pub(super) fn held_back(&self, text: &str) -> Option<String> {
-        refuses(self.engine.screen(), self.rules.profile, text)
+        refuses(self.call.screen(), self.rules.profile, text)
     }
 
     /// The edition of today's rules, if they refuse nothing in a text.
@@ -148,7 +148,7 @@ impl Vault<'_> {
     }
 
     fn edition(&self) -> Edition {
-        Edition::of(&self.engine.settings().gate, self.rules.profile)
+        Edition::of(&self.call.settings().gate, self.rules.profile)
     }
 }
 

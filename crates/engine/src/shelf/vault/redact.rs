@@ -5,7 +5,7 @@
 
 use super::image::{Held, Image};
 use super::store::Vault;
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files::{self, Mode};
 use crate::gate::Entry;
 use heirloom_core::{ShelfName, fault::Result, hash};
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 impl Vault<'_> {
     /// Cuts secrets and identity numbers out of every line. Returns the file if it changed.
     pub(super) fn redact_lines(&self, entry: Entry) -> Result<Vec<String>> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
         let mut changed: HashMap<usize, (Held<'_>, String)> = HashMap::new();
@@ -48,14 +48,14 @@ impl Vault<'_> {
                 before: Some(&hash::sha256(held.bytes)),
                 size: new.len(),
             };
-            self.engine.noted(&lock, entry, &[], written)?;
+            self.call.noted(&lock, entry, &[], written)?;
         }
-        Ok(vec![self.engine.project().shown(&self.path())])
+        Ok(vec![self.call.project().shown(&self.path())])
     }
 
     /// The line without what the gate would not let in; nothing if there is no such thing in it.
     fn redacted_line(&self, held: &Held<'_>) -> Option<String> {
-        let cut = |text: &str| self.engine.screen().redacted(text);
+        let cut = |text: &str| self.call.screen().redacted(text);
         let mut record = held.record.clone();
         record.text = Cow::Owned(cut(&record.text));
         record.topic_id = record.topic_id.map(|topic| Cow::Owned(cut(&topic)));

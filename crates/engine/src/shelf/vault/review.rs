@@ -59,7 +59,7 @@ impl Vault<'_> {
     pub(super) fn problems(&self) -> Result<Vec<Problem>> {
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
-        let file = self.engine.project().shown(&self.path());
+        let file = self.call.project().shown(&self.path());
         let problem = |line: usize, code: Code, message: String, fix: &str| Problem {
             file: file.clone(),
             line: Some(line),

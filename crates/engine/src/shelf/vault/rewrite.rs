@@ -8,7 +8,7 @@
 
 use super::image::{Broken, Held, Image};
 use super::store::Vault;
-use crate::engine::Written;
+use crate::call::Written;
 use crate::files::{self, Mode};
 use crate::gate::{Entry, trust};
 use crate::git;
@@ -41,7 +41,7 @@ fn is_zero(n: &usize) -> bool {
 impl Vault<'_> {
     /// Leaves out superseded versions and tombstones; what stays is sorted by category, then by when it was first written.
     pub fn compact(&self, entry: Entry) -> Result<Compacted> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
         let resolved = image.resolve();
@@ -64,7 +64,7 @@ impl Vault<'_> {
                 before: None,
                 size: text.len(),
             };
-            self.engine.noted(&lock, entry, &[], written)?;
+            self.call.noted(&lock, entry, &[], written)?;
         }
         Ok(Compacted {
             lines_before: image.lines(),
@@ -76,13 +76,13 @@ impl Vault<'_> {
     }
 
     pub(super) fn forget_memory(&self, asked: &MemoryId, entry: Entry) -> Result<Forgotten> {
-        let project = self.engine.project();
+        let project = self.call.project();
         let lock = project.lock()?;
         let name = asked.name();
         let ids = [Kind::Canon, Kind::Register].map(|kind| MemoryId::new(&kind, name));
         let mut waiting = 0;
         for id in &ids {
-            waiting += self.engine.inbox()?.sweep(project.world().now, Some(id.as_str()))?;
+            waiting += self.call.inbox()?.sweep(project.world().now, Some(id.as_str()))?;
         }
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
@@ -122,7 +122,7 @@ impl Vault<'_> {
             before: None,
             size: gone.len(),
         };
-        self.engine.noted(&lock, entry, &[], written)?;
+        self.call.noted(&lock, entry, &[], written)?;
         let in_git = if git::has_history(project.folder(), &self.path()) { vec![file] } else { Vec::new() };
         Ok(Forgotten { id, places, in_git })
     }

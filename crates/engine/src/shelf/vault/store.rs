@@ -10,7 +10,7 @@ use super::draft::{Deed, VaultDraft};
 use super::record::Record;
 use super::rules::Rules;
 use super::write::{Addition, Write};
-use crate::engine::{Engine, Written};
+use crate::call::{Call, Written};
 use crate::files::{self, Lock, Mode, step};
 use crate::gate::inbox::Item;
 use crate::gate::{Entry, Passed, Remark};
@@ -23,7 +23,7 @@ use std::path::PathBuf;
 /// The vault of a project.
 #[derive(Debug)]
 pub struct Vault<'e> {
-    pub(super) engine: &'e Engine,
+    pub(super) call: &'e Call,
     pub(super) rules: Rules,
 }
 
@@ -78,13 +78,13 @@ impl Kept {
 
 impl<'e> Vault<'e> {
     /// The vault with the rules of the settings.
-    pub fn new(engine: &'e Engine) -> Vault<'e> {
-        Vault { engine, rules: Rules::of(engine.settings()) }
+    pub fn new(call: &'e Call) -> Vault<'e> {
+        Vault { call, rules: Rules::of(call.settings()) }
     }
 
     /// The vault with other numbers.
-    pub fn with_rules(engine: &'e Engine, rules: Rules) -> Vault<'e> {
-        Vault { engine, rules }
+    pub fn with_rules(call: &'e Call, rules: Rules) -> Vault<'e> {
+        Vault { call, rules }
     }
 
     /// The numbers and names it goes by.
@@ -94,7 +94,7 @@ impl<'e> Vault<'e> {
 
     /// Where it is.
     pub fn path(&self) -> PathBuf {
-        self.engine.project().root().join(&["vault.jsonl"])
+        self.call.project().root().join(&["vault.jsonl"])
     }
 
     /// What counts in it now.
@@ -141,7 +141,7 @@ impl<'e> Vault<'e> {
 
     /// Many writes in one pass: each sees the ones before it, a refused one costs only itself.
     pub fn write_all(&self, writes: Vec<Write>, entry: Entry) -> Result<Vec<Result<Stored>>> {
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         self.write_locked(&lock, writes, entry, None)
     }
 
@@ -167,12 +167,12 @@ impl<'e> Vault<'e> {
             Fault::new(Code::Damaged, format!("inbox item `{}` cannot be read: {e}", item.key))
         })?;
         let id = MemoryId::parse(&item.id).map(|id| id.name().to_owned());
-        let lock = self.engine.project().lock()?;
+        let lock = self.call.project().lock()?;
         let stored = self
             .write_locked(&lock, vec![write], entry, id)?
             .pop()
             .unwrap_or_else(|| Err(Fault::new(Code::Internal, "a write had no outcome")))?;
-        self.engine.inbox()?.remove(&item.key)?;
+        self.call.inbox()?.remove(&item.key)?;
         Ok(stored)
     }
 
@@ -214,7 +214,7 @@ impl<'e> Vault<'e> {
         entry: Entry,
         (n, id): (usize, Option<&str>),
     ) -> Result<Kept> {
-        if !self.engine.settings().vault.enabled && !matches!(write, Write::Retire { .. }) {
+        if !self.call.settings().vault.enabled && !matches!(write, Write::Retire { .. }) {
             return Err(Fault::new(Code::Config, "the vault is switched off")
                 .hint("`heirloom config set vault.enabled true` switches it on"));
         }
@@ -224,24 +224,24 @@ impl<'e> Vault<'e> {
         };
         let known = id.map(str::to_owned).or(waiting).filter(|id| !view.knows(id) && desk.get(id).is_none());
         let fresh = || known.unwrap_or_else(|| self.fresh_id(view, desk, n));
-        let now = self.engine.project().world().now;
+        let now = self.call.project().world().now;
         let draft = VaultDraft::of(write, desk, &self.rules, now, fresh)?;
         let to_item = |draft: &VaultDraft<'_>| serde_json::to_value(draft.waiting()).unwrap_or(Value::Null);
-        self.engine.pass(lock, ShelfName::Vault, draft, entry, to_item).map(Kept::of)
+        self.call.pass(lock, ShelfName::Vault, draft, entry, to_item).map(Kept::of)
     }
 
     /// The id under which the very same draft waits already, so that asking twice makes one item.
     fn waiting_id(&self, write: &Write) -> Result<Option<String>> {
         let Write::Add(_) = write else { return Ok(None) };
         let value = serde_json::to_value(write).unwrap_or(Value::Null);
-        let items = self.engine.inbox()?.list(self.engine.project().world().now)?;
+        let items = self.call.inbox()?.list(self.call.project().world().now)?;
         let same = items.into_iter().find(|i| i.shelf == ShelfName::Vault.name() && i.draft == value);
         Ok(same.and_then(|item| MemoryId::parse(&item.id)).map(|id| id.name().to_owned()))
     }
 
     /// Twelve hex digits nobody can guess and no line has: from this process's random bytes, the time and the place.
     fn fresh_id(&self, view: &View<'_>, desk: &Desk<'_>, n: usize) -> String {
-        let world = self.engine.project().world();
+        let world = self.call.project().world();
         let seed = format!("{}\0{}\0{}\0{n}", world.nonce, world.now.as_nanosecond(), view.lines);
         let mut id = hash::sha256(seed.as_bytes());
         loop {
@@ -269,7 +269,7 @@ impl<'e> Vault<'e> {
                 size: one.line.len(),
             };
             let edition = self.passes(&one.stored.record.text);
-            self.engine.noted_looked_at(lock, entry, &one.stored.remarks, written, edition)?;
+            self.call.noted_looked_at(lock, entry, &one.stored.remarks, written, edition)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::gate::{Entry, audit, trust};
 use crate::shelf::{Listing, Shelf};
-use crate::{Engine, Project, World};
+use crate::{Call, Project, World};
 use heirloom_core::settings::Profile;
 use heirloom_core::{Channel, Code, Fault, Kind, MemoryId, Settings, Status, Trust, time};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ impl Store {
         store
     }
 
-    fn engine(&self) -> Engine {
+    fn call(&self) -> Call {
         let world = World {
             now: time::parse("2026-01-10T09:00:00Z").unwrap(),
             data: self.folder.path().join("data"),
@@ -41,7 +41,7 @@ impl Store {
         };
         let folder = self.folder.path().join("project");
         let root = folder.join(".claude/memory");
-        Engine::new(Project::new(&folder, &root, world), self.settings.clone())
+        Call::new(Project::new(&folder, &root, world), self.settings.clone())
     }
 
     fn path(&self) -> PathBuf {
@@ -57,7 +57,7 @@ impl Store {
     }
 
     fn add(&self, new: Addition, entry: Entry) -> Result<Stored, Fault> {
-        self.engine().vault().add(new, entry)
+        self.call().vault().add(new, entry)
     }
 
     fn id(&self, text: &str) -> String {
@@ -65,12 +65,12 @@ impl Store {
     }
 
     fn write(&self, write: Write, entry: Entry) -> Result<Stored, Fault> {
-        self.engine().vault().write(write, entry)
+        self.call().vault().write(write, entry)
     }
 
     fn actions(&self) -> Vec<String> {
-        let engine = self.engine();
-        let path = engine.project().local().unwrap().path("audit.jsonl");
+        let call = self.call();
+        let path = call.project().local().unwrap().path("audit.jsonl");
         let entries = audit::entries(&path).unwrap();
         entries
             .iter()
@@ -101,7 +101,7 @@ fn a_register_is_brought_up_to_date_by_its_topic() {
     assert_eq!(first.record.id, second.record.id);
     assert_eq!(second.record.version, 2);
     assert_eq!(store.file().lines().count(), 2);
-    let history = store.engine().vault().history(&first.id).unwrap();
+    let history = store.call().vault().history(&first.id).unwrap();
     assert_eq!(history.len(), 2);
     assert_eq!(history[1].old.as_ref().unwrap(), "Focus: importer");
 }
@@ -122,13 +122,13 @@ fn canon_and_shared_wait_for_a_person_and_an_agents_own_register_does_not() {
     );
     assert_eq!(store.file().lines().count(), 1);
 
-    let engine = store.engine();
-    let now = engine.project().world().now;
-    let item = engine.inbox().unwrap().get(waits.get("key").unwrap(), now).unwrap();
-    let accepted = engine.vault().accept(&item, Entry { channel: Channel::Agent, confirmed: true }).unwrap();
+    let call = store.call();
+    let now = call.project().world().now;
+    let item = call.inbox().unwrap().get(waits.get("key").unwrap(), now).unwrap();
+    let accepted = call.vault().accept(&item, Entry { channel: Channel::Agent, confirmed: true }).unwrap();
     assert_eq!(accepted.id.as_str(), item.id);
-    assert!(engine.inbox().unwrap().get(&item.key, now).is_err(), "what was stored waits no more");
-    let memory = store.engine().vault().get(&accepted.id).unwrap().unwrap();
+    assert!(call.inbox().unwrap().get(&item.key, now).is_err(), "what was stored waits no more");
+    let memory = store.call().vault().get(&accepted.id).unwrap().unwrap();
     assert_eq!(memory.trust, Trust::High);
 }
 
@@ -163,15 +163,15 @@ fn the_steps_of_the_gate_come_in_their_order() {
     let full = |new: Addition| {
         let mut full = store.settings.clone();
         full.vault.capacity = 1;
-        let engine = Engine::new(
+        let call = Call::new(
             Project::new(
                 &store.folder.path().join("project"),
                 &store.folder.path().join("project/.claude/memory"),
-                store.engine().project().world().clone(),
+                store.call().project().world().clone(),
             ),
             full,
         );
-        rule(&engine.vault().add(new, PERSON).unwrap_err()).to_owned()
+        rule(&call.vault().add(new, PERSON).unwrap_err()).to_owned()
     };
     let everything = Addition {
         tier: "log".into(),
@@ -234,7 +234,7 @@ fn retiring_restoring_and_promoting_keep_the_trust_and_count_up() {
     let store = Store::new();
     let made = store.add(register("Plan: steady the importer", "orion", "plan"), PERSON).unwrap();
     let id = made.record.id.to_string();
-    let shelf = |f: &dyn Fn(&Vault<'_>)| f(&store.engine().vault());
+    let shelf = |f: &dyn Fn(&Vault<'_>)| f(&store.call().vault());
     shelf(&|vault| assert_eq!(vault.retire(&made.id, "done", PERSON).unwrap().status, "retired"));
     shelf(&|vault| assert_eq!(vault.retire(&made.id, "done", PERSON).unwrap().status, "already_retired"));
     shelf(&|vault| {
@@ -280,7 +280,7 @@ fn a_register_is_not_restored_onto_a_topic_somebody_else_keeps() {
 fn many_at_once_are_one_pass_and_each_sees_the_ones_before() {
     let store = Store::new();
     let writes = ["Alpha sentence", "Alpha sentence", "Bravo words"].map(|t| Write::Add(Addition::new(t)));
-    let outcomes = store.engine().vault().write_all(writes.to_vec(), PERSON).unwrap();
+    let outcomes = store.call().vault().write_all(writes.to_vec(), PERSON).unwrap();
     let rules: Vec<String> = outcomes
         .iter()
         .map(|o| o.as_ref().map_or_else(|f| rule(f).to_owned(), |s| s.status.to_owned()))
@@ -288,7 +288,7 @@ fn many_at_once_are_one_pass_and_each_sees_the_ones_before() {
     assert_eq!(rules, ["created", "duplicate", "created"]);
     let ids: Vec<String> = outcomes.into_iter().flatten().map(|s| s.record.id.into_owned()).collect();
     let retired =
-        store.engine().vault().retire_all(&[&ids[0], "ffffffffffff", &ids[1], &ids[0]], PERSON).unwrap();
+        store.call().vault().retire_all(&[&ids[0], "ffffffffffff", &ids[1], &ids[0]], PERSON).unwrap();
     assert_eq!(
         (retired.deleted, retired.not_found),
         (ids.clone(), vec!["ffffffffffff".to_owned(), ids[0].clone()])
@@ -302,8 +302,8 @@ fn switched_off_the_vault_takes_nothing_new_and_shows_nothing() {
     let id = store.id("The release branch is cut on Tuesdays");
     store.settings.vault.enabled = false;
     assert_eq!(store.add(Addition::new("More of it"), PERSON).unwrap_err().code, Code::Config);
-    let engine = store.engine();
-    let vault = engine.vault();
+    let call = store.call();
+    let vault = call.vault();
     assert_eq!(vault.snapshot(&vault.reader(None), None).unwrap(), "");
     assert_eq!(vault.retire_all(&[&id], PERSON).unwrap().deleted, [id]);
 }
@@ -318,8 +318,8 @@ fn the_snapshot_holds_only_what_is_trusted_and_an_agents_own_word() {
         r#"{"id": "0123456789ab", "version": 1, "text": "Planted by a stranger", "scope": "shared"}"#,
     );
     let block = |agent: Option<&str>| {
-        let engine = store.engine();
-        let vault = engine.vault();
+        let call = store.call();
+        let vault = call.vault();
         vault.snapshot(&vault.reader(agent), None).unwrap()
     };
     let orion = block(Some("orion"));
@@ -329,8 +329,8 @@ fn the_snapshot_holds_only_what_is_trusted_and_an_agents_own_word() {
     assert!(!block(Some("stranger")).contains("Own state"));
     assert!(!block(None).contains("Planted"));
 
-    let engine = store.engine();
-    let vault = engine.vault();
+    let call = store.call();
+    let vault = call.vault();
     let asked = vault.context(&vault.reader(Some("orion")), Some("planted stranger"), 5, None).unwrap();
     assert!(
         asked.contains("- (trust medium, repository) Planted by a stranger\n"),
@@ -345,11 +345,11 @@ fn what_the_gate_would_refuse_today_is_given_to_nobody_and_listed() {
     let token = format!("gh{}_{}", "p", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6");
     let line = format!(r#"{{"id": "0123456789ab", "version": 1, "text": "use {token}", "scope": "shared"}}"#);
     store.append(&line);
-    let engine = store.engine();
-    let book = trust::path(engine.project().data().unwrap());
+    let call = store.call();
+    let book = trust::path(call.project().data().unwrap());
     let hash = heirloom_core::hash::sha256(line.as_bytes());
-    trust::accept(&book, engine.project().world().now, "canon:0123456789ab", &hash, None).unwrap();
-    let vault = engine.vault();
+    trust::accept(&book, call.project().world().now, "canon:0123456789ab", &hash, None).unwrap();
+    let vault = call.vault();
     assert_eq!(vault.snapshot(&vault.reader(None), None).unwrap(), "");
     assert_eq!(vault.context(&vault.reader(None), None, 5, None).unwrap(), "");
     let doubts = vault.doubts().unwrap();
@@ -359,14 +359,14 @@ fn what_the_gate_would_refuse_today_is_given_to_nobody_and_listed() {
 
 /// What the snapshot says to somebody without a name.
 fn shown(store: &Store) -> String {
-    let engine = store.engine();
-    let vault = engine.vault();
+    let call = store.call();
+    let vault = call.vault();
     vault.snapshot(&vault.reader(None), None).unwrap()
 }
 
 /// The trust book of a store.
 fn book(store: &Store) -> PathBuf {
-    trust::path(store.engine().project().data().unwrap())
+    trust::path(store.call().project().data().unwrap())
 }
 
 #[test]
@@ -374,12 +374,12 @@ fn what_passed_other_rules_is_looked_at_again() {
     let mut store = Store::new();
     store.id("The depot code is zebra-1234");
     let written = std::fs::read_to_string(book(&store)).unwrap();
-    let edition = store.engine().vault().passes("anything").unwrap();
+    let edition = store.call().vault().passes("anything").unwrap();
     assert!(written.contains(&format!("\"rules\":\"{edition}\"")), "{written}");
     assert!(shown(&store).contains("zebra"));
     let rule = r#"{"id": "depot", "pattern": "zebra-[0-9]{4}", "keywords": ["zebra"]}"#;
     store.settings.gate.rules.push(serde_json::from_str(rule).unwrap());
-    assert!(store.engine().screen().rule_errors().is_empty());
+    assert!(store.call().screen().rule_errors().is_empty());
     assert_eq!(shown(&store), "", "a rule that came later holds for what was stored before");
     store.settings.gate.rules.clear();
     assert!(shown(&store).contains("zebra"));
@@ -388,7 +388,7 @@ fn what_passed_other_rules_is_looked_at_again() {
 #[test]
 fn a_line_with_the_word_of_the_rules_in_the_project_is_looked_at_all_the_same() {
     let store = Store::new();
-    let edition = store.engine().vault().passes("anything").unwrap();
+    let edition = store.call().vault().passes("anything").unwrap();
     let token = format!("gh{}_{}", "p", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6");
     let line = format!(
         r#"{{"id": "0123456789ab", "version": 1, "rules": "{edition}", "accepted": true, "text": "use {token}", "scope": "shared"}}"#
@@ -405,11 +405,11 @@ fn a_line_with_the_word_of_the_rules_in_the_project_is_looked_at_all_the_same() 
     }
     assert_eq!(shown(&store), "");
     // Accepted for real it is still held back: the person's yes notes the rules only where they refuse nothing.
-    let engine = store.engine();
+    let call = store.call();
     let id = MemoryId::parse("canon:0123456789ab").unwrap();
-    let memory = engine.vault().get(&id).unwrap().unwrap();
-    crate::review::accept(&engine, &memory).unwrap();
-    assert_eq!(engine.standing(id.as_str(), &hash).unwrap().trust(), Trust::High);
+    let memory = call.vault().get(&id).unwrap().unwrap();
+    crate::review::accept(&call, &memory).unwrap();
+    assert_eq!(call.standing(id.as_str(), &hash).unwrap().trust(), Trust::High);
     assert!(!std::fs::read_to_string(book(&store)).unwrap().contains("rules"));
     assert_eq!(shown(&store), "");
 }
@@ -429,7 +429,7 @@ fn a_book_without_the_word_of_the_rules_works_as_before() {
     let store = Store::new();
     store.id("Mission is calm delivery");
     let text = std::fs::read_to_string(book(&store)).unwrap();
-    let edition = store.engine().vault().passes("anything").unwrap();
+    let edition = store.call().vault().passes("anything").unwrap();
     std::fs::write(book(&store), text.replace(&format!(",\"rules\":\"{edition}\""), "")).unwrap();
     assert!(!std::fs::read_to_string(book(&store)).unwrap().contains("rules"));
     assert!(shown(&store).contains("calm"));
@@ -444,8 +444,8 @@ fn two_lines_of_one_version_stay_readable_and_the_other_is_listed() {
         ));
     }
     store.append("torn {");
-    let engine = store.engine();
-    let vault = engine.vault();
+    let call = store.call();
+    let vault = call.vault();
     let id = MemoryId::parse("canon:0123456789ab").unwrap();
     assert_eq!(vault.get(&id).unwrap().unwrap().body, "of this branch");
     assert_eq!(vault.doubts().unwrap()[0].sort, "twin");
@@ -465,7 +465,7 @@ fn an_append_closes_a_torn_line_and_loses_nothing() {
     std::fs::write(store.path(), store.file() + "{\"id\": \"0123").unwrap();
     let other = store.id("Something entirely new");
     let listed: Vec<String> = store
-        .engine()
+        .call()
         .vault()
         .list(&Listing::active())
         .unwrap()
@@ -491,17 +491,17 @@ fn forgetting_removes_every_version_and_every_trace_of_the_text() {
     )
     .unwrap();
 
-    let forgotten = store.engine().vault().forget(&made.id, PERSON).unwrap();
+    let forgotten = store.call().vault().forget(&made.id, PERSON).unwrap();
     assert_eq!(forgotten.id, made.id);
     assert!(forgotten.places[0].ends_with("vault.jsonl (3 lines)"), "{:?}", forgotten.places);
     for secret in ["private words", "private phrase", "private to"] {
         let found = walk(store.folder.path()).iter().any(|b| String::from_utf8_lossy(b).contains(secret));
         assert!(!found, "{secret} is still somewhere");
     }
-    let engine = store.engine();
-    assert_eq!(engine.vault().list(&Listing::everything()).unwrap().len(), 1);
-    assert_eq!(engine.vault().list(&Listing::everything()).unwrap()[0].id.name(), kept);
-    assert_eq!(engine.vault().forget(&made.id, PERSON).unwrap_err().code, Code::NotFound);
+    let call = store.call();
+    assert_eq!(call.vault().list(&Listing::everything()).unwrap().len(), 1);
+    assert_eq!(call.vault().list(&Listing::everything()).unwrap()[0].id.name(), kept);
+    assert_eq!(call.vault().forget(&made.id, PERSON).unwrap_err().code, Code::NotFound);
     assert_eq!(store.actions().last().unwrap(), "memory_forget keep");
 
     // A merge brings a line back: it is listed for review, not shown.
@@ -509,9 +509,9 @@ fn forgetting_removes_every_version_and_every_trace_of_the_text() {
         r#"{{"id": "{}", "version": 1, "text": "back again", "tier": "canon"}}"#,
         made.record.id
     ));
-    let engine = store.engine();
-    assert_eq!(engine.vault().list(&Listing::active()).unwrap().len(), 1);
-    assert_eq!(engine.vault().doubts().unwrap()[0].sort, "came_back");
+    let call = store.call();
+    assert_eq!(call.vault().list(&Listing::active()).unwrap().len(), 1);
+    assert_eq!(call.vault().doubts().unwrap()[0].sort, "came_back");
 }
 
 #[test]
@@ -526,19 +526,19 @@ fn another_vault_comes_in_through_the_gate_and_goes_out_as_it_was() {
         .unwrap();
     theirs.add(register("Focus: mailer", "orion", "focus"), PERSON).unwrap();
     let gone = theirs.id("Nobody needs this any more");
-    theirs.engine().vault().retire_all(&[&gone], PERSON).unwrap();
+    theirs.call().vault().retire_all(&[&gone], PERSON).unwrap();
     theirs.append("not a line");
     theirs.append(r#"{"id": "aaaaaaaaaaaa", "version": 1, "text": "heartbeat ok", "scope": "shared"}"#);
-    let native = theirs.engine().vault().export(true).unwrap();
+    let native = theirs.call().vault().export(true).unwrap();
     assert_eq!(native.iter().filter(|b| **b == b'\n').count(), 6);
 
     let ours = Store::new();
-    let report = ours.engine().vault().import(&std::fs::read(theirs.path()).unwrap(), PERSON).unwrap();
+    let report = ours.call().vault().import(&std::fs::read(theirs.path()).unwrap(), PERSON).unwrap();
     assert_eq!((report.imported.len(), report.unchanged, report.unreadable), (2, 1, 1));
     assert_eq!((report.refused.len(), report.refused[0].code), (1, "GATE_REFUSED"));
-    let again = ours.engine().vault().import(&native, PERSON).unwrap();
+    let again = ours.call().vault().import(&native, PERSON).unwrap();
     assert_eq!((again.imported.len(), again.unchanged), (0, 3));
-    let exported = ours.engine().vault().export(false).unwrap();
+    let exported = ours.call().vault().export(false).unwrap();
     assert!(theirs.file().contains(std::str::from_utf8(&exported).unwrap().lines().next().unwrap()));
 }
 
@@ -552,9 +552,9 @@ fn compacting_keeps_what_was_accepted() {
         ..Revision::default()
     };
     store.write(Write::Revise(change), PERSON).unwrap();
-    let compacted = store.engine().vault().compact(PERSON).unwrap();
+    let compacted = store.call().vault().compact(PERSON).unwrap();
     assert_eq!((compacted.lines_before, compacted.lines_after, compacted.lines_removed), (2, 1, 1));
-    assert_eq!(store.engine().vault().get(&made.id).unwrap().unwrap().trust, Trust::High);
+    assert_eq!(store.call().vault().get(&made.id).unwrap().unwrap().trust, Trust::High);
 }
 
 #[test]
@@ -570,7 +570,7 @@ fn threads_that_write_and_compact_at_once_lose_nothing() {
                     let stored = store.add(register(&text, "shared", &format!("topic-{n}")), PERSON).unwrap();
                     written.push((stored.record.id.into_owned(), stored.record.version));
                     if round % 5 == n {
-                        store.engine().vault().compact(PERSON).unwrap();
+                        store.call().vault().compact(PERSON).unwrap();
                     }
                 }
                 written
@@ -582,7 +582,7 @@ fn threads_that_write_and_compact_at_once_lose_nothing() {
     acknowledged.sort();
     let versions: std::collections::BTreeSet<(String, i64)> = acknowledged.iter().cloned().collect();
     assert_eq!(versions.len(), acknowledged.len(), "no version was given twice");
-    let bytes = store.engine().vault().bytes().unwrap();
+    let bytes = store.call().vault().bytes().unwrap();
     let image = Image::of(&bytes);
     assert!(image.broken().is_empty());
     let resolved = image.resolve();
@@ -601,7 +601,7 @@ proptest! {
         store.settings.vault.capacity = 1000;
         for (what, topic, text) in writes {
             let ids: Vec<String> = {
-                let bytes = store.engine().vault().bytes().unwrap();
+                let bytes = store.call().vault().bytes().unwrap();
                 Image::of(&bytes).resolve().all().map(|held| held.record.id.into_owned()).collect()
             };
             let id = ids.get(topic).cloned().unwrap_or_default();
@@ -621,12 +621,12 @@ proptest! {
             all
         };
         let before = std::fs::read(store.path()).unwrap_or_default();
-        let report = store.engine().vault().compact(PERSON).unwrap();
+        let report = store.call().vault().compact(PERSON).unwrap();
         let after = std::fs::read(store.path()).unwrap_or_default();
         prop_assert_eq!(in_use(&before), in_use(&after));
         prop_assert_eq!(Image::of(&after).lines(), report.lines_after);
         prop_assert_eq!(report.lines_after, in_use(&after).len());
-        let again = store.engine().vault().compact(PERSON).unwrap();
+        let again = store.call().vault().compact(PERSON).unwrap();
         prop_assert_eq!(again.lines_removed, 0);
     }
 }

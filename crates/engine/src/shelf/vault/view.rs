@@ -21,12 +21,12 @@ const TITLE_MAX: usize = 80;
 impl Vault<'_> {
     /// What is known of a line.
     pub(super) fn standing(&self, held: &Held<'_>) -> Result<Standing> {
-        self.engine.standing(held.record.memory_id().as_str(), &hash::sha256(held.bytes))
+        self.call.standing(held.record.memory_id().as_str(), &hash::sha256(held.bytes))
     }
 
     /// Ids that were forgotten here and may have come back by a merge.
     pub(super) fn forgotten(&self) -> Result<BTreeSet<String>> {
-        let ids = provenance::forgotten(self.engine.project().root())?;
+        let ids = provenance::forgotten(self.call.project().root())?;
         let vault = |id: String| {
             let id = MemoryId::parse(&id)?;
             (id.kind().shelf() == ShelfName::Vault).then(|| id.name().to_owned())
@@ -48,7 +48,7 @@ impl Vault<'_> {
 
     fn memory(&self, record: &Record<'_>, line: &[u8]) -> Result<Memory> {
         let content_hash = hash::sha256(line);
-        let standing = self.engine.standing(record.memory_id().as_str(), &content_hash)?;
+        let standing = self.call.standing(record.memory_id().as_str(), &content_hash)?;
         let said = |time: &str| (!time.is_empty()).then(|| time.to_owned());
         Ok(Memory {
             id: record.memory_id(),
@@ -69,12 +69,12 @@ impl Vault<'_> {
             expires_at: None,
             content_hash,
             confidence: None,
-            path: Some(self.engine.project().shown(&self.path())),
+            path: Some(self.call.project().shown(&self.path())),
         })
     }
 
     fn done(&self, status: &'static str, id: MemoryId) -> Done {
-        Done { status, id, path: Some(self.engine.project().shown(&self.path())), notes: Vec::new() }
+        Done { status, id, path: Some(self.call.project().shown(&self.path())), notes: Vec::new() }
     }
 }
 

@@ -45,7 +45,7 @@ impl Pen<'_> {
         let sha256 = hash::sha256(&[self.before.as_bytes(), self.open.as_slice()].concat());
         self.carried.chunks += 1;
         let n = self.carried.chunks;
-        let nonce = &tiers.engine.project().world().nonce;
+        let nonce = &tiers.call.project().world().nonce;
         let seal = tiers.access.seals.sign(&sealed_text(n, &sha256), nonce)?;
         let line = json!({ "chunk": n, "count": self.in_chunk, "sha256": sha256, "seal": seal });
         writeln!(self.out, "{line}").map_err(cannot)?;
@@ -78,7 +78,7 @@ impl Tiers<'_> {
         pen.line(&json!({ "archive": NAME, "version": VERSION, "exported_at": time::format(self.now()) }))?;
         for who in contexts {
             let access = self.access.of(who);
-            let tiers = Tiers::new(self.engine, &access);
+            let tiers = Tiers::new(self.call, &access);
             let before = pen.carried.memories;
             let mut wanted = Wanted { limit: CHUNK, ..Wanted::default() };
             loop {

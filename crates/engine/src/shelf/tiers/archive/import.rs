@@ -95,7 +95,7 @@ impl Tiers<'_> {
                 {
                     return Err(damaged(at, "a chunk does not have the checksum it should have"));
                 }
-                let nonce = &self.engine.project().world().nonce;
+                let nonce = &self.call.project().world().nonce;
                 let seal = self.access.seals.sign(&sealed_text(n, &sha256), nonce)?;
                 let vouched =
                     rules.person || value.get("seal").and_then(Value::as_str) == Some(seal.as_str());
@@ -168,7 +168,7 @@ impl Tiers<'_> {
         rules: ImportRules,
         brought: &mut Brought,
     ) -> Result<()> {
-        let tiers = Tiers::new(self.engine, access);
+        let tiers = Tiers::new(self.call, access);
         let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
         let removed =
             if rules.even_removed { Vec::new() } else { tiers.store().removed(tiers.who(), &ids)? };
@@ -221,12 +221,12 @@ impl Tiers<'_> {
         // A fact that is out of use cannot be believed, so it needs nobody's yes.
         let confirmed = memory.accepted || (vouched && memory.status != LifeStatus::Active);
         let entry = Entry { channel: memory.channel, confirmed };
-        let profile = self.engine.settings().gate.profile(ShelfName::Tiers);
+        let profile = self.call.settings().gate.profile(ShelfName::Tiers);
         let draft = TierDraft::new(memory, profile, entry);
         if !dry_run {
             return self.pass(draft, entry);
         }
-        match admit(draft, entry, self.engine.screen()) {
+        match admit(draft, entry, self.call.screen()) {
             Decision::Passed(passed) => Ok(passed),
             Decision::Refused(fault) => Err(fault),
             Decision::Waits { .. } => {

@@ -4,15 +4,15 @@ use super::super::{Action, FactWords, Role, Turn};
 use super::{AGENT, Make, OWNER, PERSON, Stage, tiers};
 
 pub(super) fn the_chain_tells_everything_and_no_content(stage: &Stage, _: Make<'_>) {
-    let engine = stage.of("ada");
-    let id = tiers(&engine).add_episode(Turn::of(Role::User, "zanzibar is far"), OWNER).unwrap().stored.id;
+    let call = stage.of("ada");
+    let id = tiers(&call).add_episode(Turn::of(Role::User, "zanzibar is far"), OWNER).unwrap().stored.id;
     let token = format!("zebra {}", super::token());
-    tiers(&engine).add_episode(Turn::of(Role::User, token), OWNER).unwrap();
-    let shown = tiers(&engine).search("zanzibar", None, 5).unwrap().len();
-    let _ = tiers(&engine).remember(FactWords::of("The user lives in Zanzibar"), AGENT).unwrap_err();
-    tiers(&engine).remember(FactWords::of("I like maps"), PERSON).unwrap();
-    tiers(&engine).delete(&[id], "done with it").unwrap();
-    let lines = tiers(&engine).audit(100, |_| true).unwrap();
+    tiers(&call).add_episode(Turn::of(Role::User, token), OWNER).unwrap();
+    let shown = tiers(&call).search("zanzibar", None, 5).unwrap().len();
+    let _ = tiers(&call).remember(FactWords::of("The user lives in Zanzibar"), AGENT).unwrap_err();
+    tiers(&call).remember(FactWords::of("I like maps"), PERSON).unwrap();
+    tiers(&call).delete(&[id], "done with it").unwrap();
+    let lines = tiers(&call).audit(100, |_| true).unwrap();
     let actions: Vec<Action> = lines.iter().map(|line| line.action).collect();
     let wanted = [
         Action::MemoryWrite,
@@ -31,7 +31,7 @@ pub(super) fn the_chain_tells_everything_and_no_content(stage: &Stage, _: Make<'
     assert!(lines.iter().all(|line| line.user == "ada"));
     assert_eq!(lines[6].metadata.reason.as_deref(), Some("done with it"));
     assert_eq!(lines[3].metadata.count, Some(shown as u64), "a read says how much was shown");
-    assert_eq!(tiers(&engine).verify_audit().unwrap(), 7);
+    assert_eq!(tiers(&call).verify_audit().unwrap(), 7);
     assert_eq!(tiers(&stage.of("bob")).verify_audit().unwrap(), 0);
 }
 
@@ -42,14 +42,14 @@ pub(super) fn retention_leaves_a_checkpoint(stage: &Stage, _: Make<'_>) {
             .add_episode(Turn::of(Role::User, format!("said on {day}")), OWNER)
             .unwrap();
     }
-    let engine = stage.of("ada");
-    assert_eq!(tiers(&engine).expire().unwrap().audit_lines, 2);
-    let lines = tiers(&engine).audit(10, |_| true).unwrap();
+    let call = stage.of("ada");
+    assert_eq!(tiers(&call).expire().unwrap().audit_lines, 2);
+    let lines = tiers(&call).audit(10, |_| true).unwrap();
     assert_eq!(lines[0].seq, 3);
     assert!(
         lines.iter().any(|line| line.action == Action::AuditCheckpoint && line.metadata.through == Some(2))
     );
-    assert_eq!(tiers(&engine).verify_audit().unwrap(), lines.len() as u64);
-    tiers(&engine).add_episode(Turn::of(Role::User, "and on"), OWNER).unwrap();
-    assert!(tiers(&engine).verify_audit().is_ok());
+    assert_eq!(tiers(&call).verify_audit().unwrap(), lines.len() as u64);
+    tiers(&call).add_episode(Turn::of(Role::User, "and on"), OWNER).unwrap();
+    assert!(tiers(&call).verify_audit().is_ok());
 }

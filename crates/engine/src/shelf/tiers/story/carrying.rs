@@ -7,29 +7,29 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 pub(super) fn an_archive_brings_everything_back_once(stage: &Stage, make: Make<'_>) {
-    let engine = stage.of("ada");
-    put_user(stage.store.as_ref(), tiers(&engine).who(), "bob", None, engine.project().world()).unwrap();
+    let call = stage.of("ada");
+    put_user(stage.store.as_ref(), tiers(&call).who(), "bob", None, call.project().world()).unwrap();
     for n in 0..1_005 {
-        tiers(&engine).add_episode(Turn::of(Role::User, format!("turn number {n}")), OWNER).unwrap();
+        tiers(&call).add_episode(Turn::of(Role::User, format!("turn number {n}")), OWNER).unwrap();
         if n == 3 {
-            tiers(&engine).remember(FactWords::of("I prefer trains"), PERSON).unwrap();
+            tiers(&call).remember(FactWords::of("I prefer trains"), PERSON).unwrap();
         }
     }
-    let old = tiers(&engine).search("prefer trains", None, 1).unwrap()[0].memory.id.clone();
-    tiers(&engine).reword(&old, "I prefer night trains", PERSON).unwrap();
+    let old = tiers(&call).search("prefer trains", None, 1).unwrap()[0].memory.id.clone();
+    tiers(&call).reword(&old, "I prefer night trains", PERSON).unwrap();
     tiers(&stage.of("bob")).add_episode(Turn::of(Role::User, "bob's turn"), OWNER).unwrap();
     let archive = |everybody| {
         let mut bytes = Vec::new();
-        let carried = tiers(&engine).export(everybody, &mut bytes, &mut |_| {}).unwrap();
+        let carried = tiers(&call).export(everybody, &mut bytes, &mut |_| {}).unwrap();
         (bytes, carried)
     };
     let (mine, carried) = archive(false);
     assert_eq!((carried.memories, carried.chunks), (1_007, 2));
     let all = |stage: &Stage| {
-        let engine = stage.of("ada");
-        tiers(&engine)
+        let call = stage.of("ada");
+        tiers(&call)
             .store()
-            .page(tiers(&engine).who(), &Wanted { limit: 5_000, ..Wanted::default() })
+            .page(tiers(&call).who(), &Wanted { limit: 5_000, ..Wanted::default() })
             .unwrap()
             .memories
     };

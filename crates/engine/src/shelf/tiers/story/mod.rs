@@ -19,7 +19,7 @@ mod walls;
 
 use super::{Access, TierStore, Tiers, UserContext};
 use crate::gate::Entry;
-use crate::{Engine, Project, World};
+use crate::{Call, Project, World};
 use heirloom_core::settings::{self, Layer, Origin};
 use heirloom_core::{Channel, time};
 use jiff::Timestamp;
@@ -55,7 +55,7 @@ impl Stage {
     }
 
     /// An engine for a user at a time.
-    pub fn at(&self, user: &str, now: &str) -> Engine {
+    pub fn at(&self, user: &str, now: &str) -> Call {
         let world = World {
             now: moment(now),
             data: self.folder.join("data"),
@@ -65,7 +65,7 @@ impl Stage {
         let who = UserContext::by_account(&world).unwrap();
         let layer = Layer { origin: Origin::User, document: self.settings.clone() };
         let project = Project::new(&self.folder, &self.folder.join("memory"), world);
-        Engine::new(project, settings::load(&[layer]).settings).with_tiers(Access::new(
+        Call::new(project, settings::load(&[layer]).settings).with_tiers(Access::new(
             Arc::clone(&self.store),
             who,
             &self.folder.join("data/tiers"),
@@ -73,7 +73,7 @@ impl Stage {
     }
 
     /// An engine for a user, at noon.
-    pub fn of(&self, user: &str) -> Engine {
+    pub fn of(&self, user: &str) -> Call {
         self.at(user, "2026-03-01T12:00:00Z")
     }
 }
@@ -87,8 +87,8 @@ pub fn token() -> String {
     ["ghp_", "aB3dE5gH7jK9mN1pQ3", "sT5vW7yZ9bC1dE3fG5"].concat()
 }
 
-pub fn tiers(engine: &Engine) -> Tiers<'_> {
-    engine.tiers().unwrap()
+pub fn tiers(call: &Call) -> Tiers<'_> {
+    call.tiers().unwrap()
 }
 
 /// The whole story; each part begins with an empty backend.

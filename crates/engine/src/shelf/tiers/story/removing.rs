@@ -4,14 +4,14 @@ use super::super::{FactWords, Role, Tier, Turn, put_user};
 use super::{AGENT, Make, OWNER, PERSON, Stage, tiers};
 
 pub(super) fn episodes_expire_and_facts_stay(stage: &Stage, _: Make<'_>) {
-    let engine = stage.of("ada");
+    let call = stage.of("ada");
     for user in ["ada", "bob"] {
-        put_user(stage.store.as_ref(), tiers(&engine).who(), user, None, engine.project().world()).unwrap();
-        let engine = stage.of(user);
+        put_user(stage.store.as_ref(), tiers(&call).who(), user, None, call.project().world()).unwrap();
+        let call = stage.of(user);
         let short = Turn { days: Some(10), ..Turn::of(Role::User, "goes soon") };
-        tiers(&engine).add_episode(short, OWNER).unwrap();
-        tiers(&engine).add_episode(Turn::of(Role::User, "stays a while"), OWNER).unwrap();
-        tiers(&engine).remember(FactWords::of("I like long walks"), PERSON).unwrap();
+        tiers(&call).add_episode(short, OWNER).unwrap();
+        tiers(&call).add_episode(Turn::of(Role::User, "stays a while"), OWNER).unwrap();
+        tiers(&call).remember(FactWords::of("I like long walks"), PERSON).unwrap();
     }
     let later = stage.at("ada", "2026-03-12T12:00:00Z");
     assert!(
@@ -28,26 +28,25 @@ pub(super) fn episodes_expire_and_facts_stay(stage: &Stage, _: Make<'_>) {
 }
 
 pub(super) fn a_topic_is_forgotten_whole(stage: &Stage, _: Make<'_>) {
-    let engine = stage.of("ada");
+    let call = stage.of("ada");
     for text in
         ["We met Karl in Lisbon", "Lisbon was sunny", "Karl sent a letter", "Karl's flat in Lisbon is small"]
     {
-        tiers(&engine).add_episode(Turn::of(Role::User, text), OWNER).unwrap();
+        tiers(&call).add_episode(Turn::of(Role::User, text), OWNER).unwrap();
     }
-    tiers(&engine).remember(FactWords::of("Karl lives in Lisbon"), PERSON).unwrap();
-    let _ = tiers(&engine).remember(FactWords::of("Karl owns a boat in Lisbon"), AGENT).unwrap_err();
-    let about = tiers(&engine).about_topic("karl lisbon").unwrap();
+    tiers(&call).remember(FactWords::of("Karl lives in Lisbon"), PERSON).unwrap();
+    let _ = tiers(&call).remember(FactWords::of("Karl owns a boat in Lisbon"), AGENT).unwrap_err();
+    let about = tiers(&call).about_topic("karl lisbon").unwrap();
     assert_eq!(about.len(), 3);
     let ids: Vec<String> = about.into_iter().map(|stored| stored.id).collect();
-    assert_eq!(tiers(&engine).forget_topic("karl lisbon", &ids).unwrap().len(), 3);
-    assert!(tiers(&engine).about_topic("Karl Lisbon").unwrap().is_empty());
+    assert_eq!(tiers(&call).forget_topic("karl lisbon", &ids).unwrap().len(), 3);
+    assert!(tiers(&call).about_topic("Karl Lisbon").unwrap().is_empty());
     assert!(
-        tiers(&engine).inbox().list(engine.project().world().now).unwrap().is_empty(),
+        tiers(&call).inbox().list(call.project().world().now).unwrap().is_empty(),
         "nor does a draft wait"
     );
-    assert_eq!(stage.store.counts(tiers(&engine).who()).unwrap().episodes, 2);
-    let lines =
-        tiers(&engine).audit(10, |line| line.action == super::super::Action::MemoryBulkDelete).unwrap();
+    assert_eq!(stage.store.counts(tiers(&call).who()).unwrap().episodes, 2);
+    let lines = tiers(&call).audit(10, |line| line.action == super::super::Action::MemoryBulkDelete).unwrap();
     assert_eq!(lines[0].metadata.memory_ids.len(), 3);
     assert!(
         !serde_json::to_string(&lines).unwrap().to_lowercase().contains("karl"),
@@ -56,20 +55,20 @@ pub(super) fn a_topic_is_forgotten_whole(stage: &Stage, _: Make<'_>) {
 }
 
 pub(super) fn clearing_a_tier_leaves_the_other(stage: &Stage, _: Make<'_>) {
-    let engine = stage.of("ada");
-    let counts = || stage.store.counts(tiers(&engine).who()).unwrap();
+    let call = stage.of("ada");
+    let counts = || stage.store.counts(tiers(&call).who()).unwrap();
     let fill = || {
-        tiers(&engine).add_episode(Turn::of(Role::User, "a turn"), OWNER).unwrap();
-        tiers(&engine).remember(FactWords::of("I like chess"), PERSON).unwrap();
+        tiers(&call).add_episode(Turn::of(Role::User, "a turn"), OWNER).unwrap();
+        tiers(&call).remember(FactWords::of("I like chess"), PERSON).unwrap();
     };
     fill();
-    assert_eq!(tiers(&engine).clear(Some(Tier::Episodic)).unwrap().len(), 1);
+    assert_eq!(tiers(&call).clear(Some(Tier::Episodic)).unwrap().len(), 1);
     assert_eq!((counts().episodes, counts().facts), (0, 1));
     fill();
-    assert_eq!(tiers(&engine).clear(Some(Tier::Semantic)).unwrap().len(), 1);
+    assert_eq!(tiers(&call).clear(Some(Tier::Semantic)).unwrap().len(), 1);
     assert_eq!((counts().episodes, counts().facts), (1, 0));
     fill();
-    assert_eq!(tiers(&engine).clear(None).unwrap().len(), 3);
-    assert!(tiers(&engine).scrub(false).is_ok());
+    assert_eq!(tiers(&call).clear(None).unwrap().len(), 3);
+    assert!(tiers(&call).scrub(false).is_ok());
     assert_eq!((counts().episodes, counts().facts), (0, 0));
 }

@@ -60,12 +60,12 @@ pub(super) fn nobody_reaches_what_is_somebody_elses(stage: &Stage, _: Make<'_>) 
 }
 
 pub(super) fn a_token_opens_one_account_only(stage: &Stage, _: Make<'_>) {
-    let engine = stage.of("ada");
-    let world = engine.project().world();
+    let call = stage.of("ada");
+    let world = call.project().world();
     let store = stage.store.as_ref();
     let token = new_token(&[7; 32]);
-    put_user(store, tiers(&engine).who(), "carol", Some(&token), world).unwrap();
-    put_user(store, tiers(&engine).who(), "dave", None, world).unwrap();
+    put_user(store, tiers(&call).who(), "carol", Some(&token), world).unwrap();
+    put_user(store, tiers(&call).who(), "dave", None, world).unwrap();
     let carol = UserContext::by_token(store, &token).unwrap();
     assert_eq!((carol.user(), carol.is_keeper()), ("carol", false));
     assert_eq!(UserContext::by_token(store, "hlm_wrong").unwrap_err().code, Code::Unauthenticated);
@@ -76,8 +76,8 @@ pub(super) fn a_token_opens_one_account_only(stage: &Stage, _: Make<'_>) {
         store.accounts().unwrap().iter().all(|account| account.token_hash.as_deref() != Some(token.as_str()))
     );
     let fresh = format!("{token}2");
-    put_user(store, tiers(&engine).who(), "carol", Some(&fresh), world).unwrap();
+    put_user(store, tiers(&call).who(), "carol", Some(&fresh), world).unwrap();
     assert!(UserContext::by_token(store, &token).is_err(), "a new token replaces the old one");
     assert!(UserContext::by_token(store, &fresh).is_ok());
-    assert!(put_user(store, tiers(&engine).who(), "system", None, world).is_err());
+    assert!(put_user(store, tiers(&call).who(), "system", None, world).is_err());
 }

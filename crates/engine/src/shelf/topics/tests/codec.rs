@@ -137,8 +137,8 @@ fn a_file_from_elsewhere_gives_its_lessons() {
 #[test]
 fn a_change_touches_no_byte_outside_its_entry() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let odd = "\u{feff}<!-- mine -->\r\n# Odd   \r\n\r\n\r\n##   2026-01-10:  First  \r\n\r\n**Problem**: x  \r\n***\r\n---  \r\n\r\n\
                Text between\t\r\n## Not an entry\r\n* * *\r\n## 2026-01-09: Second\r\nunclosed ```\r\n";
     let path = desk.topics_folder().join("git/odd.md");

@@ -10,8 +10,8 @@ fn external(path: &str) -> Value {
 #[test]
 fn lessons_live_in_the_external_folder_when_it_is_on() {
     let desk = Desk::new();
-    let engine = desk.engine_with(external("~/lessons"));
-    let topics = Topics::new(&engine);
+    let call = desk.engine_with(external("~/lessons"));
+    let topics = Topics::new(&call);
     let done = topics.store("git", "rebase", lesson("2026-01-15", "Lost"), person()).unwrap();
     assert_eq!(done.notes, Vec::<String>::new());
     assert!(desk.path().join("home/lessons/git/rebase.md").is_file());
@@ -26,8 +26,8 @@ fn a_place_that_cannot_be_used_falls_back_to_the_project_and_is_logged_once() {
     let desk = Desk::new();
     for (path, says) in [("/etc/lessons", "system directory"), ("../x", "traversal"), ("/", "root directory")]
     {
-        let engine = desk.engine_with(external(path));
-        let topics = Topics::new(&engine);
+        let call = desk.engine_with(external(path));
+        let topics = Topics::new(&call);
         let done = topics.store("git", "rebase", lesson("2026-01-15", path), person()).unwrap();
         assert!(done.notes[0].contains(says), "{:?}", done.notes);
         assert!(done.path.unwrap().ends_with(".claude/memory/topics/git/rebase.md"));
@@ -58,10 +58,10 @@ fn two_projects_share_an_external_folder() {
 #[test]
 fn sync_moves_what_was_stored_at_home_meanwhile_after_showing_it() {
     let desk = Desk::new();
-    let own = desk.engine();
+    let own = desk.call();
     Topics::new(&own).store("a", "b", lesson("2026-01-01", "Before"), person()).unwrap();
-    let engine = desk.engine_with(external("~/lessons"));
-    let topics = Topics::new(&engine);
+    let call = desk.engine_with(external("~/lessons"));
+    let topics = Topics::new(&call);
     topics.store("a", "b", lesson("2026-01-02", "After"), person()).unwrap();
     let plan = topics.sync_plan().unwrap();
     assert_eq!(plan.bring, [".claude/memory/topics/a/b.md", ".claude/memory/topics/index.md"]);
@@ -78,13 +78,13 @@ fn sync_moves_what_was_stored_at_home_meanwhile_after_showing_it() {
 #[test]
 fn a_linked_topic_folder_leads_nowhere() {
     let desk = Desk::new();
-    let engine = desk.engine();
+    let call = desk.call();
     let outside = desk.path().join("outside");
     std::fs::create_dir_all(&outside).unwrap();
     std::fs::write(outside.join("x.md"), "## 2026-01-01: Foreign\n**Problem:** p\n---\n").unwrap();
     std::fs::create_dir_all(desk.topics_folder()).unwrap();
     std::os::unix::fs::symlink(&outside, desk.topics_folder().join("git")).unwrap();
-    let topics = Topics::new(&engine);
+    let topics = Topics::new(&call);
     assert_eq!(topics.list(&Listing::everything()).unwrap(), []);
     let fault = topics.store("git", "x", lesson("2026-01-02", "New"), person()).unwrap_err();
     assert_eq!(fault.code, heirloom_core::Code::Path);

@@ -12,8 +12,8 @@ fn seed() -> Value {
 #[test]
 fn under_seed_each_of_the_thirteen_patterns_is_refused_in_any_case_and_field() {
     let desk = Desk::new();
-    let engine = desk.engine_with(seed());
-    let topics = Topics::new(&engine);
+    let call = desk.engine_with(seed());
+    let topics = Topics::new(&call);
     assert_eq!(PATTERNS.len(), 13);
     for pattern in PATTERNS {
         for text in [pattern.to_owned(), pattern.to_uppercase(), format!("about {pattern}x")] {
@@ -46,8 +46,8 @@ fn under_seed_each_of_the_thirteen_patterns_is_refused_in_any_case_and_field() {
 #[test]
 fn the_standard_profile_looks_for_secrets_not_for_words() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let mut words = lesson("2026-01-15", "Primary key and keyboard");
     words.problem = "the token bucket of task-runner had no password field".into();
     topics.store("a", "b", words, person()).unwrap();
@@ -64,8 +64,8 @@ fn the_standard_profile_looks_for_secrets_not_for_words() {
 #[test]
 fn what_reached_a_file_without_the_gate_is_held_back_and_named() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     topics.store("git", "b", lesson("2026-01-15", "Rebase trouble"), person()).unwrap();
     let path = desk.topics_folder().join("git/b.md");
     let secret = format!("gh{}_{}", "p", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6");
@@ -85,8 +85,8 @@ fn what_reached_a_file_without_the_gate_is_held_back_and_named() {
 #[test]
 fn shape_is_checked_and_reserved_names_are_no_topics() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let code = |topic: &str, subtopic: &str| {
         topics.store(topic, subtopic, lesson("2026-01-15", "x"), person()).unwrap_err().code
     };

@@ -4,20 +4,20 @@ use super::*;
 use crate::shelf::{Listing, Shelf};
 use heirloom_core::{Code, Trust};
 
-fn three(desk: &Desk) -> Engine {
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+fn three(desk: &Desk) -> Call {
+    let call = desk.call();
+    let topics = Topics::new(&call);
     for (date, title) in [("2026-01-13", "First"), ("2026-01-14", "Second"), ("2026-01-15", "Third")] {
         topics.store("git", "rebase", lesson(date, title), person()).unwrap();
     }
-    engine
+    call
 }
 
 #[test]
 fn newest_comes_first_and_the_index_lists_the_file_once() {
     let desk = Desk::new();
-    let engine = three(&desk);
-    let topics = Topics::new(&engine);
+    let call = three(&desk);
+    let topics = Topics::new(&call);
     let titles: Vec<String> = topics.list(&Listing::active()).unwrap().into_iter().map(|m| m.title).collect();
     assert_eq!(titles, ["Third", "Second", "First"]);
     let index = desk.topics_folder().join("index.md");
@@ -40,8 +40,8 @@ fn newest_comes_first_and_the_index_lists_the_file_once() {
 #[test]
 fn a_retired_lesson_waits_in_the_archive_and_comes_back_as_it_was() {
     let desk = Desk::new();
-    let engine = three(&desk);
-    let topics = Topics::new(&engine);
+    let call = three(&desk);
+    let topics = Topics::new(&call);
     let path = desk.topics_folder().join("git/rebase.md");
     let before = read(&path);
     let second = id("lesson:git/rebase#2026-01-14-second");
@@ -72,8 +72,8 @@ fn a_retired_lesson_waits_in_the_archive_and_comes_back_as_it_was() {
 #[test]
 fn archiving_and_unarchiving_mirror_retiring() {
     let desk = Desk::new();
-    let engine = three(&desk);
-    let topics = Topics::new(&engine);
+    let call = three(&desk);
+    let topics = Topics::new(&call);
     let first = id("lesson:git/rebase#2026-01-13-first");
     let before = read(&desk.topics_folder().join("git/rebase.md"));
     topics.archive(&first, "", person()).unwrap();
@@ -89,8 +89,8 @@ fn archiving_and_unarchiving_mirror_retiring() {
 #[test]
 fn forgetting_leaves_no_text_anywhere() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let unique = "Zanzibar";
     let done = topics.store("git", "rebase", lesson("2026-01-10", unique), person()).unwrap();
     topics.store("git", "rebase", lesson("2026-01-11", "Other"), person()).unwrap();
@@ -119,8 +119,8 @@ fn forgetting_leaves_no_text_anywhere() {
 #[test]
 fn an_edit_keeps_the_id_and_refuses_what_changed_meanwhile() {
     let desk = Desk::new();
-    let engine = three(&desk);
-    let topics = Topics::new(&engine);
+    let call = three(&desk);
+    let topics = Topics::new(&call);
     let second = id("lesson:git/rebase#2026-01-14-second");
     let version = topics.get(&second).unwrap().unwrap().version;
     topics.edit(&second, lesson("2026-01-14", "Second, better"), Some(&version), person()).unwrap();
@@ -139,8 +139,8 @@ fn an_edit_keeps_the_id_and_refuses_what_changed_meanwhile() {
 #[test]
 fn loading_counts_without_touching_a_committed_file() {
     let desk = Desk::new();
-    let engine = three(&desk);
-    let topics = Topics::new(&engine);
+    let call = three(&desk);
+    let topics = Topics::new(&call);
     let before = read(&desk.topics_folder().join("git/rebase.md"));
     for _ in 0..3 {
         assert_eq!(topics.load("git", Some("rebase")).unwrap().len(), 3);
@@ -154,10 +154,10 @@ fn loading_counts_without_touching_a_committed_file() {
 #[test]
 fn counts_survive_being_added_up() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let local = engine.project().local().unwrap().folder().to_owned();
+    let call = desk.call();
+    let local = call.project().local().unwrap().folder().to_owned();
     let access = crate::shelf::topics::access::Access::new(&local);
-    let now = engine.project().world().now;
+    let now = call.project().world().now;
     let ids = vec!["lesson:git/rebase#2026-01-13-first"; 2000];
     for _ in 0..3 {
         access.note(&ids, now).unwrap();
@@ -171,8 +171,8 @@ fn counts_survive_being_added_up() {
 #[test]
 fn verify_names_conflicts_bad_entries_twins_and_a_stale_index_and_repair_mends_them() {
     let desk = Desk::new();
-    let engine = three(&desk);
-    let topics = Topics::new(&engine);
+    let call = three(&desk);
+    let topics = Topics::new(&call);
     let folder = desk.topics_folder();
     std::fs::write(
         folder.join("git/hand.md"),
@@ -212,8 +212,8 @@ fn verify_names_conflicts_bad_entries_twins_and_a_stale_index_and_repair_mends_t
 #[test]
 fn a_lesson_about_conflict_marks_is_no_conflict() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let mut about = lesson("2026-01-15", "Conflicts");
     about.code = "```\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n```".into();
     let done = topics.store("git", "merge", about.clone(), person()).unwrap();
@@ -225,15 +225,15 @@ fn a_lesson_about_conflict_marks_is_no_conflict() {
 #[test]
 fn a_forgotten_lesson_that_comes_back_is_not_recalled_and_one_stored_anew_is() {
     let desk = Desk::new();
-    let engine = three(&desk);
-    let topics = Topics::new(&engine);
+    let call = three(&desk);
+    let topics = Topics::new(&call);
     let second = id("lesson:git/rebase#2026-01-14-second");
     let path = desk.topics_folder().join("git/rebase.md");
     let before = read(&path);
     topics.forget(&second, person()).unwrap();
     std::fs::write(&path, before).unwrap();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let listed = topics.list(&Listing::everything()).unwrap();
     assert!(listed.len() == 2 && listed.iter().all(|memory| memory.id != second));
     assert!(topics.search("second", 10).unwrap().iter().all(|hit| hit.memory.id != second));

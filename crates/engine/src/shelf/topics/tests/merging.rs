@@ -135,8 +135,8 @@ pub(super) fn git(folder: &Path, args: &[&str]) -> String {
 #[test]
 fn two_real_branches_that_added_to_the_same_file_merge_without_conflict_or_loss() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let repo = desk.path().join("project");
     git(&repo, &["init", "-q"]);
     let exe = std::env::current_exe().unwrap();

@@ -37,17 +37,17 @@ impl Desk {
         self.path().join("project/.claude/memory/topics")
     }
 
-    pub(super) fn engine(&self) -> Engine {
+    pub(super) fn call(&self) -> Call {
         self.engine_with(json!({}))
     }
 
     /// An engine whose user has these settings.
-    pub(super) fn engine_with(&self, user: Value) -> Engine {
+    pub(super) fn engine_with(&self, user: Value) -> Call {
         engine_at(&self.path(), user, "2026-01-20T12:00:00Z")
     }
 }
 
-pub(super) fn engine_at(base: &Path, user: Value, now: &str) -> Engine {
+pub(super) fn engine_at(base: &Path, user: Value, now: &str) -> Call {
     let project = base.join("project");
     std::fs::create_dir_all(&project).unwrap();
     let world = World {
@@ -57,8 +57,9 @@ pub(super) fn engine_at(base: &Path, user: Value, now: &str) -> Engine {
         user: "tester".into(),
     };
     let settings: Settings = load(&[Layer { origin: Origin::User, document: user }]).settings;
-    Engine::new(Project::new(&project, &project.join(".claude/memory"), world), settings)
-        .with_home(&base.join("home"))
+    let deployment = std::sync::Arc::new(crate::Deployment::new(Some(base.join("home"))));
+    let caller = heirloom_core::Caller::process("tester");
+    deployment.call(Project::new(&project, &project.join(".claude/memory"), world), settings, caller)
 }
 
 pub(super) fn person() -> Entry {

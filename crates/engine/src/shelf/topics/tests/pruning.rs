@@ -13,8 +13,8 @@ fn day(n: usize) -> String {
 #[test]
 fn ten_entries_stay_and_the_eleventh_sends_the_oldest_to_its_year() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     for n in 0..10 {
         topics.store("git", "rebase", lesson(&day(n), &format!("Nr {n}")), person()).unwrap();
     }
@@ -34,8 +34,8 @@ fn ten_entries_stay_and_the_eleventh_sends_the_oldest_to_its_year() {
 /// Stores an entry into a file that is then exactly `size` bytes long.
 fn file_of(size: usize) -> (Desk, usize) {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     for n in 0..2 {
         topics.store("a", "b", lesson(&day(n), &format!("Nr {n}")), person()).unwrap();
     }
@@ -63,8 +63,8 @@ fn a_file_of_5120_bytes_fits_and_one_byte_more_does_not() {
 #[test]
 fn one_entry_always_stays_however_large() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let mut big = lesson("2025-05-05", "Big");
     big.solution = "y".repeat(9000);
     topics.store("a", "b", lesson("2025-01-01", "Small"), person()).unwrap();
@@ -77,8 +77,8 @@ fn one_entry_always_stays_however_large() {
 #[test]
 fn a_same_day_twin_counts_up_and_keeps_its_id_in_the_archive() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let first = topics.store("a", "b", lesson("2025-01-01", "Same"), person()).unwrap().id;
     let second = topics.store("a", "b", lesson("2025-01-01", "Same"), person()).unwrap().id;
     assert_eq!(second.as_str(), "lesson:a/b#2025-01-01-same-2");
@@ -95,8 +95,8 @@ fn a_same_day_twin_counts_up_and_keeps_its_id_in_the_archive() {
 #[test]
 fn an_interrupted_move_is_counted_once_and_finished_by_the_next_write() {
     let desk = Desk::new();
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     for n in 0..3 {
         topics.store("a", "b", lesson(&day(n), &format!("Nr {n}")), person()).unwrap();
     }
@@ -121,8 +121,8 @@ proptest! {
         plan in proptest::collection::vec((0usize..60, 0usize..4, 0usize..1500, any::<bool>()), 1..28)
     ) {
         let desk = Desk::new();
-        let engine = desk.engine();
-        let topics = Topics::new(&engine);
+        let call = desk.call();
+        let topics = Topics::new(&call);
         let mut stored: BTreeMap<String, String> = BTreeMap::new();
         for (when, title, size, other_year) in plan {
             let date = if other_year { day(when).replace("2025", "2024") } else { day(when) };

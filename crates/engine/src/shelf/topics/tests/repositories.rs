@@ -72,8 +72,8 @@ fn addresses_that_could_run_something_are_refused() {
     }
     for bad in ["ext::sh -c id", "-x", "--help", "https://u:p@h/x", "file:///etc/x.git"] {
         let desk = Desk::new();
-        let engine = desk.engine_with(settings(bad, "manual"));
-        let topics = Topics::new(&engine);
+        let call = desk.engine_with(settings(bad, "manual"));
+        let topics = Topics::new(&call);
         topics.store("a", "b", lesson("2026-01-01", "x"), person()).unwrap();
         assert_eq!(topics.fallback().unwrap().code, Code::Security, "{bad}");
         assert!(desk.topics_folder().join("a/b.md").exists());
@@ -120,8 +120,8 @@ fn a_repository_by_address_is_cloned_on_write_and_synced_both_ways() {
 fn a_plan_that_is_no_longer_true_is_not_carried_out() {
     let desk = Desk::new();
     let bare = origin(&desk);
-    let engine = desk.engine_with(settings(bare.to_str().unwrap(), "manual"));
-    let topics = Topics::new(&engine);
+    let call = desk.engine_with(settings(bare.to_str().unwrap(), "manual"));
+    let topics = Topics::new(&call);
     topics.store("a", "b", lesson("2026-01-10", "One"), person()).unwrap();
     let plan = topics.sync_plan().unwrap();
     topics.store("a", "c", lesson("2026-01-10", "Two"), person()).unwrap();
@@ -141,8 +141,8 @@ fn a_conflict_in_a_foreign_file_is_reported_and_both_sides_are_kept() {
     git(&seed, &["push", "-q", bare.to_str().unwrap(), "HEAD:main"]);
     std::fs::write(work.join("README.md"), "ours\n").unwrap();
     git(&work, &["commit", "-qam", "ours"]);
-    let engine = desk.engine_with(settings(work.to_str().unwrap(), "manual"));
-    let topics = Topics::new(&engine);
+    let call = desk.engine_with(settings(work.to_str().unwrap(), "manual"));
+    let topics = Topics::new(&call);
     topics.store("a", "b", lesson("2026-01-10", "Kept"), person()).unwrap();
     let plan = topics.sync_plan().unwrap();
     let fault = topics.sync(&plan).unwrap_err();
@@ -161,8 +161,8 @@ fn auto_commit_commits_each_change_and_only_memory_files() {
     let work = desk.path().join("work");
     git(&desk.path(), &["clone", "-q", bare.to_str().unwrap(), work.to_str().unwrap()]);
     std::fs::write(work.join("README.md"), "half-done\n").unwrap();
-    let engine = desk.engine_with(settings(work.to_str().unwrap(), "auto_commit"));
-    let topics = Topics::new(&engine);
+    let call = desk.engine_with(settings(work.to_str().unwrap(), "auto_commit"));
+    let topics = Topics::new(&call);
     let done = topics.store("a", "b", lesson("2026-01-10", "One"), person()).unwrap();
     topics.retire(&done.id, "old", person()).unwrap();
     assert_eq!(git(&work, &["log", "--format=%s"]).lines().count(), 3);
@@ -225,8 +225,8 @@ fn nothing_that_belongs_to_the_repository_runs() {
     git(&seed, &["commit", "-qm", "theirs"]);
     git(&seed, &["push", "-q", bare.to_str().unwrap(), "HEAD:main"]);
     let _ = std::fs::remove_file(&mark);
-    let engine = desk.engine_with(settings(work.to_str().unwrap(), "manual"));
-    let topics = Topics::new(&engine);
+    let call = desk.engine_with(settings(work.to_str().unwrap(), "manual"));
+    let topics = Topics::new(&call);
     topics.store("a", "b", lesson("2026-01-10", "One"), person()).unwrap();
     let plan = topics.sync_plan().unwrap();
     assert_eq!(topics.sync(&plan).unwrap().done, ["committed", "pulled 1", "pushed 1"]);
@@ -246,14 +246,14 @@ fn nothing_that_belongs_to_the_repository_runs() {
         "gpg.program",
     ] {
         git(&work, &["config", key, if key == "include.path" { "/dev/null" } else { trap }]);
-        let topics = Topics::new(&engine);
+        let topics = Topics::new(&call);
         topics.store("a", "b", lesson("2026-01-11", key), person()).unwrap();
         assert_eq!(topics.fallback().unwrap().code, Code::Security, "{key}");
         git(&work, &["config", "--unset", key]);
     }
     assert!(!mark.exists(), "{}", read(&mark));
     git(&work, &["config", "remote.origin.url", "ext::sh -c false"]);
-    let topics = Topics::new(&engine);
+    let topics = Topics::new(&call);
     assert_eq!(topics.fallback().unwrap().code, Code::Security);
 }
 
@@ -266,8 +266,8 @@ fn a_link_in_a_cloned_tree_is_a_text_file() {
     git(&seed, &["add", "-A"]);
     git(&seed, &["commit", "-qm", "link"]);
     git(&seed, &["push", "-q", bare.to_str().unwrap(), "HEAD:main"]);
-    let engine = desk.engine_with(settings(bare.to_str().unwrap(), "manual"));
-    let topics = Topics::new(&engine);
+    let call = desk.engine_with(settings(bare.to_str().unwrap(), "manual"));
+    let topics = Topics::new(&call);
     topics.store("a", "b", lesson("2026-01-10", "One"), person()).unwrap();
     let link = topics.base().join("git");
     assert!(topics.base().starts_with(desk.path().join("data/repositories")));
@@ -282,8 +282,8 @@ fn a_repository_in_the_middle_of_something_is_left_alone() {
     let work = desk.path().join("work");
     git(&desk.path(), &["clone", "-q", bare.to_str().unwrap(), work.to_str().unwrap()]);
     git(&work, &["checkout", "-q", "--detach"]);
-    let engine = desk.engine_with(settings(work.to_str().unwrap(), "auto_push"));
-    let topics = Topics::new(&engine);
+    let call = desk.engine_with(settings(work.to_str().unwrap(), "auto_push"));
+    let topics = Topics::new(&call);
     let done = topics.store("a", "b", lesson("2026-01-10", "One"), person()).unwrap();
     assert!(done.notes[0].contains("stored, but not synced"), "{:?}", done.notes);
     assert_eq!(topics.sync_plan().unwrap_err().code, Code::Merge);
@@ -295,8 +295,8 @@ fn a_folder_that_is_no_repository_falls_back() {
     let plain = desk.path().join("plain");
     std::fs::create_dir(&plain).unwrap();
     for path in [plain.display().to_string(), desk.path().join("missing").display().to_string()] {
-        let engine = desk.engine_with(settings(&path, "auto_push"));
-        let topics = Topics::new(&engine);
+        let call = desk.engine_with(settings(&path, "auto_push"));
+        let topics = Topics::new(&call);
         topics.store("a", "b", lesson("2026-01-10", "One"), person()).unwrap();
         assert_eq!(topics.fallback().unwrap().code, Code::Config, "{path}");
         assert!(topics.sync_plan().is_err());

@@ -3,9 +3,9 @@
 use super::*;
 use crate::shelf::topics::brief::tokens;
 
-fn filled(desk: &Desk) -> Engine {
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+fn filled(desk: &Desk) -> Call {
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let put = |topic: &str, sub: &str, date: &str, title: &str, context: &str, problem: &str| {
         let mut entry = lesson(date, title);
         entry.context = context.into();
@@ -16,7 +16,7 @@ fn filled(desk: &Desk) -> Engine {
     put("git", "rebase", "2024-01-15", "Lost commits long ago", "TASK-1", "interactive rebase dropped work");
     put("build", "cargo", "2026-01-10", "Slow builds", "PRB-7", "incremental cache was off");
     put("lang", "cjk", "2026-01-10", "文字化け", "STORY-3", "文字コードが違った");
-    engine
+    call
 }
 
 fn titles(topics: &Topics<'_>, question: &str) -> Vec<String> {
@@ -26,8 +26,8 @@ fn titles(topics: &Topics<'_>, question: &str) -> Vec<String> {
 #[test]
 fn a_question_finds_by_words_recency_and_context() {
     let desk = Desk::new();
-    let engine = filled(&desk);
-    let topics = Topics::new(&engine);
+    let call = filled(&desk);
+    let topics = Topics::new(&call);
     assert_eq!(titles(&topics, "rebase dropped my work"), ["Lost commits", "Lost commits long ago"]);
     assert_eq!(titles(&topics, "TASK-1"), ["Lost commits long ago"], "TASK-1 is not TASK-12");
     assert_eq!(titles(&topics, "rebase for task-1")[0], "Lost commits long ago", "context outweighs recency");
@@ -46,8 +46,8 @@ fn a_question_finds_by_words_recency_and_context() {
 #[test]
 fn use_breaks_ties_but_does_not_rule() {
     let desk = Desk::new();
-    let engine = filled(&desk);
-    let topics = Topics::new(&engine);
+    let call = filled(&desk);
+    let topics = Topics::new(&call);
     for title in ["Alpha thing", "Beta thing"] {
         topics.store("tie", title.split(' ').next().unwrap(), lesson("2026-01-01", title), person()).unwrap();
     }
@@ -62,8 +62,8 @@ fn use_breaks_ties_but_does_not_rule() {
 #[test]
 fn a_brief_has_two_or_three_lessons_with_their_source() {
     let desk = Desk::new();
-    let engine = filled(&desk);
-    let topics = Topics::new(&engine);
+    let call = filled(&desk);
+    let topics = Topics::new(&call);
     let brief = topics.brief("fix the rebase that dropped commits").unwrap();
     assert_eq!(brief.ids.len(), 2);
     assert!(
@@ -80,8 +80,8 @@ fn a_brief_stays_within_its_budget_whatever_the_lessons_hold() {
         ["word ", "日本語", "{}()[];", "0123456789", "\n", "e\u{301}", "😀", "<b>&", "Supercalifragilistic"]
     {
         let desk = Desk::new();
-        let engine = desk.engine();
-        let topics = Topics::new(&engine);
+        let call = desk.call();
+        let topics = Topics::new(&call);
         for n in 0..4 {
             let mut entry = lesson("2026-01-15", &format!("Budget {n}"));
             entry.solution = format!("budget {}", filler.repeat(2500));

@@ -33,11 +33,11 @@ fn writer_child() {
     let end = Instant::now() + Duration::from_millis(millis);
     let mut n = 0;
     while n == 0 || Instant::now() < end {
-        let engine = engine_at(&base, json!({}), "2026-01-20T12:00:00Z");
+        let call = engine_at(&base, json!({}), "2026-01-20T12:00:00Z");
         let year = 2023 + (n + who) % 4;
         let mut entry = lesson(&format!("{year}-01-{:02}", 1 + n % 28), &format!("Shared {}", n % 3));
         entry.solution = format!("{who}/{n} {}", "x".repeat((n as usize * 37) % 900));
-        match Topics::new(&engine).store("t", "s", entry.clone(), person()) {
+        match Topics::new(&call).store("t", "s", entry.clone(), person()) {
             Ok(done) => {
                 let line = json!([done.id.as_str(), entry.solution]).to_string();
                 crate::files::append_line(&acknowledged, &line, crate::files::Mode::Private).unwrap();
@@ -84,8 +84,8 @@ fn eight_processes(millis: u64) -> usize {
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
-    let engine = desk.engine();
-    let topics = Topics::new(&engine);
+    let call = desk.call();
+    let topics = Topics::new(&call);
     let found: BTreeMap<String, String> = topics
         .list(&Listing::everything())
         .unwrap()
@@ -122,8 +122,8 @@ fn a_process_that_dies_at_any_step_loses_and_doubles_nothing() {
         ["temp-created", "temp-synced", "renamed", "archive-stored", "page-stored", "index-stored", "audited"]
     {
         let desk = Desk::new();
-        let engine = desk.engine();
-        let topics = Topics::new(&engine);
+        let call = desk.call();
+        let topics = Topics::new(&call);
         let mut stored = Vec::new();
         for n in 0..10 {
             let date = format!("2022-01-{:02}", n + 1);

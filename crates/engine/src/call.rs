@@ -1,14 +1,15 @@
-//! The engine: a project, its settings and the screen, put together once per call.
+//! A call: a project, its settings and who asks, put together once for each request.
 //!
-//! Comes in: a [`Project`] and [`Settings`]. Goes out: shelves, and the epilogue every write shares (audit line, trust entry).
-//! Never here: a shelf's own rules.
+//! Comes in: a [`Deployment`], a [`Project`], [`Settings`], a [`Caller`]. Goes out: shelves, and the epilogue every write shares (audit
+//! line, trust entry). Never here: a shelf's own rules; anything that outlives the call, which the deployment keeps.
 
+use crate::deployment::{Deployment, locked};
 use crate::files::Lock;
 use crate::gate::audit::{self, Event};
 use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::{Decision, Draft, Edition, Entry, Passed, Remark, Screen, admit};
-use crate::index::embed::chosen::{Chosen, Given};
+use crate::index::embed::chosen::Chosen;
 use crate::index::shelves::ShelfIndex;
 use crate::project::Project;
 use crate::shelf::notes::Notes;
@@ -17,23 +18,25 @@ use crate::shelf::tiers::{Access, Tiers};
 use crate::shelf::topics::Topics;
 use crate::shelf::vault::Vault;
 use crate::shelf::{Problem, Shelf};
-use heirloom_core::{Code, Fault, MemoryId, Settings, ShelfName, fault::Result};
+use heirloom_core::{
+    Caller, Channel, Code, Fault, Memory, MemoryId, Owner, Settings, ShelfName, Trust, fault::Result,
+};
 use serde_json::Value;
 use std::borrow::Borrow;
-use std::cell::{OnceCell, RefCell};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// One call's view of a project's memory.
 #[derive(Debug)]
-pub struct Engine {
+pub struct Call {
+    deployment: Arc<Deployment>,
     project: Project,
     settings: Settings,
-    screen: OnceCell<Screen>,
+    caller: Caller,
+    screen: OnceLock<Arc<Screen>>,
     /// Read when it is first asked for, and kept up to date with what this engine writes.
-    book: RefCell<Option<Book>>,
-    home: Option<std::path::PathBuf>,
+    book: Mutex<Option<Book>>,
     tiers: Option<Access>,
-    given: Option<Given>,
-    glanced: RefCell<Option<ShelfIndex>>,
+    glanced: Mutex<Option<ShelfIndex>>,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -53,61 +56,81 @@ pub struct Written<'a> {
     pub size: usize,
 }
 
-impl Engine {
-    /// An engine over a project. Nothing is read until it is needed.
-    pub fn new(project: Project, settings: Settings) -> Engine {
-        Engine {
+impl Call {
+    /// A call in a deployment of its own, by a process of the account. Nothing is read until it is needed.
+    pub fn new(project: Project, settings: Settings) -> Call {
+        let caller = Caller::process(&project.world().user);
+        Call::of(Arc::default(), project, settings, caller)
+    }
+
+    pub(crate) fn of(
+        deployment: Arc<Deployment>,
+        project: Project,
+        settings: Settings,
+        caller: Caller,
+    ) -> Call {
+        Call {
+            deployment,
             project,
             settings,
-            screen: OnceCell::new(),
-            book: RefCell::new(None),
-            home: None,
+            caller,
+            screen: OnceLock::new(),
+            book: Mutex::new(None),
             tiers: None,
-            given: None,
-            glanced: RefCell::new(None),
+            glanced: Mutex::new(None),
         }
     }
 
-    /// The same engine with vectors of this model instead of the one on this machine.
-    #[must_use]
-    pub fn with_model(mut self, given: Option<Given>) -> Engine {
-        self.given = given;
-        self
+    /// Who asks.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// How what the caller writes arrives.
+    pub fn entry(&self) -> Entry {
+        Entry::through(self.caller.channel())
+    }
+
+    /// Whose text a memory is: a person's if this user's trust book has exactly these bytes as written or accepted by one.
+    pub fn owner_of(&self, memory: &Memory) -> Result<Owner> {
+        if memory.kind.shelf() == ShelfName::Tiers {
+            return Ok(if memory.trust == Trust::High { Owner::Person } else { Owner::Agent });
+        }
+        let standing = self.standing(memory.id.as_str(), &memory.content_hash)?;
+        Ok(match standing.channel {
+            _ if standing.accepted => Owner::Person,
+            Channel::Person => Owner::Person,
+            Channel::Repository => Owner::Nobody,
+            _ => Owner::Agent,
+        })
     }
 
     /// The model that makes vectors, opened anew.
     pub fn model(&self) -> Option<Chosen> {
-        Chosen::of(self.given.as_ref(), &self.project.world().data)
+        self.deployment.model(&self.project.world().data)
     }
 
     /// Keeps an index that was glanced at until the next one comes.
     pub(crate) fn keep(&self, index: ShelfIndex) {
-        *self.glanced.borrow_mut() = Some(index);
+        *locked(&self.glanced) = Some(index);
     }
 
     /// Leaves an index that was glanced at to the system, for a process that is about to end: it takes everything back at once, faster than it
     /// could be handed back. Nothing was written to it.
     pub fn abandon_glance(&self) {
-        std::mem::forget(self.glanced.take());
+        std::mem::forget(locked(&self.glanced).take());
     }
 
-    /// The same engine for a user with this home folder; without one, `~` in a setting leads nowhere.
+    /// The same call with the tiers of an authenticated user.
     #[must_use]
-    pub fn with_home(mut self, home: &std::path::Path) -> Engine {
-        self.home = Some(home.to_owned());
-        self
-    }
-
-    /// The same engine with the tiers of an authenticated user.
-    #[must_use]
-    pub fn with_tiers(mut self, access: Access) -> Engine {
+    pub fn with_tiers(mut self, access: Access) -> Call {
         self.tiers = Some(access);
         self
     }
 
     /// The user's home folder.
     pub fn home(&self) -> Option<&std::path::Path> {
-        self.home.as_deref()
+        self.deployment.home()
     }
 
     /// The project.
@@ -122,7 +145,7 @@ impl Engine {
 
     /// The gate's eyes.
     pub fn screen(&self) -> &Screen {
-        self.screen.get_or_init(|| Screen::new(self.settings.gate.clone()))
+        self.screen.get_or_init(|| self.deployment.screen(&self.settings.gate))
     }
 
     /// The record shelf.
@@ -218,7 +241,7 @@ impl Engine {
     }
 
     pub(crate) fn with_book<T>(&self, ask: impl FnOnce(&Book) -> T) -> Result<T> {
-        let mut slot = self.book.borrow_mut();
+        let mut slot = locked(&self.book);
         let book = match slot.take() {
             Some(book) => book,
             None => match self.project.known_data()? {
@@ -236,11 +259,11 @@ impl Engine {
         const LARGE: u64 = 256 << 10;
         let book = self.project.known_data()?.map(|data| trust::path(&data));
         let large = |path: &std::path::PathBuf| path.metadata().is_ok_and(|found| found.len() >= LARGE);
-        let Some(path) = book.filter(large).filter(|_| self.book.borrow().is_none()) else {
+        let Some(path) = book.filter(large).filter(|_| locked(&self.book).is_none()) else {
             return Ok(work());
         };
         let (book, done) = crate::threads::both(|| Book::read(&path), work);
-        *self.book.borrow_mut() = Some(book?);
+        *locked(&self.book) = Some(book?);
         Ok(done)
     }
 
@@ -258,7 +281,7 @@ impl Engine {
     }
 
     pub(crate) fn learn(&self, id: &str, hash: &str, standing: Standing) {
-        if let Some(book) = self.book.borrow_mut().as_mut() {
+        if let Some(book) = locked(&self.book).as_mut() {
             book.learn(id, hash, standing);
         }
     }

@@ -3,7 +3,7 @@
 //! Comes in: the scopes of a reader, or nothing for a person, who sees all. Goes out: yes or no for a memory. Never here: finding out
 //! who somebody is; the door does that.
 
-use heirloom_core::{Kind, Memory, Scope, ShelfName};
+use crate::{Kind, Memory, Scope, ShelfName};
 
 /// Who looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,11 @@ impl Audience {
     /// A process or an agent: these scopes of the vault, and every other shelf.
     pub fn of(scopes: Vec<String>) -> Audience {
         Audience { scopes: Some(scopes) }
+    }
+
+    /// The scopes, if they are limited.
+    pub fn scopes(&self) -> Option<&[String]> {
+        self.scopes.as_deref()
     }
 
     /// Whether they are shown a memory.
