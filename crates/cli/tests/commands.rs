@@ -302,7 +302,7 @@ fn recall_prints_the_block_and_says_why() {
 #[test]
 fn a_retired_memory_is_never_injected() {
     let env = with_records();
-    env.run(&["retire", "postgresql"]).ok();
+    env.at_terminal(&["retire", "postgresql"], "").ok();
     // Even if the index still lists it.
     let line =
         format!("- [DECISION] Use PostgreSQL -> {} #tags:database\n", target("use-postgresql-for-orders"));
@@ -321,7 +321,7 @@ fn a_new_memory_has_nothing_amiss() {
 #[test]
 fn status_counts_what_there_is() {
     let env = with_records();
-    env.run(&["retire", "postgresql"]).ok();
+    env.at_terminal(&["retire", "postgresql"], "").ok();
     let status = env.run(&["status", "--json"]).ok().json();
     let row = |name: &str| {
         status["categories"].as_array().unwrap().iter().find(|row| row["category"] == name).unwrap().clone()
@@ -398,7 +398,7 @@ fn verify_finds_content_that_the_gate_would_refuse_and_recall_holds_it_back() {
 #[test]
 fn the_audit_lists_what_was_done_and_notices_what_was_altered() {
     let env = with_records();
-    env.run(&["retire", "postgresql"]).ok();
+    env.at_terminal(&["retire", "postgresql"], "").ok();
     let entries = env.run(&["audit", "--json"]).ok().json();
     let actions: Vec<&str> =
         entries.as_array().unwrap().iter().filter_map(|e| e["action"].as_str()).collect();

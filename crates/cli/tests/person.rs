@@ -51,9 +51,9 @@ fn trust_is_raised_by_a_yes_at_a_terminal_and_ends_with_the_next_byte() {
 fn retiring_and_restoring_carries_trust_over() {
     let env = TestEnv::ready();
     env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "").ok();
-    env.run(&["retire", "use-postgresql", "--reason", "done"]).ok();
+    env.at_terminal(&["retire", "use-postgresql", "--reason", "done"], "").ok();
     assert_eq!(trust_of(&env, "use-postgresql"), "high");
-    env.run(&["restore", "use-postgresql"]).ok();
+    env.at_terminal(&["restore", "use-postgresql"], "").ok();
     assert_eq!(trust_of(&env, "use-postgresql"), "high");
 }
 

@@ -17,6 +17,7 @@ mod attacks_paths;
 mod attacks_text;
 mod attacks_trust;
 mod attacks_users;
+mod authority;
 mod bad_input;
 mod case;
 mod commands;

@@ -76,7 +76,7 @@ fn a_contradiction_is_shown_beside_what_is_known_and_supersedes_it_only_with_a_y
     assert!(history.contains(&first), "history is kept: {history}");
     let all = env.run(&["list", "--tier", "semantic", "--all", "--json"]).ok().json();
     assert_eq!(all.as_array().unwrap().len(), 2);
-    env.run(&["restore", &first]).fails_with("OCC_CONFLICT", 1);
+    env.at_terminal(&["restore", &first], "").fails_with("OCC_CONFLICT", 1);
     let forgotten = env.run(&["forget", &now[0], "--yes"]).ok().stdout;
     assert!(forgotten.contains(&first), "its history goes with it: {forgotten}");
 }
@@ -188,7 +188,7 @@ fn the_audit_of_a_user_holds_no_content_and_finds_what_was_altered() {
     let env = TestEnv::new();
     let id = remembered(&env, "I collect beetles");
     env.run(&["search", "--tier", "all", "beetles"]).ok();
-    env.run(&["retire", &id]).ok();
+    env.at_terminal(&["retire", &id], "").ok();
     let audit = env.run(&["audit", "--tiers", "--json"]).ok();
     assert!(!audit.stdout.contains("beetles"));
     let actions: Vec<String> = audit

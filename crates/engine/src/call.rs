@@ -8,6 +8,7 @@ use crate::files::Lock;
 use crate::gate::audit::{self, Event};
 use crate::gate::inbox::{Inbox, Item};
 use crate::gate::trust::{self, Book, Standing};
+use crate::gate::withdrawn;
 use crate::gate::{Decision, Draft, Edition, Entry, Passed, Remark, Screen, admit};
 use crate::index::embed::chosen::Chosen;
 use crate::index::shelves::ShelfIndex;
@@ -24,6 +25,9 @@ use heirloom_core::{
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
+
+/// Actions that take a memory out of use.
+const WITHDRAWS: [&str; 2] = ["memory_retire", "memory_archive"];
 
 /// One call's view of a project's memory.
 #[derive(Debug)]
@@ -103,6 +107,26 @@ impl Call {
             Channel::Repository => Owner::Nobody,
             _ => Owner::Agent,
         })
+    }
+
+    /// Whether a person took this memory, as it is now, out of use.
+    pub(crate) fn withdrawn_by_person(&self, memory: &Memory) -> Result<bool> {
+        match self.project.known_data()? {
+            Some(data) => withdrawn::has(&data, memory.id.as_str(), &memory.content_hash),
+            None => Ok(false),
+        }
+    }
+
+    /// Has something wait for a person, and notes that it does. Returns its key.
+    pub(crate) fn hold(&self, shelf: ShelfName, item: Item) -> Result<String> {
+        if shelf == ShelfName::Tiers {
+            return self.tiers()?.hold(item);
+        }
+        let lock = self.project.lock()?;
+        let id = item.id.clone();
+        let key = self.inbox()?.put(item)?;
+        self.append(&lock, "memory_write", "confirm", shelf, &id, self.entry(), 0, &[], None)?;
+        Ok(key)
     }
 
     /// The model that makes vectors, opened anew.
@@ -280,6 +304,13 @@ impl Call {
         Ok(())
     }
 
+    /// Drops what is known of an id, for `forget`.
+    pub(crate) fn forget_trust(&self, id: &str) -> Result<()> {
+        let data = self.project.data()?;
+        trust::forget(&trust::path(data), id)?;
+        withdrawn::forget(data, id)
+    }
+
     pub(crate) fn learn(&self, id: &str, hash: &str, standing: Standing) {
         if let Some(book) = locked(&self.book).as_mut() {
             book.learn(id, hash, standing);
@@ -383,6 +414,9 @@ impl Call {
             if standing != Standing::STRANGER {
                 trust::note_looked_at(&book, now, what.id, what.hash, standing, edition)?;
                 self.learn(what.id, what.hash, standing);
+            }
+            if entry.channel == Channel::Person && WITHDRAWS.contains(&what.action) {
+                withdrawn::note(self.project.data()?, what.id, what.hash)?;
             }
         }
         let verdict =

@@ -24,6 +24,7 @@ pub mod review;
 pub mod shelf;
 mod threads;
 pub mod transfer;
+pub mod verbs;
 
 pub use call::{Call, Written};
 pub use deployment::Deployment;

@@ -205,6 +205,12 @@ pub fn accept(call: &Call, memory: &Memory) -> Result<()> {
 
 /// A person accepts a waiting draft: it goes through the gate again, confirmed. Returns the id it got.
 pub fn accept_draft(call: &Call, item: &Item) -> Result<String> {
+    if let Some(id) = crate::verbs::resume(call, item)? {
+        for inbox in call.inboxes()? {
+            inbox.remove(&item.key)?;
+        }
+        return Ok(id);
+    }
     let entry = Entry { channel: item.channel, confirmed: true };
     let shelf = ShelfName::ALL.into_iter().find(|shelf| shelf.name() == item.shelf);
     let id = match shelf {

@@ -4,57 +4,66 @@ use super::{auto_commit, names};
 use crate::args::{Archive, Args, Forget, Restore, Retire, Unarchive};
 use crate::output::Out;
 use crate::{person, wiring};
-use heirloom_core::MemoryId;
+use heirloom_core::Fault;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
+use heirloom_engine::Call;
 use heirloom_engine::index::shelves::ShelfIndex;
 use heirloom_engine::recall::ledger;
-use heirloom_engine::shelf::{Done, Shelf, unknown};
+use heirloom_engine::shelf::{Done, unknown};
+use heirloom_engine::verbs::Outcome;
+use heirloom_engine::verbs::life::{self, Move};
 
+/// Moves memories, and says what became of each. What waits sets the exit code, after everything else was done.
 fn each(
     args: &Args,
-    given: &[String],
+    which: &[String],
+    reason: Option<&str>,
     out: &Out,
     verb: &str,
-    act: &dyn Fn(&dyn Shelf, &MemoryId) -> Result<Done>,
+    run: fn(&Call, &Move) -> Result<Vec<Outcome<Done>>>,
 ) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    // All names are looked up before anything is touched.
-    let ids: Vec<MemoryId> =
-        given.iter().map(|name| names::find(&wired.call, name)).collect::<Result<_>>()?;
-    let mut all = Vec::new();
-    for id in &ids {
-        let shelf = wired.call.shelf_of(id)?;
-        all.push(act(shelf.as_ref(), id)?);
-    }
+    let ask = Move { ids: which.to_vec(), reason: reason.map(str::to_owned) };
+    let all = run(&wired.call, &ask)?;
     out.answer(&all, || {
-        for done in &all {
-            out.line(format!(
-                "{} {}",
-                out.style.green(&done.status.replace('_', " ")),
-                out.style.bold(done.id.as_str())
-            ));
-            done.notes.iter().for_each(|note| out.note(note));
+        for outcome in &all {
+            match outcome {
+                Outcome::Done(done) => {
+                    out.line(format!(
+                        "{} {}",
+                        out.style.green(&done.status.replace('_', " ")),
+                        out.style.bold(done.id.as_str())
+                    ));
+                    done.notes.iter().for_each(|note| out.note(note));
+                }
+                Outcome::Waits(waiting) => {
+                    out.fault(&Fault::from(waiting.clone()));
+                }
+            }
         }
     });
-    auto_commit(&wired, out, &format!("memory: {verb} {}", given.join(" ")));
-    Ok(exit::OK)
+    if all.iter().any(|outcome| matches!(outcome, Outcome::Done(_))) {
+        auto_commit(&wired, out, &format!("memory: {verb} {}", which.join(" ")));
+    }
+    let waits = all.iter().any(|outcome| matches!(outcome, Outcome::Waits(_)));
+    Ok(if waits { exit::WAITS } else { exit::OK })
 }
 
 pub(crate) fn retire(args: &Args, call: &Retire, out: &Out) -> Result<u8> {
-    each(args, &call.which.ids, out, "retire", &|shelf, id| shelf.retire(id, &call.reason, person::entry()))
+    each(args, &call.which.ids, Some(&call.reason), out, "retire", life::retire)
 }
 
 pub(crate) fn archive(args: &Args, call: &Archive, out: &Out) -> Result<u8> {
-    each(args, &call.which.ids, out, "archive", &|shelf, id| shelf.archive(id, &call.reason, person::entry()))
+    each(args, &call.which.ids, Some(&call.reason), out, "archive", life::archive)
 }
 
 pub(crate) fn restore(args: &Args, call: &Restore, out: &Out) -> Result<u8> {
-    each(args, &call.which.ids, out, "restore", &|shelf, id| shelf.restore(id, person::entry()))
+    each(args, &call.which.ids, None, out, "restore", life::restore)
 }
 
 pub(crate) fn unarchive(args: &Args, call: &Unarchive, out: &Out) -> Result<u8> {
-    each(args, &call.which.ids, out, "unarchive", &|shelf, id| shelf.unarchive(id, person::entry()))
+    each(args, &call.which.ids, None, out, "unarchive", life::unarchive)
 }
 
 pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {

@@ -15,6 +15,7 @@ pub mod scan;
 mod screen;
 mod seed;
 pub mod trust;
+pub mod withdrawn;
 
 pub use edition::Edition;
 pub use screen::{Screen, Verdict};

@@ -88,7 +88,12 @@ fn append(
 
 /// Drops every line about an id, for `forget`. The book is rewritten whole.
 pub fn forget(book: &Path, id: &str) -> Result<()> {
-    let Some(bytes) = files::read_if_there(book, LIMIT)? else { return Ok(()) };
+    drop_lines_about(book, LIMIT, id)
+}
+
+/// Rewrites a file of JSON lines without those about an id.
+pub(super) fn drop_lines_about(file: &Path, limit: u64, id: &str) -> Result<()> {
+    let Some(bytes) = files::read_if_there(file, limit)? else { return Ok(()) };
     let about =
         |line: &[u8]| json::parse(line).is_ok_and(|v| v.get("id").and_then(Value::as_str) == Some(id));
     let kept: Vec<&[u8]> = bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty() && !about(l)).collect();
@@ -96,5 +101,5 @@ pub fn forget(book: &Path, id: &str) -> Result<()> {
     if !text.is_empty() {
         text.push(b'\n');
     }
-    if text.len() == bytes.len() { Ok(()) } else { files::write(book, &text, Mode::Private) }
+    if text.len() == bytes.len() { Ok(()) } else { files::write(file, &text, Mode::Private) }
 }

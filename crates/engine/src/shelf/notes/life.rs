@@ -7,7 +7,7 @@ use super::read::Stored;
 use super::{NoteId, Notes, note};
 use crate::call::Written;
 use crate::files::{self, Lock, Mode};
-use crate::gate::{Entry, audit, trust};
+use crate::gate::{Entry, audit};
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, in_git, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, time};
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ impl Shelf for Notes<'_> {
             places.push("review inbox".to_owned());
         }
         paths.iter().try_for_each(|path| files::remove(path))?;
-        trust::forget(&trust::path(project.data()?), id.as_str())?;
+        self.call.forget_trust(id.as_str())?;
         self.noted(&lock, entry, "memory_forget", &id, paths.len())?;
         Ok(Forgotten { id, in_git: in_git(project, &paths), places })
     }

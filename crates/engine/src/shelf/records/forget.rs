@@ -7,7 +7,7 @@
 use super::store::Records;
 use crate::call::Written;
 use crate::files;
-use crate::gate::{Entry, trust};
+use crate::gate::Entry;
 use crate::shelf::{Forgotten, provenance, unknown};
 use heirloom_core::{MemoryId, ShelfName, fault::Result};
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Records<'_> {
             places.push(self.call.project().shown(&self.root().join(".aliases.jsonl")));
         }
         self.sweep(&lock)?;
-        trust::forget(&trust::path(self.call.project().data()?), id.as_str())?;
+        self.call.forget_trust(id.as_str())?;
         Ok(Forgotten { id, places, in_git })
     }
 

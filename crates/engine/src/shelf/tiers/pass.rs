@@ -99,6 +99,14 @@ impl Tiers<'_> {
         Ok(fault.hint(format!("a person accepts it with `heirloom review accept {key}`")))
     }
 
+    /// Has a change of a memory wait for its user.
+    pub(crate) fn hold(&self, item: Item) -> Result<String> {
+        let metadata = Metadata { reason: Some(item.reasons.join("; ")), ..Metadata::default() };
+        let key = self.inbox().put(item)?;
+        self.note(Action::ConfirmationRequired, metadata)?;
+        Ok(key)
+    }
+
     /// The events of a write: the write itself, and each redaction.
     pub(super) fn events(&self, passed: &[Passed<TierDraft>]) -> Vec<Event> {
         let at = self.now();

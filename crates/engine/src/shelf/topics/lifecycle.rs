@@ -9,7 +9,7 @@ use super::stock::{Held, Part};
 use super::store::{self, Open};
 use super::{Topics, git, stock, sync_git};
 use crate::call::Written;
-use crate::gate::{Entry, audit, trust};
+use crate::gate::{Entry, audit};
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, text::one_line, time};
 use serde_json::Value;
@@ -135,7 +135,7 @@ impl Shelf for Topics<'_> {
         if Access::new(self.call.project().local()?.folder()).forget(id.as_str())? {
             places.push("access statistics".to_owned());
         }
-        trust::forget(&trust::path(self.call.project().data()?), id.as_str())?;
+        self.call.forget_trust(id.as_str())?;
         let now = self.call.project().world().now;
         if self.call.inbox()?.sweep(now, Some(id.as_str()))? > 0 {
             places.push("review inbox".to_owned());

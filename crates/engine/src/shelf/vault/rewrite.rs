@@ -10,7 +10,7 @@ use super::image::{Broken, Held, Image};
 use super::store::Vault;
 use crate::call::Written;
 use crate::files::{self, Mode};
-use crate::gate::{Entry, trust};
+use crate::gate::Entry;
 use crate::git;
 use crate::shelf::provenance;
 use crate::shelf::{Forgotten, unknown};
@@ -106,7 +106,7 @@ impl Vault<'_> {
         }
         files::sweep_temporary(project.root().folder());
         for id in &ids {
-            trust::forget(&trust::path(project.data()?), id.as_str())?;
+            self.call.forget_trust(id.as_str())?;
         }
         provenance::forget(
             project.root(),

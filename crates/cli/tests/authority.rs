@@ -1,0 +1,77 @@
+//! Who may do what: a person, and everybody else, on a person's texts and on others.
+//!
+//! Comes in: the same command with and without a terminal. Goes out: done, waiting or refused, as the table of authority says.
+
+use crate::env::TestEnv;
+
+fn status(env: &TestEnv, name: &str) -> String {
+    env.run(&["show", name, "--json"]).ok().json()["status"].as_str().unwrap().to_owned()
+}
+
+/// The key of the only thing that waits.
+fn waiting(env: &TestEnv) -> String {
+    let listed = env.run(&["review", "--json"]).ok().json();
+    let drafts = listed["drafts"].as_array().unwrap();
+    assert_eq!(drafts.len(), 1, "{listed}");
+    drafts[0]["key"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_agent_retires_and_archives_a_persons_memory_only_through_review() {
+    let env = TestEnv::ready();
+    env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "").ok();
+    for verb in ["retire", "archive"] {
+        let ran = env.run(&[verb, "use-postgresql", "--reason", "tidying up"]);
+        ran.fails_with("NEEDS_CONFIRMATION", 4);
+        assert_eq!(status(&env, "use-postgresql"), "active");
+        let key = waiting(&env);
+        env.at_terminal(&["review", "reject", &key], "y\n").ok();
+        assert_eq!(status(&env, "use-postgresql"), "active");
+    }
+    env.run(&["retire", "use-postgresql", "--reason", "replaced"]).fails_with("NEEDS_CONFIRMATION", 4);
+    env.at_terminal(&["review", "accept", &waiting(&env)], "y\n").ok();
+    assert_eq!(status(&env, "use-postgresql"), "retired");
+}
+
+#[test]
+fn an_agent_does_not_bring_back_what_a_person_withdrew_whoever_wrote_it() {
+    let env = TestEnv::ready();
+    env.run(&["add", "decision", "Use Redis because it is fast"]).ok();
+    env.at_terminal(&["retire", "use-redis", "--reason", "wrong"], "").ok();
+    env.run(&["restore", "use-redis"]).fails_with("NEEDS_CONFIRMATION", 4);
+    assert_eq!(status(&env, "use-redis"), "retired");
+    env.at_terminal(&["restore", "use-redis"], "").ok();
+    assert_eq!(status(&env, "use-redis"), "active");
+    env.at_terminal(&["archive", "use-redis", "--reason", "later"], "").ok();
+    env.run(&["unarchive", "use-redis"]).fails_with("NEEDS_CONFIRMATION", 4);
+}
+
+#[test]
+fn agents_move_what_no_person_stands_behind_as_they_like() {
+    let env = TestEnv::ready();
+    env.run(&["add", "decision", "Use Redis because it is fast"]).ok();
+    env.run(&["retire", "use-redis", "--reason", "no"]).ok();
+    env.run(&["restore", "use-redis"]).ok();
+    env.run(&["archive", "use-redis", "--reason", "no"]).ok();
+    env.run(&["unarchive", "use-redis"]).ok();
+}
+
+#[test]
+fn a_change_that_waited_is_not_carried_out_on_a_text_that_changed_since() {
+    let env = TestEnv::ready();
+    env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "").ok();
+    env.run(&["retire", "use-postgresql", "--reason", "old"]).fails_with("NEEDS_CONFIRMATION", 4);
+    env.at_terminal(&["edit", "use-postgresql", "--tag", "database"], "").ok();
+    let ran = env.at_terminal(&["review", "accept", &waiting(&env)], "y\n");
+    ran.fails_with("OCC_CONFLICT", 1);
+    assert_eq!(status(&env, "use-postgresql"), "active");
+}
+
+#[test]
+fn a_program_names_what_it_changes_in_full_and_nobody_names_nothing() {
+    let env = TestEnv::ready();
+    env.run(&["add", "decision", "Use Redis because it is fast"]).ok();
+    env.run(&["retire", "redis", "--reason", "no"]).fails_with("AMBIGUOUS", 1);
+    env.run(&["retire", "", "--reason", "no"]).fails_with("USAGE", 2);
+    env.at_terminal(&["retire", "redis", "--reason", "a person may give a part"], "").ok();
+}

@@ -1,0 +1,67 @@
+//! Names: which memory a text stands for.
+//!
+//! Comes in: what somebody typed, and what is to be done with it. Goes out: a whole id, or a fault that lists what would fit. Never here: a
+//! guess for something that cannot be taken back.
+
+use crate::call::Call;
+use crate::shelf::{Listing, unknown};
+use heirloom_core::{Code, Fault, MemoryId, ShelfName, fault::Result};
+
+/// Most names shown when one is not enough.
+const SHOWN: usize = 8;
+
+/// How much of a name is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enough {
+    /// Any part that fits only one memory: for whoever only looks, and for a person.
+    Part,
+    /// A whole id, or a whole name after the kind.
+    Whole,
+}
+
+impl Enough {
+    /// To read, anybody may give a part. To change something, a person may; a program names the memory.
+    pub fn to_change(call: &Call) -> Enough {
+        if call.caller().is_person() { Enough::Part } else { Enough::Whole }
+    }
+}
+
+/// The id a name stands for.
+pub fn find(call: &Call, name: &str, enough: Enough) -> Result<MemoryId> {
+    if name.trim().is_empty() {
+        return Err(Fault::new(Code::Usage, "the name of a memory is missing")
+            .hint("`heirloom list` shows the ids there are"));
+    }
+    if let Some(id) = MemoryId::parse(name) {
+        return Ok(id);
+    }
+    let mut exact = Vec::new();
+    let mut partly = Vec::new();
+    // Turns and facts are named in full: their ids are no words, and there may be a million of them.
+    for shelf in call.shelves().into_iter().filter(|shelf| shelf.name() != ShelfName::Tiers) {
+        for memory in shelf.list(&Listing::everything())? {
+            if memory.id.name() == name {
+                exact.push(memory.id);
+            } else if memory.id.name().contains(name) {
+                partly.push(memory.id);
+            }
+        }
+    }
+    match (exact.len(), partly.len(), enough) {
+        (1, _, _) => Ok(exact.remove(0)),
+        (0, 0, _) => Err(unknown(name)),
+        (0, 1, Enough::Part) => Ok(partly.remove(0)),
+        (0, _, Enough::Whole) => Err(ambiguous(name, &partly, "is only a part of a name")),
+        (0, count, Enough::Part) => Err(ambiguous(name, &partly, &format!("fits {count} memories"))),
+        (count, _, _) => Err(ambiguous(name, &exact, &format!("fits {count} memories"))),
+    }
+}
+
+fn ambiguous(name: &str, fits: &[MemoryId], why: &str) -> Fault {
+    let shown: Vec<&str> = fits.iter().take(SHOWN).map(MemoryId::as_str).collect();
+    let more = fits.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Fault::new(Code::Ambiguous, format!("`{name}` {why}"))
+        .fact("name", name)
+        .hint(format!("use one of: {}{more}", shown.join(", ")))
+}
