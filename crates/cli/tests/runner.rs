@@ -41,6 +41,7 @@ mod hostile_clone;
 mod hybrid;
 mod index_laws;
 mod lifecycle;
+mod opens_0_1;
 mod person;
 mod pick;
 mod record;
