@@ -14,6 +14,7 @@
 mod agents;
 mod anchors;
 mod attacks_paths;
+mod attacks_settings;
 mod attacks_text;
 mod attacks_trust;
 mod attacks_users;

@@ -117,7 +117,10 @@ impl Running<'_> {
                 return Output::default();
             }
         };
-        let did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
+        let mut did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
+        if let Some(fault) = wired.left_out() {
+            did.because.push(format!("the tiers are left out: {}", fault.message));
+        }
         self.trace(&wired, &did);
         if did.ended == Ended::Failed {
             self.out.say(did.because.join("; "));
@@ -260,6 +263,7 @@ impl Running<'_> {
 
     fn memory(&self, wired: &wiring::Wired) -> Memory {
         Memory::new(wired.call.project().root().folder(), environment::home().as_deref())
+            .with_own(&[environment::config_folder(), environment::data_folder()])
     }
 
     fn pre_write(&self, wired: &wiring::Wired, targets: &[Target], cwd: &Path) -> Did {

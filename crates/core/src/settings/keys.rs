@@ -50,6 +50,8 @@ pub enum Guard {
     UserFirst,
     /// Only the user may decide it; what a project's file says is ignored.
     UserOnly,
+    /// The user decides, and for one call whoever makes it; what a project's file says is ignored.
+    NotProject,
     /// A list: what every layer says counts together.
     Adds,
     /// A path from the project's file must stay inside the project.
@@ -107,6 +109,10 @@ pub const SYNC: &[&str] = &["auto_push", "auto", "auto_commit", "manual"];
 
 const fn own(name: &'static str, ty: Type, default: &'static str, help: &'static str) -> Key {
     guarded(Guard::UserOnly, key(name, ty, default, help))
+}
+
+const fn asked(name: &'static str, ty: Type, default: &'static str, help: &'static str) -> Key {
+    guarded(Guard::NotProject, key(name, ty, default, help))
 }
 
 /// All settings.
@@ -328,40 +334,40 @@ pub const KEYS: &[Key] = &[
             "on: a stop keeps the turns of the conversation as episodes",
         ),
     ),
-    key(
+    own(
         "tiers.episode_days",
         Type::Whole { min: 1, max: 365 },
         "90",
         "days after which an episode goes by itself",
     ),
-    key("tiers.max_episodes", Type::Whole { min: 0, max: 1_000 }, "10", "most episodes recalled at once"),
-    key("tiers.max_facts", Type::Whole { min: 0, max: 1_000 }, "20", "most facts recalled at once"),
-    key(
+    asked("tiers.max_episodes", Type::Whole { min: 0, max: 1_000 }, "10", "most episodes recalled at once"),
+    asked("tiers.max_facts", Type::Whole { min: 0, max: 1_000 }, "20", "most facts recalled at once"),
+    asked(
         "tiers.max_tokens",
         Type::Whole { min: 0, max: 1_000_000 },
         "4000",
         "most tokens recalled at once, four characters each",
     ),
-    key("tiers.recency_weight", Type::Share, "0.3", "how much of an episode's score depends on its age"),
-    key(
+    asked("tiers.recency_weight", Type::Share, "0.3", "how much of an episode's score depends on its age"),
+    own(
         "tiers.working_messages",
         Type::Whole { min: 1, max: 10_000 },
         "50",
         "most messages of a running conversation kept in mind",
     ),
-    key(
+    own(
         "tiers.working_tokens",
         Type::Whole { min: 1, max: 1_000_000 },
         "8000",
         "most tokens of a running conversation kept in mind",
     ),
-    key(
+    own(
         "tiers.working_minutes",
         Type::Whole { min: 1, max: 10_080 },
         "240",
         "minutes after which a silent conversation is dropped",
     ),
-    key("tiers.audit_days", DAYS, "0", "days the tiers' audit is kept; 0 is for ever"),
+    own("tiers.audit_days", DAYS, "0", "days the tiers' audit is kept; 0 is for ever"),
     trusted("tiers.trust.owner_message", "trust of the owner's own messages, instead of high"),
     trusted("tiers.trust.other_message", "trust of other users' messages, instead of medium"),
     trusted("tiers.trust.tool_read", "trust of files and command output, instead of medium"),

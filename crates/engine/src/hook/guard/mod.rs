@@ -24,10 +24,16 @@ pub enum Attempt<'a> {
 pub const REASON: &str = "Direct writes to the memory directory are blocked: every memory passes the gate, which checks its \
     shape and keeps secrets out. Use `heirloom record write --action <create|update|delete> ...` (or `heirloom add`) instead.";
 
+/// Why a tool may not touch what is the user's own.
+pub const OWN_REASON: &str = "Direct writes to Heirloom's own settings and data are blocked: they say what is trusted and what only a \
+    person decides. Use `heirloom config set --user <key> <value>` for settings; the rest is changed by Heirloom's commands only.";
+
 /// The reason to refuse an attempt, if there is one. `cwd` is where relative paths start.
 pub fn refusal(memory: &Memory, attempt: Attempt<'_>, cwd: &Path) -> Option<&'static str> {
-    let denied = written(attempt, cwd).iter().any(|(path, from)| memory.would_change(path, from));
-    denied.then_some(REASON)
+    written(attempt, cwd).iter().find_map(|(path, from)| {
+        let own = || memory.would_change_own(path, from).then_some(OWN_REASON);
+        memory.would_change(path, from).then_some(REASON).or_else(own)
+    })
 }
 
 /// The files an attempt writes, as far as they can be seen, each with the folder its path starts from.

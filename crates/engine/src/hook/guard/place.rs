@@ -20,6 +20,8 @@ pub struct Memory {
     /// Where settings moved a memory folder to.
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
+    /// Folders of the user's own settings and data, as named and as they really are.
+    own: Vec<PathBuf>,
     /// Whether two paths that differ in case only are the same place.
     same_place: fn(&Path, &Path) -> bool,
 }
@@ -47,7 +49,29 @@ impl Memory {
     pub fn new(root: &Path, home: Option<&Path>) -> Memory {
         let real = real_path(root);
         let roots = if real == root { vec![real] } else { vec![root.to_owned(), real] };
-        Memory { roots, home: home.map(Path::to_owned), same_place }
+        Memory { roots, home: home.map(Path::to_owned), own: Vec::new(), same_place }
+    }
+
+    /// The same, with folders of the user's that no tool writes to either: what lies there decides how far everything else is believed.
+    #[must_use]
+    pub fn with_own(mut self, folders: &[PathBuf]) -> Memory {
+        for folder in folders {
+            let real = real_path(folder);
+            if real != *folder {
+                self.own.push(real);
+            }
+            self.own.push(folder.clone());
+        }
+        self
+    }
+
+    /// Whether writing to a path changes the user's own settings or data.
+    pub(super) fn would_change_own(&self, path: &str, cwd: &Path) -> bool {
+        if path.len() > PATH_MAX {
+            let path = path.to_lowercase();
+            return self.own.iter().any(|folder| path.contains(&folder.to_string_lossy().to_lowercase()));
+        }
+        self.ways(path, cwd).iter().any(|way| self.own.iter().any(|folder| self.below(way, folder).is_some()))
     }
 
     /// The same, with another idea of when two paths that differ in case are one place.
