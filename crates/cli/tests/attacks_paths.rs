@@ -106,7 +106,7 @@ fn attack_02_a_system_folder_as_external_memory_is_refused_aloud() {
             "no silent fallback: {path}: {ran:?}"
         );
         assert!(ran.stdout.contains(".claude/memory/topics/a/b.md"), "{path}: {ran:?}");
-        env.run(&["forget", "--yes", "lesson:a/b#2026-01-10-x"]);
+        env.at_terminal(&["forget", "--yes", "lesson:a/b#2026-01-10-x"], "");
         std::fs::remove_dir_all(env.memory("topics")).unwrap();
     }
     assert!(env.run(&["status"]).ok().stdout.contains("SECURITY_ERROR"));
@@ -527,7 +527,7 @@ fn attack_31_a_hostile_environment_changes_nothing() {
     let asked =
         json!({ "prompt": "which database do we use, postgresql?", "cwd": env.project() }).to_string();
     assert!(env.run_with(&["hook", "prompt"], asked.as_bytes()).ok().stdout.contains("PostgreSQL"));
-    env.run(&["forget", "use-postgresql", "--yes"]);
+    env.at_terminal(&["forget", "use-postgresql", "--yes"], "");
     assert_eq!(std::fs::read_to_string(&trace).unwrap_or_default(), "");
     assert!(!env.project().join("relative").exists(), "a relative data folder is none");
     // Neither a variable nor the repository makes the gate look away.

@@ -143,7 +143,7 @@ fn attack_23_what_was_forgotten_stays_out_however_it_comes_back() {
         .collect();
     assert_eq!(ids.len(), 4, "{ids:?}");
     for id in ids.iter().chain([&turn]) {
-        env.run(&["forget", id, "--yes"]).ok();
+        env.at_terminal(&["forget", id, "--yes"], "").ok();
     }
     let asked = |env: &TestEnv| {
         let event = json!({ "prompt": "where do the orders live, in the CANARYbase?", "cwd": env.project() })
@@ -191,9 +191,9 @@ fn attack_24_after_forgetting_no_file_holds_the_text() {
         "indexed and given"
     );
     for memory in env.run(&["list", "--json"]).ok().json().as_array().unwrap() {
-        env.run(&["forget", memory["id"].as_str().unwrap(), "--yes"]).ok();
+        env.at_terminal(&["forget", memory["id"].as_str().unwrap(), "--yes"], "").ok();
     }
-    env.run(&["clear", "all", "--yes"]).ok();
+    env.at_terminal(&["clear", "all", "--yes"], "").ok();
     for draft in env.run(&["review", "--json"]).ok().json()["drafts"].as_array().unwrap() {
         env.run(&["review", "reject", draft["key"].as_str().unwrap()]).ok();
     }

@@ -83,7 +83,9 @@ fn prepared() -> TestEnv {
 }
 
 fn dying_at(env: &TestEnv, nth: usize, arguments: &[String]) -> Ran {
-    finish(env.command(HEIRLOOM).args(arguments).env("HEIRLOOM_TEST_DIE_AT", nth.to_string()))
+    // At a terminal, since forgetting needs a person.
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    env.at_terminal_with(&arguments, "", &[("HEIRLOOM_TEST_DIE_AT", &nth.to_string())])
 }
 
 /// Whatever happened, a next writer finds its way and everything fits afterwards.
@@ -116,7 +118,8 @@ fn survives(story: &Story) {
         assert!(!both, "{context}: the record is there under both names");
         // The same call again ends where it should have, unless it is already there.
         if !(story.new)(&env) {
-            finish(env.command(HEIRLOOM).args((story.arguments)(&env))).ok();
+            let again = (story.arguments)(&env);
+            env.at_terminal(&again.iter().map(String::as_str).collect::<Vec<_>>(), "").ok();
         }
         assert!((story.new)(&env), "{context}: trying again did not help");
         let verified = env.run(&["verify"]);

@@ -20,7 +20,7 @@ use crate::shelf::topics::Topics;
 use crate::shelf::vault::Vault;
 use crate::shelf::{Problem, Shelf};
 use heirloom_core::{
-    Caller, Channel, Code, Fault, Memory, MemoryId, Owner, Settings, ShelfName, Trust, fault::Result,
+    Caller, Channel, Code, Fault, Memory, MemoryId, Owner, Settings, ShelfName, Trust, Verb, fault::Result,
 };
 use serde_json::Value;
 use std::borrow::Borrow;
@@ -127,6 +127,22 @@ impl Call {
         let key = self.inbox()?.put(item)?;
         self.append(&lock, "memory_write", "confirm", shelf, &id, self.entry(), 0, &[], None)?;
         Ok(key)
+    }
+
+    /// Notes that the table of authority refused this, and hands the refusal on. A store that cannot be written to keeps nobody from
+    /// being refused.
+    pub(crate) fn refuse(&self, verb: Verb, id: &str, fault: Fault) -> Fault {
+        if self.project.has_local()
+            && let Ok(lock) = self.project.lock()
+        {
+            let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
+            let code = Some(fault.code.name());
+            let _ = self.append(&lock, verb.name(), "refuse", shelf, id, self.entry(), 0, &[], code);
+        }
+        if let Ok(tiers) = self.tiers() {
+            tiers.refused(verb, &fault);
+        }
+        fault
     }
 
     /// The model that makes vectors, opened anew.
@@ -460,8 +476,9 @@ impl Call {
         remarks: &[Remark],
         code: Option<&'static str>,
     ) -> Result<()> {
-        let event =
-            Event { action, verdict, shelf: shelf.name(), id, channel: entry.channel, size, remarks, code };
+        let by = self.caller.shown();
+        let channel = entry.channel;
+        let event = Event { action, verdict, shelf: shelf.name(), id, by: &by, channel, size, remarks, code };
         let path = self.project.local()?.path("audit.jsonl");
         audit::append(&path, lock, self.project.world().now, &event)
     }

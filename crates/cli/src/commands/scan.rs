@@ -5,12 +5,13 @@ use crate::args::{Args, Scan};
 use crate::output::Out;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, Trust, fault::Result, json};
+use heirloom_core::{Code, Fault, Trust, Verb, fault::Result, json};
 use heirloom_engine::files;
 use heirloom_engine::gate::policy::{Act, Row};
 use heirloom_engine::gate::scan::{Class, Finding};
 use heirloom_engine::gate::{Screen, Verdict};
 use heirloom_engine::git;
+use heirloom_engine::verbs::remove::{self, Redacted};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -181,27 +182,24 @@ fn history(folder: &Path, look: &mut Look<'_>) -> Result<()> {
 
 /// What the memory already holds; with `--fix` what the gate refuses is cut out.
 fn store(wired: &wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
-    let held = wired.call.refused_content()?;
-    let fixed = if call.fix && !held.is_empty() {
-        let question = format!("Cut what the gate refuses out of {} files?", held.len());
+    let mut found = remove::redact(&wired.call, false)?;
+    if call.fix && !found.held.is_empty() {
+        remove::permitted(&wired.call, Verb::Redact, "")?;
+        let question = format!("Cut what the gate refuses out of {} files?", found.held.len());
         if person::confirm(&question, call.yes)? {
-            wired.call.redact_stored(person::entry())?
-        } else {
-            Vec::new()
+            found = remove::redact(&wired.call, true)?;
         }
-    } else {
-        Vec::new()
-    };
-    let left = if fixed.is_empty() { held.clone() } else { wired.call.refused_content()? };
-    out.answer(&json!({ "held": held, "fixed": fixed, "left": left }), || {
+    }
+    let Redacted { held, fixed, left } = &found;
+    out.answer(&found, || {
         if held.is_empty() {
             out.line(out.style.green("nothing stored that the gate would refuse"));
         }
-        for problem in &left {
+        for problem in left {
             let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
             out.line(format!("{}{line}: {}", out.style.bold(&problem.file), problem.message));
         }
-        for file in &fixed {
+        for file in fixed {
             out.line(format!("{} {file}", out.style.green("redacted")));
         }
         if !fixed.is_empty() {

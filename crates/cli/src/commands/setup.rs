@@ -12,8 +12,9 @@ use heirloom_agents::Agent;
 use heirloom_agents::install::{self, Reach, Undo};
 use heirloom_core::code::exit;
 use heirloom_core::settings::flat;
-use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_core::{Code, Fault, Verb, fault::Result};
 use heirloom_engine::files::{self, Mode};
+use heirloom_engine::verbs::remove;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -68,6 +69,10 @@ struct Row<'a> {
 
 pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
     let project = wiring::project_folder(&wiring::cwd(args)?);
+    if call.uninstall && !call.dry_run {
+        // The hooks guard the memory; whoever may take them out may write past the gate.
+        remove::permitted(&wiring::wire_for_settings(args)?.call, Verb::Uninstall, "")?;
+    }
     let agents = wanted(call)?;
     let mut plan = Vec::new();
     for agent in &agents {

@@ -9,6 +9,7 @@
 
 pub mod life;
 pub mod names;
+pub mod remove;
 mod waiting;
 
 pub use waiting::{Waiting, resume};

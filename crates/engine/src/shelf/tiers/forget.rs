@@ -3,7 +3,7 @@
 //! Comes in: ids, words, a tier. Goes out: what is gone, by id, and what this machine cannot reach. Text, vectors, index rows and waiting drafts
 //! go; the audit keeps ids and counts. Never here: the memory of anybody else, or asking whether somebody is sure; the door does that.
 
-use super::event::{Action, Event, Metadata};
+use super::event::{Action, Metadata};
 use super::store::{Wanted, Which};
 use super::terms::terms;
 use super::{Stored, Tier, Tiers, UserContext};
@@ -116,14 +116,13 @@ impl Tiers<'_> {
     }
 
     fn remove(&self, which: &Which, action: Action, tier: Option<Tier>, reason: &str) -> Result<Vec<String>> {
-        let at = self.now();
         let told = |ids: &[String]| {
             let metadata = Metadata {
                 tier: Some(tier.map_or("all", Tier::name).to_owned()),
                 reason: Some(reason.to_owned()),
                 ..Metadata::default()
             };
-            vec![Event::new(action, at, metadata).about(ids.iter().map(String::as_str))]
+            vec![self.event(action, metadata).about(ids.iter().map(String::as_str))]
         };
         let removed = self.store().delete(self.who(), which, &told)?;
         if let Some(head) = &removed.head {

@@ -109,13 +109,12 @@ impl Tiers<'_> {
 
     /// The events of a write: the write itself, and each redaction.
     pub(super) fn events(&self, passed: &[Passed<TierDraft>]) -> Vec<Event> {
-        let at = self.now();
         let mut events = Vec::new();
         if let Some(first) = passed.first() {
             let size: usize = passed.iter().map(|p| p.draft().stored.content.len()).sum();
             let metadata = Metadata { size: Some(size as u64), ..about(first.draft().stored()) };
             let ids = passed.iter().map(|p| p.draft().stored.id.as_str());
-            events.push(Event::new(Action::MemoryWrite, at, metadata).about(ids));
+            events.push(self.event(Action::MemoryWrite, metadata).about(ids));
         }
         for draft in passed {
             for remark in draft.remarks().iter().filter(|r| r.act == Act::Redact) {
@@ -126,20 +125,30 @@ impl Tiers<'_> {
                     ..about(draft.draft().stored())
                 };
                 events.push(
-                    Event::new(Action::SecretRedacted, at, metadata).about([draft
-                        .draft()
-                        .stored
-                        .id
-                        .as_str()]),
+                    self.event(Action::SecretRedacted, metadata).about([draft.draft().stored.id.as_str()]),
                 );
             }
         }
         events
     }
 
+    /// An event of this call: now, by its caller.
+    pub(super) fn event(&self, action: Action, metadata: Metadata) -> Event {
+        let by = Some(self.call.caller().shown());
+        Event::new(action, self.now(), Metadata { by, ..metadata })
+    }
+
+    /// Notes a refusal by the table of authority. A store that cannot be reached keeps nobody from being refused.
+    pub(crate) fn refused(&self, verb: heirloom_core::Verb, fault: &Fault) {
+        if self.are_there() {
+            let reason = Some(format!("{}: {}", verb.name(), fault.code.name()));
+            let _ = self.note(Action::AccessRefused, Metadata { reason, ..Metadata::default() });
+        }
+    }
+
     /// An event by itself, which waits for no disk.
     pub(super) fn note(&self, action: Action, metadata: Metadata) -> Result<()> {
-        let head = self.store().note(self.who(), &Event::new(action, self.now(), metadata))?;
+        let head = self.store().note(self.who(), &self.event(action, metadata))?;
         self.seal(&head)
     }
 
