@@ -5,7 +5,7 @@
 
 use crate::args::{Args, Command};
 use crate::endpoint::{self, Patience};
-use crate::environment;
+use crate::{approval, environment};
 use heirloom_core::settings::{self, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
 use heirloom_engine::index::embed::chosen::Given;
@@ -203,7 +203,10 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         Some(root) => root.join("memory-config.json"),
         None => folder.join(PROJECT_SETTINGS),
     };
-    let Loaded { settings, values, warnings } = load_settings(args, &settings_file)?;
+    let Loaded { settings, values, warnings } = load_settings(args, folder, &settings_file)?;
+    if settings.auto_commit {
+        files::keep_changed();
+    }
     let mut loaded = Said { values, warnings };
     let root = root.map_or_else(|| memory_root(folder, &settings), Path::to_owned);
     let world = world();
@@ -240,6 +243,12 @@ pub(crate) fn patience(args: &Args) -> Patience {
     }
 }
 
+/// The memory folder that the settings of a project name.
+pub(crate) fn configured_root(args: &Args, folder: &Path) -> Option<PathBuf> {
+    let loaded = load_settings(args, folder, &folder.join(PROJECT_SETTINGS)).ok()?;
+    Some(memory_root(folder, &loaded.settings))
+}
+
 /// The memory folder the settings name.
 fn memory_root(folder: &Path, settings: &Settings) -> PathBuf {
     let named = &settings.memory_root;
@@ -269,7 +278,7 @@ fn stays_inside(wired: &Wired) -> Result<()> {
 }
 
 /// The settings, nearest layer first.
-pub(crate) fn load_settings(args: &Args, project_file: &Path) -> Result<Loaded> {
+pub(crate) fn load_settings(args: &Args, folder: &Path, project_file: &Path) -> Result<Loaded> {
     let flags = args.set.iter().map(|pair| setting_of(pair)).collect::<Result<Vec<_>>>()?;
     let mut broken = Vec::new();
     let mut layers = vec![
@@ -281,7 +290,12 @@ pub(crate) fn load_settings(args: &Args, project_file: &Path) -> Result<Loaded> 
     ];
     for (origin, path) in [(Origin::Project, project_file.to_owned()), (Origin::User, user_settings_file())] {
         match read_document(&path) {
-            Ok(Some(document)) => layers.push(Layer { origin, document }),
+            Ok(Some(document)) => {
+                let asked = (origin == Origin::Project).then_some(&document);
+                let approved = asked.and_then(|asked| approval::given(folder, project_file, asked));
+                layers.push(Layer { origin, document });
+                layers.extend(approved.map(|document| Layer { origin: Origin::User, document }));
+            }
             Ok(None) => {}
             Err(message) => {
                 broken.push(settings::Warning { name: path.display().to_string(), origin, message })
@@ -290,6 +304,7 @@ pub(crate) fn load_settings(args: &Args, project_file: &Path) -> Result<Loaded> 
     }
     layers.sort_by_key(|layer| layer.origin);
     let mut loaded = settings::load(&layers);
+    approval::explain(&mut loaded.warnings);
     loaded.warnings.extend(broken);
     Ok(loaded)
 }

@@ -260,7 +260,7 @@ fn attack_19_nothing_a_git_repository_names_is_run() {
     let env = TestEnv::new();
     env.git(&["init", "-q", "-b", "main"]);
     env.run(&["init"]).ok();
-    env.run(&["config", "set", "auto_commit", "true"]).ok();
+    env.at_terminal(&["config", "set", "auto_commit", "true"], "").ok();
     env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
     assert!(env.git(&["log", "--oneline"]).contains("memory:"), "or this test shows nothing");
     let (program, trace) = trap(&env);
@@ -522,7 +522,7 @@ fn attack_31_a_hostile_environment_changes_nothing() {
     ] {
         env.set(name, value);
     }
-    env.run(&["config", "set", "auto_commit", "true"]);
+    env.at_terminal(&["config", "set", "auto_commit", "true"], "");
     env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
     let asked =
         json!({ "prompt": "which database do we use, postgresql?", "cwd": env.project() }).to_string();

@@ -3,7 +3,7 @@
 //! Comes in: `HEIRLOOM_TEST_DIE_AT=n`, which ends a debug binary at its n-th step as a power cut would. Goes out: nothing, if the old or the
 //! new state is whole each time, the next call makes good what was left, and `gc` leaves no litter.
 
-use crate::env::{HEIRLOOM, Ran, TestEnv, creating, decision, finish, target};
+use crate::env::{Ran, TestEnv, creating, decision, target};
 use serde_json::{Value, json};
 
 /// A change: what is prepared, the call that dies, and what it would have done.

@@ -13,6 +13,7 @@
 
 mod agents;
 mod anchors;
+mod attacks_git;
 mod attacks_paths;
 mod attacks_settings;
 mod attacks_text;

@@ -2,7 +2,7 @@
 
 use crate::args::{Args, CategoryAction, Config, ConfigAction};
 use crate::output::{Out, Table};
-use crate::{person, wiring};
+use crate::{approval, person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::settings::{Guard, Key, Layer, Origin, check, flat, flatten, load, needs_person};
 use heirloom_core::{Code, Fault, fault::Result};
@@ -48,7 +48,8 @@ pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
         }
         ConfigAction::Set { key, value, user } => {
             let raw = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.clone()));
-            set(&file(*user), *user, &[(key.clone(), raw)], out)?;
+            let folder = wired.call.project().folder();
+            set(&file(*user), (!user).then_some(folder), &[(key.clone(), raw)], out)?;
         }
         ConfigAction::Unset { key, user } => {
             let path = file(*user);
@@ -63,6 +64,9 @@ pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
             }
             only_a_person_changes(*user, &before, &after)?;
             write(&path, &after)?;
+            if !user {
+                approval::follow(wired.call.project().folder(), &path, key, None)?;
+            }
             out.line(format!("{} {key}", out.style.green("unset")));
         }
         ConfigAction::Category { action } => category(&project_file, &wired, action, out)?,
@@ -75,7 +79,8 @@ fn config_fault(key: &str, why: &str) -> Fault {
     Fault::new(Code::Config, named).fact("key", key)
 }
 
-fn set(path: &Path, user: bool, given: &[(String, Value)], out: &Out) -> Result<()> {
+/// Sets values in the settings of the project in a folder, or in the user's own.
+fn set(path: &Path, project: Option<&Path>, given: &[(String, Value)], out: &Out) -> Result<()> {
     let before = read(path)?;
     let mut after = before.clone();
     let mut done = Vec::new();
@@ -90,14 +95,17 @@ fn set(path: &Path, user: bool, given: &[(String, Value)], out: &Out) -> Result<
         }
         for (name, leaf) in flat.leaves {
             let value = check(&name, leaf.value).map_err(|why| config_fault(&name, &why))?;
+            if let Some(folder) = project {
+                approval::follow(folder, path, &name, Some(&value))?;
+            }
             flat::set(&mut after, &name, value);
-            if !user {
-                may_a_project(&name, &after)?;
+            if let Some(folder) = project {
+                may_a_project(&name, &after, folder, path)?;
             }
             done.push((name, leaf.value.clone()));
         }
     }
-    only_a_person_changes(user, &before, &after)?;
+    only_a_person_changes(project.is_none(), &before, &after)?;
     write(path, &after)?;
     for (key, value) in done {
         out.line(format!("{} {key} = {value}", out.style.green("set")));
@@ -131,10 +139,14 @@ fn only_a_person_changes(user: bool, before: &Value, after: &Value) -> Result<()
 }
 
 /// Refuses what would be written into the project's file only to be ignored there.
-fn may_a_project(key: &str, document: &Value) -> Result<()> {
+fn may_a_project(key: &str, document: &Value, folder: &Path, path: &Path) -> Result<()> {
     let user = wiring::read_document(&wiring::user_settings_file()).ok().flatten().unwrap_or_default();
     let layer = |origin, document| Layer { origin, document };
-    let loaded = load(&[layer(Origin::Project, document.clone()), layer(Origin::User, user)]);
+    let mut layers = vec![layer(Origin::Project, document.clone())];
+    layers.extend(approval::given(folder, path, document).map(|approved| layer(Origin::User, approved)));
+    layers.push(layer(Origin::User, user));
+    let mut loaded = load(&layers);
+    approval::explain(&mut loaded.warnings);
     let ignored = loaded.warnings.iter().find(|w| w.name == key && w.origin == Origin::Project);
     ignored.map_or(Ok(()), |warning| {
         Err(config_fault(key, &warning.message).hint("`--user` changes it in your own settings"))
@@ -164,7 +176,12 @@ fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &O
             return Err(Fault::new(Code::NotFound, format!("there is no category `{name}`"))
                 .hint(format!("`heirloom config category add {name}` adds it")));
         }
-        set(path, false, &[(format!("categories.{name}.enabled"), json!(on))], out)
+        set(
+            path,
+            Some(wired.call.project().folder()),
+            &[(format!("categories.{name}.enabled"), json!(on))],
+            out,
+        )
     };
     match action {
         CategoryAction::Enable { name } => switch(name, true),
@@ -191,7 +208,7 @@ fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &O
                 let fields: Vec<Value> = field.iter().map(|text| parse_field(text)).collect();
                 values.push((format!("categories.{name}.fields"), Value::Array(fields)));
             }
-            set(path, false, &values, out)
+            set(path, Some(wired.call.project().folder()), &values, out)
         }
     }
 }

@@ -102,6 +102,9 @@ const fn trusted(name: &'static str, help: &'static str) -> Key {
 /// Treatment of contact data from loose to strict.
 pub const CONTACT: &[&str] = &["keep", "redact"];
 
+/// Acting in the user's name, from loose to strict.
+pub const ACTING: &[&str] = &["true", "false"];
+
 /// External memory on or off, from loose to strict.
 pub const EXTERNAL: &[&str] = &["true", "false"];
 /// What happens after a write to an external repository, from loose to strict; `auto` is an old word for `auto_commit`.
@@ -153,7 +156,15 @@ pub const KEYS: &[Key] = &[
         "",
         "fields of a custom category: name, type (text, list), required",
     ),
-    key("auto_commit", Type::Switch, "false", "one git commit per change, memory paths only"),
+    guarded(
+        Guard::Tighten(ACTING),
+        key(
+            "auto_commit",
+            Type::Switch,
+            "false",
+            "one git commit per change, of exactly the memory files it changed",
+        ),
+    ),
     key("max_memories_per_category", COUNT, "", "a create above it is refused; no key, no limit"),
     key("retrieval.enabled", Type::Switch, "true", "off: nothing is recalled at prompts"),
     key("retrieval.max_inject", Type::Whole { min: 0, max: 20 }, "5", "most memories recalled at a prompt"),

@@ -4,6 +4,7 @@
 //! without a line break is closed first, so that it can never swallow a new one. Never here: rewriting.
 
 use super::atomic::Mode;
+use super::journal;
 use heirloom_core::{Fault, fault::Result};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -62,6 +63,7 @@ fn append<'a>(
         }
         return Err(cannot(&e));
     }
+    journal::changed(path);
     if durable == Durable::Yes {
         file.sync_data().map_err(|e| cannot(&e))?;
     }
