@@ -216,7 +216,7 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         .map(|named| endpoint::embedder(named, &settings.gate, patience(args), &world.data));
     let access = access(args, &world, endpoint.clone());
     let project = Project::new(folder, &root, world);
-    let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint));
+    let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint).with_dice(random));
     let caller =
         crate::person::caller(&project.world().user, &settings, access.as_ref().ok(), args.command.agent());
     let call = deployment.call(project, settings, caller);

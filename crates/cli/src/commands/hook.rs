@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
         out.raw(output.stdout.as_bytes());
     }
     if !output.stderr.is_empty() {
-        out.say(output.stderr.trim_end_matches('\n'));
+        out.tell(output.stderr.trim_end_matches('\n'));
     }
     Ok(output.exit)
 }
@@ -176,10 +176,19 @@ impl Running<'_> {
                 };
                 Ok(self.with_captures(self.stop(wired, arrival, suggest)?, wired, call))
             }
-            Event::PreCompact | Event::SessionEnd => {
+            Event::PreCompact => {
                 Ok(self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call))
             }
-            Event::SessionStart { .. } => self.session_start(wired, call),
+            Event::SessionEnd => {
+                let did =
+                    self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call);
+                stop::ended(&wired.call, folders(environment::home().as_deref()), call.session.as_deref());
+                Ok(did)
+            }
+            Event::SessionStart { .. } => {
+                stop::swept(&wired.call, folders(environment::home().as_deref()));
+                self.session_start(wired, call)
+            }
         }
     }
 

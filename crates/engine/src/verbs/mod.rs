@@ -12,7 +12,7 @@ pub mod names;
 pub mod remove;
 mod waiting;
 
-pub use waiting::{Waiting, resume};
+pub use waiting::{Waiting, change_of, resume};
 
 use crate::call::Call;
 use heirloom_core::{Code, Fault, May, Memory, MemoryId, Owner, Verb, fault::Result};

@@ -28,6 +28,7 @@ pub enum Action {
     PoisoningAttemptBlocked,
     WriteRefused,
     ConfirmationRequired,
+    ReviewDecision,
     AccessRefused,
     MemoryExport,
     MemoryImport,

@@ -7,7 +7,7 @@ use super::event::{Action, Metadata};
 use super::store::{Wanted, Which};
 use super::terms::terms;
 use super::{Stored, Tier, Tiers, UserContext};
-use crate::gate::inbox::Inbox;
+use crate::gate::inbox::Waiting;
 use heirloom_core::fault::Result;
 use serde::Serialize;
 
@@ -140,20 +140,11 @@ impl Tiers<'_> {
 
     /// Drops waiting drafts of what is gone.
     fn drop_about(&self, ids: &[String]) -> Result<()> {
-        let inbox = self.inbox();
-        for item in inbox.list(self.now())?.into_iter().filter(|item| ids.contains(&item.id)) {
-            inbox.remove(&item.key)?;
-        }
-        Ok(())
+        self.inbox().drop_if(|waiting| ids.contains(&waiting.id), self.now()).map(|_| ())
     }
 
     fn drop_drafts(&self, gone: impl Fn(&str) -> bool) -> Result<()> {
-        let inbox: Inbox = self.inbox();
-        for item in inbox.list(self.now())? {
-            if gone(item.draft["memory"]["content"].as_str().unwrap_or_default()) {
-                inbox.remove(&item.key)?;
-            }
-        }
-        Ok(())
+        let said = |waiting: &Waiting| gone(waiting.draft["memory"]["content"].as_str().unwrap_or_default());
+        self.inbox().drop_if(said, self.now()).map(|_| ())
     }
 }
