@@ -341,7 +341,8 @@ fn only_a_person_loosens(
             document.entry(format!("categories.{name}")).or_insert_with(|| Value::Object(Map::new()));
         }
         for (name, leaf) in flat.leaves {
-            let guarded = settings::needs_person(leaf.key, leaf.value);
+            let guarded = settings::needs_person(leaf.key, leaf.value)
+                || settings::BY_THEMSELVES.contains(&leaf.key.name);
             if !guarded || *person.get_or_insert_with(crate::person::is_present) {
                 document.insert(name, leaf.value.clone());
                 continue;
