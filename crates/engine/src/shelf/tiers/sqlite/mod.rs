@@ -18,6 +18,10 @@ mod search;
 
 pub(crate) use search::document;
 
+#[cfg(test)]
+#[path = "waits_tests.rs"]
+mod waits_tests;
+
 use super::event::{Event, Head, Line};
 use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which};
 use super::{Account, Stored, TierDraft, UserContext};
@@ -120,7 +124,16 @@ impl SqliteStore {
         if place.is_none() {
             *place = Database::open(&self.folder_of(who), make)?;
         }
-        place.as_mut().map(call).transpose()
+        let done = place.as_mut().map(call).transpose();
+        if place.is_none() {
+            // Whoever has nothing takes nobody's place.
+            drop(place);
+            let mut open = lock(&self.open);
+            if open.databases.get(who.user()).is_some_and(|(_, there)| Arc::ptr_eq(there, &slot)) {
+                open.databases.remove(who.user());
+            }
+        }
+        done
     }
 
     /// Runs a call that needs no database where there is none.
