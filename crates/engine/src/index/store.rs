@@ -10,6 +10,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -69,6 +70,47 @@ pub(crate) struct Store {
     still: Option<String>,
     mapped: bool,
     written: bool,
+    /// Goes after the connection.
+    _open: Option<Open>,
+}
+
+/// How many connections of this process may hold locks, to any index.
+static OPEN: Mutex<usize> = Mutex::new(0);
+
+/// A connection that is open, or about to be.
+#[derive(Debug)]
+struct Open;
+
+impl Open {
+    fn new() -> Open {
+        *opened() += 1;
+        Open
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        *opened() -= 1;
+    }
+}
+
+fn opened() -> MutexGuard<'static, usize> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does something with database files past SQLite, unless this process has one open: whoever closes a file gives up every lock that the process
+/// has on it, whichever connection took it. Connections that are to be opened meanwhile wait. Says whether it was done.
+pub(crate) fn unless_open(work: impl FnOnce()) -> bool {
+    let open = opened();
+    if *open == 0 {
+        work();
+    }
+    *open == 0
+}
+
+/// Whether a file of the folder is one that SQLite locks.
+pub(crate) fn is_locked_by_sqlite(name: &str) -> bool {
+    name.starts_with("recall.db")
 }
 
 pub(crate) fn file_of(folder: &Path) -> PathBuf {
@@ -119,6 +161,7 @@ impl Store {
         if before.is_none() {
             return Ok(None);
         }
+        let open = Some(Open::new());
         let mut db = Connection::open_with_flags(&path, flags)?;
         db.busy_handler(Some(wait))?;
         let version: i64 = db.query_row("pragma user_version", [], |r| r.get(0))?;
@@ -139,6 +182,7 @@ impl Store {
             still: None,
             mapped: false,
             written: false,
+            _open: open,
         }))
     }
 
@@ -167,6 +211,8 @@ impl Store {
             still: Some(still),
             mapped: false,
             written: false,
+            // It takes no locks that could be lost.
+            _open: None,
         })
     }
 
@@ -215,6 +261,7 @@ impl Store {
         let beside = folder.join("recall.db.new");
         // SQLite gives its log and shared memory the mode of the file itself.
         drop(private().open(&beside)?);
+        let _open = Open::new();
         let db = Connection::open(&beside)?;
         db.execute_batch("pragma page_size = 4096; pragma journal_mode = wal;")?;
         {
