@@ -45,6 +45,7 @@ fn ships(path: &str) -> bool {
 pub(crate) fn run() -> Outcome {
     let mut wrong = wrong_arrows(&workspace::packages()?);
     wrong.extend(lifted_bans()?);
+    wrong.extend(started_programs()?);
     if wrong.is_empty() { Ok(()) } else { Err(format!("layers:\n  {}", wrong.join("\n  "))) }
 }
 
@@ -84,9 +85,64 @@ fn lifted_bans() -> Result<Vec<String>, String> {
     Ok(wrong)
 }
 
+/// Every place in the crates that may start a program, and which.
+const STARTS: &[(&str, &str)] = &[
+    ("crates/engine/src/git.rs", "git, by the one function that lets nothing of a repository run"),
+    ("crates/cli/src/commands/edit.rs", "the user's editor"),
+    ("crates/cli/src/commands/model.rs", "this program, and the tools that fetch and unpack a model"),
+    ("crates/cli/src/commands/doctor.rs", "this program"),
+];
+
+fn started_programs() -> Result<Vec<String>, String> {
+    let mut wrong = Vec::new();
+    for path in workspace::tracked()?.into_iter().filter(|path| path.starts_with("crates/") && ships(path)) {
+        let text =
+            std::fs::read_to_string(workspace::root().join(&path)).map_err(|e| format!("{path}: {e}"))?;
+        wrong.extend(wrong_starts(&path, &text));
+    }
+    Ok(wrong)
+}
+
+fn wrong_starts(path: &str, text: &str) -> Vec<String> {
+    let listed = STARTS.iter().any(|(file, _)| *file == path);
+    let git_itself = path == STARTS[0].0;
+    // Tests inside a file come last in it.
+    let shipped = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let starts =
+        |line: &str| line.contains("Command::new(") || line.contains("posix_spawn") || line.contains("execv");
+    let of_git = |line: &str| line.contains("Command::new(\"git\"") || line.contains("/git\"");
+    let mut wrong = Vec::new();
+    for (at, line) in shipped.lines().enumerate() {
+        if (starts(line) && !listed) || (of_git(line) && !git_itself) {
+            wrong.push(format!("{path}:{}: starts a program; git is started by `engine::git` alone, others stand in xtask/src/layers.rs", at + 1));
+        }
+    }
+    if git_itself && shipped.matches("Command::new(").count() != 1 {
+        wrong.push(format!("{path}: git is started in one place"));
+    }
+    wrong
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_started_anywhere_else_is_refused() {
+        assert_eq!(wrong_starts("crates/engine/src/project.rs", "Command::new(\"git\").arg(x)").len(), 1);
+        assert_eq!(
+            wrong_starts("crates/engine/src/project.rs", "let c = std::process::Command::new(tool);").len(),
+            1
+        );
+        assert_eq!(wrong_starts("crates/cli/src/commands/edit.rs", "Command::new(\"git\")").len(), 1);
+        assert_eq!(wrong_starts("crates/cli/src/commands/edit.rs", "Command::new(editor)").len(), 0);
+        assert_eq!(wrong_starts("crates/engine/src/git.rs", "Command::new(program())").len(), 0);
+        assert_eq!(wrong_starts("crates/engine/src/git.rs", "Command::new(a()); Command::new(b())").len(), 1);
+        assert_eq!(
+            wrong_starts("crates/engine/src/x.rs", "#[cfg(test)]\nmod tests {\nCommand::new(1)").len(),
+            0
+        );
+    }
     use crate::workspace::Dependency;
 
     fn package(name: &str, uses: &str, ships: bool) -> Package {

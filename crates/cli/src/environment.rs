@@ -45,7 +45,10 @@ pub(crate) const VARIABLES: &[Variable] = &[
         "HEIRLOOM_DATABASE_URL",
         "keeps the tiers in this PostgreSQL database: postgres://user@host/name",
     ),
-    variable("HEIRLOOM_TOKEN", "acts as the user of the tiers this token was given to"),
+    variable(
+        "HEIRLOOM_TOKEN",
+        "acts as the user of the tiers this token was given to; empty or unknown, it is nobody's. Beside HEIRLOOM_DATABASE_URL it is for that database only",
+    ),
 ];
 
 /// Variables that coding agents set in the commands they run. With one of them set nobody counts as a person.
@@ -78,6 +81,11 @@ fn var(name: &str) -> Option<OsString> {
 
 pub(crate) fn text(name: &str) -> Option<String> {
     var(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+/// The user token, if the variable is there at all: somebody who set it to nothing did not ask to be somebody else.
+pub(crate) fn token() -> Option<String> {
+    std::env::var_os("HEIRLOOM_TOKEN").map(|value| value.to_string_lossy().into_owned())
 }
 
 pub(crate) fn home() -> Option<PathBuf> {

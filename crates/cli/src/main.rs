@@ -2,6 +2,7 @@
 //!
 //! The only crate that does any of these. Commands are one file each in `commands/`.
 
+mod approval;
 mod args;
 mod commands;
 mod endpoint;

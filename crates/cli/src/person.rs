@@ -81,7 +81,7 @@ pub(crate) fn ask(question: &str, what: &str) -> Result<String> {
             .hint("add --yes to answer yes in a script"));
     }
     let mut err = std::io::stderr().lock();
-    let _ = write!(err, "{question} ");
+    let _ = write!(err, "{} ", crate::output::spelled(question));
     let _ = err.flush();
     let mut answer = String::new();
     std::io::stdin()

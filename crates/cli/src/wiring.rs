@@ -5,8 +5,8 @@
 
 use crate::args::{Args, Command};
 use crate::endpoint::{self, Patience};
-use crate::environment;
-use heirloom_core::settings::{self, Guard, Layer, Loaded, Origin};
+use crate::{approval, environment};
+use heirloom_core::settings::{self, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
 use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
@@ -42,6 +42,11 @@ pub(crate) struct Said {
 }
 
 impl Wired {
+    /// Why the tiers are left out, if they are.
+    pub(crate) fn left_out(&self) -> Option<&Fault> {
+        self.signed_out.as_ref()
+    }
+
     /// The tiers of whoever runs this command.
     pub(crate) fn tiers(&self) -> Result<Tiers<'_>> {
         match &self.signed_out {
@@ -54,16 +59,49 @@ impl Wired {
 /// The tiers: in the user's data folder, or in the database that was named; as the system's account, or as the owner of a token.
 fn access(args: &Args, world: &World, model: Option<Given>) -> Result<Access> {
     let folder = world.data.join("tiers");
-    let store: Arc<dyn TierStore> =
-        match args.database.clone().or_else(|| environment::text("HEIRLOOM_DATABASE_URL")) {
-            None => Arc::new(SqliteStore::at(&folder).with_model(model)),
-            Some(address) => postgres(&address)?,
-        };
-    let who = match environment::text("HEIRLOOM_TOKEN") {
+    let kept = environment::text("HEIRLOOM_DATABASE_URL");
+    let token = environment::token();
+    if token.as_ref().is_some_and(|token| token.trim().is_empty()) {
+        return Err(Fault::new(Code::Unauthenticated, "HEIRLOOM_TOKEN is empty").hint(
+            "unset HEIRLOOM_TOKEN to act as your own account, or set it to a token of `heirloom user token`",
+        ));
+    }
+    let elsewhere = matches!((&args.database, &kept), (Some(named), Some(kept)) if named != kept);
+    if token.is_some() && elsewhere {
+        let message =
+            "the token in HEIRLOOM_TOKEN is for the database in HEIRLOOM_DATABASE_URL and goes to no other";
+        return Err(Fault::new(Code::Unauthenticated, message).hint(
+            "leave --database out, or set HEIRLOOM_DATABASE_URL and HEIRLOOM_TOKEN of that database together",
+        ));
+    }
+    let store: Arc<dyn TierStore> = match args.database.clone().or(kept) {
+        None => Arc::new(SqliteStore::at(&folder).with_model(model)),
+        Some(address) => postgres(&address)?,
+    };
+    let who = match token {
         None => UserContext::by_account(world)?,
         Some(token) => UserContext::by_token(store.as_ref(), &token)?,
     };
     Ok(Access::new(store, who, &folder))
+}
+
+/// Whether a command has nothing to do with the tiers, or goes on without them and says so. To every other one a token that is nobody's is an
+/// error: an answer without the tiers would look like tiers without memories.
+fn goes_on_signed_out(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Hook(_)
+            | Command::Init(_)
+            | Command::Setup(_)
+            | Command::Config(_)
+            | Command::Doctor(_)
+            | Command::Last(_)
+            | Command::Model(_)
+            | Command::Record(_)
+            | Command::Lesson(_)
+            | Command::Note(_)
+            | Command::Vault(_)
+    )
 }
 
 #[cfg(feature = "postgres")]
@@ -165,8 +203,11 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         Some(root) => root.join("memory-config.json"),
         None => folder.join(PROJECT_SETTINGS),
     };
-    let Loaded { settings, values, warnings } = load_settings(args, &settings_file)?;
-    let loaded = Said { values, warnings };
+    let Loaded { settings, values, warnings } = load_settings(args, folder, &settings_file)?;
+    if settings.auto_commit {
+        files::keep_changed();
+    }
+    let mut loaded = Said { values, warnings };
     let root = root.map_or_else(|| memory_root(folder, &settings), Path::to_owned);
     let world = world();
     let endpoint = settings
@@ -175,13 +216,21 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         .map(|named| endpoint::embedder(named, &settings.gate, patience(args), &world.data));
     let access = access(args, &world, endpoint.clone());
     let project = Project::new(folder, &root, world);
-    let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint));
+    let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint).with_dice(random));
     let caller =
         crate::person::caller(&project.world().user, &settings, access.as_ref().ok(), args.command.agent());
     let call = deployment.call(project, settings, caller);
     Ok(match access {
         Ok(access) => Wired { call: call.with_tiers(access), loaded, cwd, signed_out: None },
-        Err(fault) => Wired { call, loaded, cwd, signed_out: Some(fault) },
+        Err(fault) if fault.code == Code::Unauthenticated && !goes_on_signed_out(&args.command) => {
+            return Err(fault);
+        }
+        Err(fault) => {
+            let message = format!("left out: {}", fault.message);
+            let name = "tiers".to_owned();
+            loaded.warnings.push(settings::Warning { name, origin: Origin::Environment, message });
+            Wired { call, loaded, cwd, signed_out: Some(fault) }
+        }
     })
 }
 
@@ -192,6 +241,12 @@ pub(crate) fn patience(args: &Args) -> Patience {
         _ if crate::person::is_present() => Patience::Person,
         _ => Patience::Nobody,
     }
+}
+
+/// The memory folder that the settings of a project name.
+pub(crate) fn configured_root(args: &Args, folder: &Path) -> Option<PathBuf> {
+    let loaded = load_settings(args, folder, &folder.join(PROJECT_SETTINGS)).ok()?;
+    Some(memory_root(folder, &loaded.settings))
 }
 
 /// The memory folder the settings name.
@@ -223,19 +278,24 @@ fn stays_inside(wired: &Wired) -> Result<()> {
 }
 
 /// The settings, nearest layer first.
-pub(crate) fn load_settings(args: &Args, project_file: &Path) -> Result<Loaded> {
-    let flags =
-        args.set.iter().filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), v.to_owned()));
+pub(crate) fn load_settings(args: &Args, folder: &Path, project_file: &Path) -> Result<Loaded> {
+    let flags = args.set.iter().map(|pair| setting_of(pair)).collect::<Result<Vec<_>>>()?;
     let mut broken = Vec::new();
-    let flags = only_a_person_loosens(flags, Origin::Flag, &mut broken);
-    let variables = only_a_person_loosens(environment::settings(), Origin::Environment, &mut broken);
     let mut layers = vec![
-        Layer { origin: Origin::Flag, document: document_of(flags) },
-        Layer { origin: Origin::Environment, document: document_of(variables) },
+        Layer { origin: Origin::Flag, document: only_a_person_loosens(flags, Origin::Flag, &mut broken) },
+        Layer {
+            origin: Origin::Environment,
+            document: only_a_person_loosens(environment::settings(), Origin::Environment, &mut broken),
+        },
     ];
     for (origin, path) in [(Origin::Project, project_file.to_owned()), (Origin::User, user_settings_file())] {
         match read_document(&path) {
-            Ok(Some(document)) => layers.push(Layer { origin, document }),
+            Ok(Some(document)) => {
+                let asked = (origin == Origin::Project).then_some(&document);
+                let approved = asked.and_then(|asked| approval::given(folder, project_file, asked));
+                layers.push(Layer { origin, document });
+                layers.extend(approved.map(|document| Layer { origin: Origin::User, document }));
+            }
             Ok(None) => {}
             Err(message) => {
                 broken.push(settings::Warning { name: path.display().to_string(), origin, message })
@@ -244,30 +304,55 @@ pub(crate) fn load_settings(args: &Args, project_file: &Path) -> Result<Loaded> 
     }
     layers.sort_by_key(|layer| layer.origin);
     let mut loaded = settings::load(&layers);
+    approval::explain(&mut loaded.warnings);
     loaded.warnings.extend(broken);
     Ok(loaded)
 }
 
-/// A process can set flags and variables for itself; it must not be able to loosen the gate that way. The strictest value of a guarded
-/// setting is taken from anybody.
+/// `KEY=VALUE` of `--set`.
+fn setting_of(pair: &str) -> Result<(String, String)> {
+    match pair.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(Fault::new(Code::Usage, format!("`--set {pair}` is not KEY=VALUE"))
+            .hint("for example --set retrieval.max_inject=3; `heirloom config list` shows every key")),
+    }
+}
+
+/// A process can set flags and variables for itself; it must not be able to loosen the gate that way. What is given is taken apart into
+/// single settings first, and those that only a person may give are left out. A text that is JSON counts as that value.
 fn only_a_person_loosens(
     pairs: impl IntoIterator<Item = (String, String)>,
     origin: Origin,
     warnings: &mut Vec<settings::Warning>,
-) -> Vec<(String, String)> {
+) -> Value {
     let mut person = None;
-    let mut allowed = |(name, value): &(String, String)| {
-        let Some(guard) = settings::Key::find(name).map(|key| key.guard) else { return true };
-        let strictest = matches!(guard, Guard::Tighten(order) if order.last() == Some(&value.as_str()));
-        let free = matches!(guard, Guard::Open | Guard::UserFirst | Guard::InsideProject | Guard::Adds);
-        if free || strictest || *person.get_or_insert_with(crate::person::is_present) {
-            return true;
+    let mut document = Map::new();
+    for (name, text) in pairs {
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        let given = Value::Object(Map::from_iter([(name, value)]));
+        let flat = settings::flatten(&given);
+        let told = flat.unmapped.iter();
+        warnings.extend(told.map(|unmapped| settings::Warning {
+            name: unmapped.name.clone(),
+            origin,
+            message: unmapped.message.clone(),
+        }));
+        for name in &flat.categories {
+            document.entry(format!("categories.{name}")).or_insert_with(|| Value::Object(Map::new()));
         }
-        let message = "only a person at a terminal can set this for a call; the value is ignored".to_owned();
-        warnings.push(settings::Warning { name: name.clone(), origin, message });
-        false
-    };
-    pairs.into_iter().filter(|pair| allowed(pair)).collect()
+        for (name, leaf) in flat.leaves {
+            let guarded = settings::needs_person(leaf.key, leaf.value)
+                || settings::BY_THEMSELVES.contains(&leaf.key.name);
+            if !guarded || *person.get_or_insert_with(crate::person::is_present) {
+                document.insert(name, leaf.value.clone());
+                continue;
+            }
+            let message =
+                "only a person at a terminal can set this for a call; the value is ignored".to_owned();
+            warnings.push(settings::Warning { name, origin, message });
+        }
+    }
+    Value::Object(document)
 }
 
 /// The user's own settings file.
@@ -287,29 +372,6 @@ pub(crate) fn read_document(path: &Path) -> std::result::Result<Option<Value>, S
         Ok(_) => Err("expected an object; the file is ignored".to_owned()),
         Err(e) => Err(format!("not JSON ({e}); the file is ignored")),
     }
-}
-
-/// A document from dotted names and texts; a text that is JSON counts as that value.
-fn document_of(pairs: impl IntoIterator<Item = (String, String)>) -> Value {
-    let mut root = Value::Object(Map::new());
-    for (name, text) in pairs {
-        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        set_in(&mut root, &name, value);
-    }
-    root
-}
-
-/// Sets a dotted name in a document, making the objects on the way.
-pub(crate) fn set_in(document: &mut Value, name: &str, value: Value) {
-    let mut at = document;
-    for part in name.split('.') {
-        if !at.is_object() {
-            *at = Value::Object(Map::new());
-        }
-        let Value::Object(map) = at else { return };
-        at = map.entry(part.to_owned()).or_insert(Value::Null);
-    }
-    *at = value;
 }
 
 /// In debug builds `HEIRLOOM_TEST_DIE_AT` ends the process at the n-th step it reaches (1 is the first), as a power cut would. With 0 it goes

@@ -58,9 +58,9 @@ fn setting_up_and_taking_out_again_gives_back_every_byte() {
     assert_eq!(env.run(&["config", "get", "notes.capture"]).ok().stdout, "true\n");
     let again = env.run(&["setup", "--yes", "--notes", "--json"]).ok().json();
     assert_eq!((changed(&again), &again["applied"]), (vec![], &json!(false)));
-    env.run(&["setup", "--uninstall", "--yes"]).ok();
+    env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
     assert_eq!(env.files_below(&env.home()), before);
-    let nothing = env.run(&["setup", "--uninstall", "--yes", "--json"]).ok().json();
+    let nothing = env.at_terminal(&["setup", "--uninstall", "--yes", "--json"], "").ok().json();
     assert_eq!(changed(&nothing), Vec::<&str>::new());
 }
 
@@ -71,7 +71,7 @@ fn what_somebody_changed_since_stays_when_the_hooks_go() {
     env.run(&["setup", "--yes"]).ok();
     let edited = std::fs::read_to_string(&settings).unwrap().replace("opus", "sonnet");
     std::fs::write(&settings, edited).unwrap();
-    env.run(&["setup", "--uninstall", "--yes", "--agent", "claude-code"]).ok();
+    env.at_terminal(&["setup", "--uninstall", "--yes", "--agent", "claude-code"], "").ok();
     let left = std::fs::read_to_string(&settings).unwrap();
     assert!(left.contains("sonnet") && left.contains("\"other\"") && left.contains("// mine"), "{left}");
     assert!(!left.contains("heirloom"), "{left}");
@@ -98,13 +98,13 @@ fn the_skill_comes_along_but_never_over_somebody_elses() {
     let skill = env.home().join(".claude/skills/memory-management/SKILL.md");
     env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
     assert!(std::fs::read_to_string(&skill).unwrap().contains("triage_data"));
-    env.run(&["setup", "--uninstall", "--yes"]).ok();
+    env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
     assert!(!env.home().join(".claude/skills").exists());
     std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
     std::fs::write(&skill, "mine").unwrap();
     let ran = env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
     assert!(ran.stdout.contains("somebody else's and stays"), "{ran:?}");
-    env.run(&["setup", "--uninstall", "--yes"]).ok();
+    env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
     assert_eq!(std::fs::read_to_string(&skill).unwrap(), "mine");
 }
 
@@ -129,7 +129,7 @@ fn a_settings_file_behind_a_link_is_changed_where_it_is() {
     env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(std::fs::read_to_string(&real).unwrap().contains("heirloom"));
-    env.run(&["setup", "--uninstall", "--yes"]).ok();
+    env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
     assert_eq!(std::fs::read_to_string(&real).unwrap(), SETTINGS);
 }
 
@@ -141,7 +141,7 @@ fn a_project_can_carry_the_hooks_for_everybody() {
     assert!(text.contains("\"heirloom hook prompt --agent claude-code\""), "{text}");
     assert_eq!(std::fs::read_to_string(env.home().join(".claude/settings.json")).unwrap(), SETTINGS);
     assert!(env.project().join(".opencode/plugins/heirloom.ts").exists());
-    env.run(&["setup", "--shared", "--uninstall", "--yes"]).ok();
+    env.at_terminal(&["setup", "--shared", "--uninstall", "--yes"], "").ok();
     assert!(!env.project().join(".claude/settings.json").exists());
     assert!(!env.project().join(".opencode").exists(), "folders that were made for it go with it");
 }

@@ -220,7 +220,7 @@ fn a_rename_keeps_what_is_cited_and_forgetting_takes_it_away() {
     let now = the_id(&env);
     assert_ne!(now, id);
     assert_eq!(env.run(&["show", &now, "--json"]).ok().json()["anchors"][0]["state"], "unchanged");
-    env.run(&["forget", &now, "--yes"]).ok();
+    env.at_terminal(&["forget", &now, "--yes"], "").ok();
     let text = std::fs::read_to_string(env.memory("provenance.jsonl")).unwrap();
     assert!(!text.contains("queue.rs"), "{text}");
 }

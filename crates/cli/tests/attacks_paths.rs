@@ -106,7 +106,7 @@ fn attack_02_a_system_folder_as_external_memory_is_refused_aloud() {
             "no silent fallback: {path}: {ran:?}"
         );
         assert!(ran.stdout.contains(".claude/memory/topics/a/b.md"), "{path}: {ran:?}");
-        env.run(&["forget", "--yes", "lesson:a/b#2026-01-10-x"]);
+        env.at_terminal(&["forget", "--yes", "lesson:a/b#2026-01-10-x"], "");
         std::fs::remove_dir_all(env.memory("topics")).unwrap();
     }
     assert!(env.run(&["status"]).ok().stdout.contains("SECURITY_ERROR"));
@@ -260,7 +260,7 @@ fn attack_19_nothing_a_git_repository_names_is_run() {
     let env = TestEnv::new();
     env.git(&["init", "-q", "-b", "main"]);
     env.run(&["init"]).ok();
-    env.run(&["config", "set", "auto_commit", "true"]).ok();
+    env.at_terminal(&["config", "set", "auto_commit", "true"], "").ok();
     env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
     assert!(env.git(&["log", "--oneline"]).contains("memory:"), "or this test shows nothing");
     let (program, trace) = trap(&env);
@@ -522,12 +522,12 @@ fn attack_31_a_hostile_environment_changes_nothing() {
     ] {
         env.set(name, value);
     }
-    env.run(&["config", "set", "auto_commit", "true"]);
+    env.at_terminal(&["config", "set", "auto_commit", "true"], "");
     env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
     let asked =
         json!({ "prompt": "which database do we use, postgresql?", "cwd": env.project() }).to_string();
     assert!(env.run_with(&["hook", "prompt"], asked.as_bytes()).ok().stdout.contains("PostgreSQL"));
-    env.run(&["forget", "use-postgresql", "--yes"]);
+    env.at_terminal(&["forget", "use-postgresql", "--yes"], "");
     assert_eq!(std::fs::read_to_string(&trace).unwrap_or_default(), "");
     assert!(!env.project().join("relative").exists(), "a relative data folder is none");
     // Neither a variable nor the repository makes the gate look away.

@@ -143,7 +143,7 @@ fn attack_23_what_was_forgotten_stays_out_however_it_comes_back() {
         .collect();
     assert_eq!(ids.len(), 4, "{ids:?}");
     for id in ids.iter().chain([&turn]) {
-        env.run(&["forget", id, "--yes"]).ok();
+        env.at_terminal(&["forget", id, "--yes"], "").ok();
     }
     let asked = |env: &TestEnv| {
         let event = json!({ "prompt": "where do the orders live, in the CANARYbase?", "cwd": env.project() })
@@ -191,9 +191,9 @@ fn attack_24_after_forgetting_no_file_holds_the_text() {
         "indexed and given"
     );
     for memory in env.run(&["list", "--json"]).ok().json().as_array().unwrap() {
-        env.run(&["forget", memory["id"].as_str().unwrap(), "--yes"]).ok();
+        env.at_terminal(&["forget", memory["id"].as_str().unwrap(), "--yes"], "").ok();
     }
-    env.run(&["clear", "all", "--yes"]).ok();
+    env.at_terminal(&["clear", "all", "--yes"], "").ok();
     for draft in env.run(&["review", "--json"]).ok().json()["drafts"].as_array().unwrap() {
         env.run(&["review", "reject", draft["key"].as_str().unwrap()]).ok();
     }
@@ -254,4 +254,27 @@ fn attack_25_an_altered_audit_is_named() {
         "{:?}",
         env.index()
     );
+}
+
+#[test]
+fn files_of_the_data_folder_and_of_the_local_one_are_nobody_elses_whatever_the_umask() {
+    let env = TestEnv::new();
+    for umask in ["000", "022"] {
+        let script = r#"umask "$0"; "$1" init; "$1" add decision "Use PostgreSQL because we need jsonb"
+            "$1" add lesson "Deploy broke, fixed by waiting" --topic a/b; "$1" add episode "hello world"
+            "$1" remember "I like tea"; "$1" search postgres
+            echo '{"prompt":"which database should we use for orders","session_id":"s"}' | "$1" hook prompt"#;
+        finish(env.command("sh").args(["-c", script, umask, HEIRLOOM]));
+        for folder in [env.memory(".local"), env.home().join("data")] {
+            assert!(folder.is_dir());
+            let open = finish(env.command("find").arg(&folder).args([
+                "-not",
+                "-name",
+                ".gitignore",
+                "-perm",
+                "/077",
+            ]));
+            assert_eq!(open.stdout, "", "umask {umask}");
+        }
+    }
 }

@@ -245,7 +245,7 @@ fn auto_commit_makes_one_commit_per_change_of_memory_paths_only() {
     let env = TestEnv::new();
     env.git(&["init", "-q"]);
     env.run(&["init"]).ok();
-    env.run(&["config", "set", "auto_commit", "true"]).ok();
+    env.at_terminal(&["config", "set", "auto_commit", "true"], "").ok();
     env.write("src/main.rs", "fn main() {}");
     env.git(&["add", "src/main.rs"]);
     env.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
@@ -270,9 +270,8 @@ fn auto_commit_makes_one_commit_per_change_of_memory_paths_only() {
 #[test]
 fn a_failing_commit_never_fails_a_save() {
     let env = TestEnv::ready();
-    let saved = env
-        .run(&["add", "decision", "Use PostgreSQL because we need jsonb", "--set", "auto_commit=true"])
-        .ok();
+    let add = ["add", "decision", "Use PostgreSQL because we need jsonb", "--set", "auto_commit=true"];
+    let saved = env.at_terminal(&add, "").ok();
     assert!(saved.stderr.contains("saved, but not committed"), "{saved:?}");
     assert!(env.project().join(target("use-postgresql")).exists());
 }

@@ -3,7 +3,7 @@
 //! Comes in: `HEIRLOOM_TEST_DIE_AT=n`, which ends a debug binary at its n-th step as a power cut would. Goes out: nothing, if the old or the
 //! new state is whole each time, the next call makes good what was left, and `gc` leaves no litter.
 
-use crate::env::{HEIRLOOM, Ran, TestEnv, creating, decision, finish, target};
+use crate::env::{Ran, TestEnv, creating, decision, target};
 use serde_json::{Value, json};
 
 /// A change: what is prepared, the call that dies, and what it would have done.
@@ -83,7 +83,9 @@ fn prepared() -> TestEnv {
 }
 
 fn dying_at(env: &TestEnv, nth: usize, arguments: &[String]) -> Ran {
-    finish(env.command(HEIRLOOM).args(arguments).env("HEIRLOOM_TEST_DIE_AT", nth.to_string()))
+    // At a terminal, since forgetting needs a person.
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    env.at_terminal_with(&arguments, "", &[("HEIRLOOM_TEST_DIE_AT", &nth.to_string())])
 }
 
 /// Whatever happened, a next writer finds its way and everything fits afterwards.
@@ -116,7 +118,8 @@ fn survives(story: &Story) {
         assert!(!both, "{context}: the record is there under both names");
         // The same call again ends where it should have, unless it is already there.
         if !(story.new)(&env) {
-            finish(env.command(HEIRLOOM).args((story.arguments)(&env))).ok();
+            let again = (story.arguments)(&env);
+            env.at_terminal(&again.iter().map(String::as_str).collect::<Vec<_>>(), "").ok();
         }
         assert!((story.new)(&env), "{context}: trying again did not help");
         let verified = env.run(&["verify"]);

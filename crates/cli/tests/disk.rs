@@ -38,7 +38,8 @@ fn calls(env: &TestEnv) -> Vec<(&'static str, String)> {
         ("create", create_call(env, "fresh")),
         ("update", format!("\"$HEIRLOOM\" record write --action update --target {subject} --input {input}")),
         ("retire", format!("\"$HEIRLOOM\" record write --action delete --target {subject}")),
-        ("forget", "\"$HEIRLOOM\" forget decision:subject --yes --json".to_owned()),
+        // Forgetting needs a person, so it gets a terminal.
+        ("forget", "script -qec '\"$HEIRLOOM\" forget decision:subject --yes' /dev/null".to_owned()),
     ]
 }
 

@@ -122,7 +122,7 @@ fn what_was_given_is_never_captured_as_what_was_said() {
     let env = ready();
     let given = blocks(&env);
     // The stop above kept what was really said; it goes, so that only echoes could be left.
-    env.run(&["clear", "episodic", "--yes"]).ok();
+    env.at_terminal(&["clear", "episodic", "--yes"], "").ok();
     let _ = std::fs::remove_dir_all(env.memory("notes"));
     for agent in ["claude", "codex"] {
         for (way, block) in &given {
@@ -147,7 +147,7 @@ fn what_was_given_is_never_captured_as_what_was_said() {
                     episodes.contains("importer live these days"),
                     "{agent}, {way}: and the person's: {episodes}"
                 );
-                env.run(&["clear", "episodic", "--yes"]).ok();
+                env.at_terminal(&["clear", "episodic", "--yes"], "").ok();
                 let _ = std::fs::remove_dir_all(env.memory("notes"));
             }
         }
@@ -180,7 +180,7 @@ fn an_imported_transcript_brings_no_echo_either() {
 fn a_message_that_is_nothing_but_a_block_is_no_message() {
     let env = ready();
     let (_, block) = blocks(&env).remove(1);
-    env.run(&["clear", "episodic", "--yes"]).ok();
+    env.at_terminal(&["clear", "episodic", "--yes"], "").ok();
     let _ = std::fs::remove_dir_all(env.memory("notes"));
     let transcript = write(&env, "codex", "only", &[("user", &block), ("assistant", &block)]);
     hook(

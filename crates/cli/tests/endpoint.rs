@@ -483,7 +483,7 @@ fn a_branch_that_comes_back_is_not_embedded_again() {
     // A vector of what is forgotten is not kept for anybody.
     env.git(&["checkout", "-q", "other"]);
     env.run(&["model", "embed"]).ok();
-    env.run(&["forget", "keep-dry", "--yes"]).ok();
+    env.at_terminal(&["forget", "keep-dry", "--yes"], "").ok();
     env.git(&["checkout", "-q", "main", "-f"]);
     let calls = server.calls();
     env.run(&["model", "embed"]).ok();

@@ -94,6 +94,12 @@ impl TestEnv {
         self
     }
 
+    /// Takes a variable away from every process from now on.
+    pub(crate) fn unset(&mut self, name: &str) -> &mut TestEnv {
+        self.variables.retain(|(known, _)| known != name);
+        self
+    }
+
     pub(crate) fn base(&self) -> PathBuf {
         std::fs::canonicalize(self.base.path()).unwrap()
     }
@@ -158,8 +164,14 @@ impl TestEnv {
 
     /// Runs heirloom with stdin and stderr on a terminal, as a person at one would, typing `typed`.
     pub(crate) fn at_terminal(&self, args: &[&str], typed: &str) -> Ran {
+        self.at_terminal_with(args, typed, &[])
+    }
+
+    /// The same with variables for this process alone.
+    pub(crate) fn at_terminal_with(&self, args: &[&str], typed: &str, variables: &[(&str, &str)]) -> Ran {
         let (master, slave) = terminal();
         let mut command = self.command(HEIRLOOM);
+        command.envs(variables.iter().copied());
         command.args(args).stdin(slave.try_clone().unwrap()).stderr(slave).stdout(Stdio::piped());
         command.env("NO_COLOR", "1");
         let child = command.spawn().unwrap();

@@ -2,7 +2,7 @@
 //!
 //! Comes in: a record with every sort of trace. Goes out: nothing, if none is left and git's own copies are named.
 
-use crate::env::{HEIRLOOM, ROOT, TestEnv, decision, finish, target};
+use crate::env::{ROOT, TestEnv, decision, target};
 use serde_json::json;
 
 /// Words that stand in the record only.
@@ -49,7 +49,7 @@ fn after_forget_no_file_of_the_project_or_the_user_holds_a_word_of_it() {
     let env = well_travelled();
     env.create("bystander", &decision("Keep the logs")).ok();
     assert!(traces(&env, true).len() > 6);
-    let gone = env.run(&["forget", "use-zanzibar-for-grants", "--yes", "--json"]).ok().json();
+    let gone = env.at_terminal(&["forget", "use-zanzibar-for-grants", "--yes", "--json"], "").ok().json();
     assert_eq!(traces(&env, true), [""; 0]);
     assert_eq!(gone["id"], "decision:use-zanzibar-for-grants");
     let places: Vec<&str> = gone["places"].as_array().unwrap().iter().filter_map(|p| p.as_str()).collect();
@@ -60,7 +60,7 @@ fn after_forget_no_file_of_the_project_or_the_user_holds_a_word_of_it() {
     assert_eq!(env.index().len(), 1);
     env.run(&["verify"]).ok();
     env.run(&["show", "decision:pick-quokka-instead-of-mice"]).fails_with("NOT_FOUND", 3);
-    env.run(&["forget", "decision:use-zanzibar-for-grants", "--yes"]).fails_with("NOT_FOUND", 3);
+    env.at_terminal(&["forget", "decision:use-zanzibar-for-grants", "--yes"], "").fails_with("NOT_FOUND", 3);
     let noted = env.run(&["audit", "--json", "--id", "decision:use-zanzibar-for-grants"]).ok().json();
     assert_eq!(noted.as_array().unwrap().last().unwrap()["action"], "memory_forget");
 }
@@ -72,7 +72,7 @@ fn another_records_copy_in_the_archive_stays() {
     let mut numbered = decision("The second plan");
     numbered["id"] = json!("plan-2");
     env.write(format!("{ROOT}/archive/decisions/plan-2.json"), numbered.to_string());
-    env.run(&["forget", "decision:plan", "--yes"]).ok();
+    env.at_terminal(&["forget", "decision:plan", "--yes"], "").ok();
     assert!(env.memory("archive/decisions/plan-2.json").exists());
 }
 
@@ -92,7 +92,7 @@ fn what_git_still_holds_is_named_under_every_name_it_had() {
     env.update("pick-quokka-instead-of-mice", &changed).ok();
     env.git(&["add", "-A"]);
     env.git(&["commit", "-qm", "two"]);
-    let said = env.run(&["forget", "use-zanzibar-for-grants", "--yes"]).ok();
+    let said = env.at_terminal(&["forget", "use-zanzibar-for-grants", "--yes"], "").ok();
     assert_eq!(traces(&env, false), [""; 0]);
     assert!(said.stderr.contains("git filter-repo --invert-paths"));
     for name in ["use-zanzibar-for-grants", "pick-quokka-instead-of-mice"] {
@@ -105,14 +105,14 @@ fn a_forgotten_record_that_a_merge_brings_back_is_held_back_and_listed() {
     let env = TestEnv::ready();
     env.create("secretive", &decision("Use Zanzibar grants")).ok();
     let bytes = std::fs::read(env.memory("decisions/secretive.json")).unwrap();
-    env.run(&["forget", "secretive", "--yes"]).ok();
+    env.at_terminal(&["forget", "secretive", "--yes"], "").ok();
     env.write(target("secretive"), bytes);
     env.run(&["record", "index", "--rebuild"]).ok();
     assert_eq!(env.run(&["recall", "what about Zanzibar grants?"]).ok().stdout, "");
     let listed = env.run(&["review", "--json"]).ok().json();
     assert!(listed["problems"][0]["message"].as_str().unwrap().contains("was forgotten and came back"));
     assert_eq!(env.run(&["verify"]).code, Some(1));
-    env.run(&["forget", "secretive", "--yes"]).ok();
+    env.at_terminal(&["forget", "secretive", "--yes"], "").ok();
     env.run(&["verify"]).ok();
 }
 
@@ -120,7 +120,7 @@ fn a_forgotten_record_that_a_merge_brings_back_is_held_back_and_listed() {
 fn an_id_that_was_forgotten_can_be_used_for_something_new() {
     let env = TestEnv::ready();
     env.run(&["add", "decision", "Use Zanzibar because of grants"]).ok();
-    env.run(&["forget", "use-zanzibar", "--yes"]).ok();
+    env.at_terminal(&["forget", "use-zanzibar", "--yes"], "").ok();
     // Times are kept in whole seconds; a new record of the very same second counts as new.
     env.run(&["add", "decision", "Use Zanzibar because of grants"]).ok();
     assert!(env.run(&["recall", "what about Zanzibar grants?"]).ok().stdout.contains("Use Zanzibar"));
@@ -136,7 +136,7 @@ fn a_draft_that_waits_goes_with_what_it_was_about() {
         "reasons": [], "at": heirloom_core::time::format(jiff::Timestamp::now()), "draft": { "context": CONTENT },
     });
     env.write(format!("{ROOT}/.local/inbox/0123456789ab.json"), item.to_string());
-    let gone = finish(env.command(HEIRLOOM).args(["forget", "secretive", "--yes", "--json"])).ok().json();
+    let gone = env.at_terminal(&["forget", "secretive", "--yes", "--json"], "").ok().json();
     assert!(gone["places"].as_array().unwrap().iter().any(|place| place == "review inbox (1)"), "{gone}");
     assert_eq!(traces(&env, true), [""; 0]);
 }

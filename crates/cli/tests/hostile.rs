@@ -109,7 +109,7 @@ fn index_and_bookkeeping_files_that_are_links_are_never_followed() {
         let mut renamed = decision("Something else entirely");
         renamed["changes"] = json!([{ "date": "2026-02-01", "summary": "x" }]);
         env.update("theirs", &renamed);
-        env.run(&["forget", "theirs", "--yes"]);
+        env.at_terminal(&["forget", "theirs", "--yes"], "");
         env.run(&["gc"]);
         assert_eq!(std::fs::read(&precious).unwrap(), b"precious", "{name}");
     }

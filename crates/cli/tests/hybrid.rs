@@ -109,7 +109,7 @@ fn a_branch_switch_shows_what_is_on_the_branch() {
 fn forgetting_reaches_the_index_and_the_ledger() {
     let env = ready();
     prompt(&env, "one", QUESTION);
-    env.run(&["forget", "use-postgres-for-the-queue", "--yes"]).ok();
+    env.at_terminal(&["forget", "use-postgres-for-the-queue", "--yes"], "").ok();
     for (name, bytes) in env.files_below(&env.memory(".local")) {
         let text = String::from_utf8_lossy(&bytes).to_lowercase();
         assert!(!text.contains("skip locked"), "{name}");

@@ -13,7 +13,10 @@
 
 mod agents;
 mod anchors;
+mod attacks_git;
 mod attacks_paths;
+mod attacks_review;
+mod attacks_settings;
 mod attacks_text;
 mod attacks_trust;
 mod attacks_users;

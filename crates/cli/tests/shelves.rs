@@ -289,7 +289,8 @@ fn the_vault_has_tools_of_its_own() {
         env.at_terminal(&["--json", "vault", "bulk-delete", &canon, "feedfacecafe"], "").ok().json();
     assert_eq!(deleted["not_found"][0], "feedfacecafe");
     assert_eq!(asked(&env, &["compact", "--dry-run"])["would_go"], 3);
-    let done = asked(&env, &["compact"]);
+    env.run(&["compact"]).fails_with("NEEDS_PERSON", 1);
+    let done = env.at_terminal(&["--json", "compact"], "").ok().json();
     assert_eq!((&done["lines_after"], &done["lines_removed"]), (&Value::from(1), &Value::from(3)));
     assert_eq!(asked(&env, &["vault", "recall"]).as_array().unwrap().len(), 1);
     assert!(env.run(&["vault", "context", "mission"]).ok().stdout.contains("calm software"));

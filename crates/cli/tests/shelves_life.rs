@@ -135,7 +135,8 @@ fn forgetting_leaves_no_text_of_any_shelf_anywhere() {
     env.at_terminal(&["archive", &archived], "").ok();
     for id in [&lesson, &note, &canon, &archived] {
         env.run(&["forget", id]).fails_with("NEEDS_PERSON", 1);
-        let gone = asked(&env, &["forget", id, "--yes"]);
+        env.run(&["forget", id, "--yes"]).fails_with("NEEDS_PERSON", 1);
+        let gone = env.at_terminal(&["--json", "forget", id, "--yes"], "").ok().json();
         assert!(!gone["places"].as_array().unwrap().is_empty(), "{id}");
         env.run(&["show", id]).fails_with("NOT_FOUND", 3);
     }

@@ -147,7 +147,7 @@ fn a_record_that_says_something_else_here_is_not_overwritten() {
         (Some(1), Some("CREATE_ERROR".to_owned()))
     );
     assert!(asked(&env, &["show", "decision:one"])["body"].as_str().unwrap().contains("another one"));
-    env.run(&["forget", "decision:one", "--yes"]).ok();
+    env.at_terminal(&["forget", "decision:one", "--yes"], "").ok();
     let report = env.run(&["--json", "import", &format!("{old}/.claude/memory/decisions/one.json")]).json();
     assert_eq!(report["refused"][0]["code"], "ANTI_RESURRECTION_ERROR");
     env.run(&["import", "nowhere"]).fails_with("NOT_FOUND", 3);

@@ -77,7 +77,7 @@ fn a_contradiction_is_shown_beside_what_is_known_and_supersedes_it_only_with_a_y
     let all = env.run(&["list", "--tier", "semantic", "--all", "--json"]).ok().json();
     assert_eq!(all.as_array().unwrap().len(), 2);
     env.at_terminal(&["restore", &first], "").fails_with("OCC_CONFLICT", 1);
-    let forgotten = env.run(&["forget", &now[0], "--yes"]).ok().stdout;
+    let forgotten = env.at_terminal(&["forget", &now[0], "--yes"], "").ok().stdout;
     assert!(forgotten.contains(&first), "its history goes with it: {forgotten}");
 }
 
@@ -161,13 +161,13 @@ fn whoever_holds_a_token_is_its_user_and_meets_nobody_else() {
     };
     as_anna(&["show", &mine]).fails_with("NOT_FOUND", 3);
     as_anna(&["edit", &mine, "--field", "days=9"]).fails_with("NOT_FOUND", 3);
-    as_anna(&["forget", &mine, "--yes"]).fails_with("NOT_FOUND", 3);
-    as_anna(&["forget", "launch code", "--yes"]).fails_with("NOT_FOUND", 3);
+    as_anna(&["forget", &mine, "--yes"]).fails_with("SECURITY_ERROR", 1);
+    as_anna(&["forget", "launch code", "--yes"]).fails_with("SECURITY_ERROR", 1);
     assert_eq!(
         as_anna(&["search", "--tier", "all", "launch code", "--json"]).ok().json(),
         Value::Array(vec![])
     );
-    as_anna(&["clear", "all", "--yes"]).ok();
+    as_anna(&["clear", "all", "--yes"]).fails_with("SECURITY_ERROR", 1);
     as_anna(&["export", "--shelf", "tiers", "--all-users"]).fails_with("SECURITY_ERROR", 1);
     as_anna(&["user", "add", "bert"]).fails_with("SECURITY_ERROR", 1);
     let audit = as_anna(&["audit", "--tiers", "--event", "access_refused", "--json"]).ok().json();
@@ -209,7 +209,7 @@ fn the_audit_of_a_user_holds_no_content_and_finds_what_was_altered() {
         .map(|end| std::path::PathBuf::from(format!("{}{end}", database.display())))
         .filter_map(|path| Some((path.clone(), std::fs::read(path).ok()?)))
         .collect();
-    env.run(&["restore", &id]).ok();
+    env.at_terminal(&["restore", &id], "").ok();
     kept.into_iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
     assert_ne!(env.run(&["audit", "verify"]).code, Some(0), "an older copy is not the whole chain");
 }
@@ -235,7 +235,7 @@ fn bad_input_is_answered_with_what_to_do() {
         (&["edit", "fact:nothing", "--field", "colour=1"], "USAGE", 2),
         (&["edit", "fact:nothing", "--title", "x"], "USAGE", 2),
         (&["retire", "episode:nothing"], "NOT_FOUND", 3),
-        (&["forget", "no such topic", "--yes"], "NOT_FOUND", 3),
+        (&["forget", "no such topic", "--yes"], "NEEDS_PERSON", 1),
         (&["user", "add", " x"], "USAGE", 2),
         (&["user", "add", "system"], "USAGE", 2),
         (&["import", "/nowhere/at/all"], "NOT_FOUND", 3),
@@ -289,7 +289,7 @@ fn a_stop_keeps_turns_only_if_the_user_wants_it() {
     assert_eq!(trust, ["low", "high"], "each has the trust of its channel, and is kept once");
     let waiting = env.run(&["review", "--json"]).ok().json();
     assert_eq!(waiting["drafts"][0]["draft"]["memory"]["content"], "I prefer small commits");
-    env.run(&["forget", "--topic", "parser", "--yes"]).ok();
+    env.at_terminal(&["forget", "--topic", "parser", "--yes"], "").ok();
     env.run_with(&["hook", "session-end"], event.as_bytes());
     assert_eq!(ids(&env, "episodic"), [""; 0], "what was forgotten does not come back with the transcript");
 }

@@ -35,14 +35,14 @@ fn what_was_forgotten_is_in_no_file_any_more() {
     let fact = remembered(&env, "I like quokkas");
     env.run(&["remember", "My favourite place is zanzibar"]).fails_with("NEEDS_CONFIRMATION", 4);
     assert!(!holders(&env, "zanzibar").is_empty() && !holders(&env, "quokka").is_empty());
-    env.run(&["forget", &one, "--yes"]).ok();
+    env.at_terminal(&["forget", &one, "--yes"], "").ok();
     let asked = env.at_terminal(&["forget", "zanzibar"], "n\n");
     assert_eq!(asked.code, Some(1));
     assert!(asked.stderr.contains("Zanzibar again"), "what would go is shown: {asked:?}");
-    let gone = env.run(&["memory", "forget", "zanzibar", "--yes", "--json"]).ok().json();
+    let gone = env.at_terminal(&["memory", "forget", "zanzibar", "--yes", "--json"], "").ok().json();
     assert_eq!(gone["count"], 1);
     assert_eq!(holders(&env, "zanzibar"), [""; 0], "rows, index, inbox and logs");
-    env.run(&["forget", &fact, "--yes"]).ok();
+    env.at_terminal(&["forget", &fact, "--yes"], "").ok();
     assert_eq!(holders(&env, "quokka"), [""; 0]);
     assert!(!holders(&env, "marzipan").is_empty());
     env.run(&["audit", "verify"]).ok();
@@ -58,10 +58,10 @@ fn clearing_asks_once_for_a_tier_and_twice_for_everything() {
     assert_eq!((count(&env, "episodic"), count(&env, "semantic")), (1, 1));
     env.at_terminal(&["clear", "episodic"], "y\n").ok();
     assert_eq!((count(&env, "episodic"), count(&env, "semantic")), (0, 1));
-    env.run(&["memory", "clear", "all", "--yes"]).ok();
+    env.at_terminal(&["memory", "clear", "all", "--yes"], "").ok();
     assert_eq!(count(&env, "semantic"), 0);
     assert_eq!((holders(&env, "zanzibar"), holders(&env, "quokka")), (vec![], vec![]));
-    env.run(&["clear", "all", "--yes"]).ok();
+    env.at_terminal(&["clear", "all", "--yes"], "").ok();
 }
 
 #[test]
@@ -78,12 +78,13 @@ fn an_archive_brings_everything_back_once() {
 
     let again = env.run(&["import", file, "--json"]).ok().json();
     assert_eq!((&again["added"], &again["known"]), (&0.into(), &2.into()), "{again}");
-    env.run(&["clear", "all", "--yes"]).ok();
+    env.at_terminal(&["clear", "all", "--yes"], "").ok();
     let stays = env.run(&["import", file, "--json"]).ok().json();
     assert_eq!(stays["removed"], 2, "what was removed here stays so");
     let dry = env.run(&["import", file, "--even-removed", "--dry-run", "--json"]).ok().json();
     assert_eq!((&dry["added"], count(&env, "episodic")), (&2.into(), 0));
-    let back = env.run_with(&["import", "-", "--even-removed", "--json"], piped.as_bytes()).ok().json();
+    env.run_with(&["import", "-", "--even-removed"], piped.as_bytes()).fails_with("NEEDS_PERSON", 1);
+    let back = env.at_terminal(&["import", file, "--even-removed", "--json"], "").ok().json();
     assert_eq!(back["added"], 2);
     assert_eq!(env.run(&["show", &fact, "--json"]).ok().json()["trust"], "high", "it was sealed here");
     env.run(&["show", &turn]).ok();

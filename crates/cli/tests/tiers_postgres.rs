@@ -44,9 +44,9 @@ fn the_commands_answer_on_postgres_as_on_sqlite() {
             .len(),
         1
     );
-    let gone = env.run(&["forget", fact.as_str().unwrap(), "--yes", "--shred"]).ok();
+    let gone = env.at_terminal(&["forget", fact.as_str().unwrap(), "--yes", "--shred"], "").ok();
     assert!(gone.stderr.contains("backups"), "what cannot be reached is said: {gone:?}");
-    env.run(&["clear", "all", "--yes", "--json"]).ok();
+    env.at_terminal(&["clear", "all", "--yes", "--json"], "").ok();
     assert_eq!(env.run(&["list", "--tier", "episodic", "--json"]).ok().json().as_array().unwrap().len(), 0);
     env.run(&["expire"]).ok();
     drop(server);

@@ -7,7 +7,8 @@ use crate::deployment::{Deployment, locked};
 use crate::files::Lock;
 use crate::gate::audit::{self, Event};
 use crate::gate::books::Known;
-use crate::gate::inbox::{Inbox, Item};
+use crate::gate::inbox::{Inbox, Key, Waiting};
+use crate::gate::policy::Row;
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::withdrawn;
 use crate::gate::{Decision, Draft, Edition, Entry, Passed, Remark, Screen, admit};
@@ -21,7 +22,7 @@ use crate::shelf::topics::Topics;
 use crate::shelf::vault::Vault;
 use crate::shelf::{Problem, Shelf};
 use heirloom_core::{
-    Caller, Channel, Code, Fault, Memory, MemoryId, Owner, Settings, ShelfName, Trust, fault::Result,
+    Caller, Channel, Code, Fault, Memory, MemoryId, Owner, Settings, ShelfName, Trust, Verb, fault::Result,
 };
 use serde_json::Value;
 use std::borrow::Borrow;
@@ -70,6 +71,27 @@ pub struct Written<'a> {
     pub before: Option<&'a str>,
     /// Bytes stored.
     pub size: usize,
+}
+
+/// What a person decided about something that waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decided {
+    Accepted,
+    Rejected,
+}
+
+/// Why a draft is not word for word what was asked for.
+pub(crate) const CUT: &str = "what looks like a secret was cut out";
+
+/// The row of the policy by which a shelf's drafts are looked at.
+pub(crate) fn row_of(shelf: ShelfName) -> Row {
+    match shelf {
+        ShelfName::Records => Row::Records,
+        ShelfName::Topics => Row::Topics,
+        ShelfName::Notes => Row::Notes,
+        ShelfName::Vault => Row::Vault,
+        ShelfName::Tiers => Row::Fact,
+    }
 }
 
 impl Call {
@@ -130,15 +152,31 @@ impl Call {
     }
 
     /// Has something wait for a person, and notes that it does. Returns its key.
-    pub(crate) fn hold(&self, shelf: ShelfName, item: Item) -> Result<String> {
+    pub(crate) fn hold(&self, shelf: ShelfName, item: Waiting) -> Result<String> {
         if shelf == ShelfName::Tiers {
             return self.tiers()?.hold(item);
         }
         let lock = self.project.lock()?;
         let id = item.id.clone();
-        let key = self.inbox()?.put(item)?;
+        let key = self.inbox()?.put(item, self.project.world().now)?;
         self.append(&lock, "memory_write", "confirm", shelf, &id, self.entry(), 0, &[], None)?;
         Ok(key)
+    }
+
+    /// Notes that the table of authority refused this, and hands the refusal on. A store that cannot be written to keeps nobody from
+    /// being refused.
+    pub(crate) fn refuse(&self, verb: Verb, id: &str, fault: Fault) -> Fault {
+        if self.project.has_local()
+            && let Ok(lock) = self.project.lock()
+        {
+            let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
+            let code = Some(fault.code.name());
+            let _ = self.append(&lock, verb.name(), "refuse", shelf, id, self.entry(), 0, &[], code);
+        }
+        if let Ok(tiers) = self.tiers() {
+            tiers.refused(verb, &fault);
+        }
+        fault
     }
 
     /// The model that makes vectors.
@@ -254,9 +292,22 @@ impl Call {
         Ok(changed)
     }
 
-    /// The review inbox.
+    /// The project's review inbox, in the user's data folder.
     pub fn inbox(&self) -> Result<Inbox> {
-        Ok(Inbox::new(self.project.local()?.folder()))
+        let data = self.project.data()?;
+        let name = data.file_name().unwrap_or_default().to_string_lossy();
+        let inbox = Inbox::new(data.join("inbox"), format!("project {name}"), self.inbox_key());
+        // An earlier version kept drafts beside the memory, where everybody who can write into the project can put one.
+        Ok(if self.project.has_local() {
+            inbox.with_earlier(self.project.local()?.path("inbox"))
+        } else {
+            inbox
+        })
+    }
+
+    /// The key of the user's inboxes.
+    pub(crate) fn inbox_key(&self) -> Key {
+        Key::new(&self.project.world().data, self.deployment.dice(), &self.project.world().nonce)
     }
 
     /// Every inbox: the project's, and that of the user's tiers.
@@ -383,31 +434,47 @@ impl Call {
         id: &str,
         entry: Entry,
         remarks: &[Remark],
-        draft: Value,
+        mut draft: Value,
     ) -> Result<Fault> {
+        let cut = self.screen().cut_draft(&mut draft, row_of(shelf));
+        let id = &self.screen().redacted(id);
         let mut reasons: Vec<String> =
             remarks.iter().map(|r| format!("{} in `{}`", r.rule, r.field)).collect();
         if entry.trust() < heirloom_core::Trust::High {
             reasons.push(format!("from {}, trust {}", entry.channel.row().who, entry.trust().name()));
         }
-        let key = self.inbox()?.put(Item {
-            key: String::new(),
+        if cut {
+            reasons.push(CUT.to_owned());
+        }
+        let now = self.project.world().now;
+        let waiting = Waiting {
             id: id.to_owned(),
             shelf: shelf.name().to_owned(),
             channel: entry.channel,
             trust: entry.trust(),
             reasons,
-            at: heirloom_core::time::format(self.project.world().now),
+            at: heirloom_core::time::format(now),
             draft,
-        })?;
+        };
+        let key = self.inbox()?.put(waiting, now)?;
         self.append(lock, "memory_write", "confirm", shelf, id, entry, 0, remarks, None)?;
         Ok(Fault::new(
             Code::NeedsConfirmation,
             format!("`{id}` waits for a person's yes; nothing is stored yet"),
         )
-        .fact("id", id)
+        .fact("id", id.as_str())
         .fact("key", key.as_str())
         .hint(format!("a person accepts it with `heirloom review accept {key}`")))
+    }
+
+    /// What a person decided in review, in the audit. `entry` says how what was decided about had arrived.
+    pub(crate) fn decided(&self, decided: Decided, shelf: ShelfName, id: &str, entry: Entry) -> Result<()> {
+        let lock = self.project.lock()?;
+        let (action, verdict) = match decided {
+            Decided::Accepted => ("review_accept", "keep"),
+            Decided::Rejected => ("review_reject", "refuse"),
+        };
+        self.append(&lock, action, verdict, shelf, &self.screen().redacted(id), entry, 0, &[], None)
     }
 
     /// The epilogue of a write: who wrote it is noted outside the repository, what happened in the audit.
@@ -485,8 +552,9 @@ impl Call {
         remarks: &[Remark],
         code: Option<&'static str>,
     ) -> Result<()> {
-        let event =
-            Event { action, verdict, shelf: shelf.name(), id, channel: entry.channel, size, remarks, code };
+        let by = self.caller.shown();
+        let channel = entry.channel;
+        let event = Event { action, verdict, shelf: shelf.name(), id, by: &by, channel, size, remarks, code };
         let path = self.project.local()?.path("audit.jsonl");
         audit::append(&path, lock, self.project.world().now, &event)
     }

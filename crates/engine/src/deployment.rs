@@ -8,6 +8,7 @@
 use crate::call::Call;
 use crate::gate::Screen;
 use crate::gate::books::Books;
+use crate::gate::inbox::Dice;
 use crate::index::embed::chosen::{Chosen, Given};
 use crate::project::Project;
 use heirloom_core::settings::Gate;
@@ -24,6 +25,7 @@ const SCREENS: usize = 16;
 pub struct Deployment {
     home: Option<PathBuf>,
     given: Option<Given>,
+    dice: Option<Dice>,
     screens: Mutex<Vec<(Gate, Arc<Screen>)>>,
     books: Books,
     model: Mutex<Option<Model>>,
@@ -56,6 +58,17 @@ impl Deployment {
     pub fn with_model(mut self, given: Option<Given>) -> Deployment {
         self.given = given;
         self
+    }
+
+    /// The same with a source of random bytes, for keys that nobody may guess.
+    #[must_use]
+    pub fn with_dice(mut self, dice: Dice) -> Deployment {
+        self.dice = Some(dice);
+        self
+    }
+
+    pub(crate) fn dice(&self) -> Option<Dice> {
+        self.dice
     }
 
     /// A call: this project, by this caller, under these settings.

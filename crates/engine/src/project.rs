@@ -5,6 +5,7 @@
 //! where its git directory is, and clones of it by their first commit.
 
 use crate::files::{self, Local, Mode, Root};
+use crate::git::{self, First};
 use heirloom_core::{Fault, fault::Result, hash};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -47,7 +48,7 @@ pub struct Project {
     root: Root,
     world: World,
     real: OnceLock<PathBuf>,
-    git: OnceLock<Option<(PathBuf, PathBuf)>>,
+    git: OnceLock<Option<git::Place>>,
     local: OnceLock<Local>,
     data: OnceLock<PathBuf>,
 }
@@ -77,8 +78,8 @@ impl Project {
     }
 
     /// The work tree around the project folder and the git directory its worktrees share.
-    fn git(&self) -> Option<&(PathBuf, PathBuf)> {
-        self.git.get_or_init(|| git_common_folder(self.real())).as_ref()
+    fn git(&self) -> Option<&git::Place> {
+        self.git.get_or_init(|| git::Place::around(self.real())).as_ref()
     }
 
     /// The memory folder.
@@ -198,10 +199,14 @@ impl Project {
     /// A new place: if another clone of the same history is known, both share what is known of it.
     fn join_clones(&self, projects: &Path, own: &Path) -> Result<PathBuf> {
         let new = || files::make_folder(own, Mode::Private).map(|()| own.to_owned());
-        let Some(first_commit) = self.first_commit() else {
-            let folder = new()?;
-            files::write(&folder.join(NO_HISTORY), b"", Mode::Private)?;
-            return Ok(folder);
+        let first_commit = match self.first_commit() {
+            First::Commit(name) => name,
+            First::Unreadable => return new(),
+            First::None => {
+                let folder = new()?;
+                files::write(&folder.join(NO_HISTORY), b"", Mode::Private)?;
+                return Ok(folder);
+            }
         };
         let history = history_file(projects, &first_commit);
         let own_name = own.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -218,20 +223,19 @@ impl Project {
         }
     }
 
-    /// A place that was known before its first commit: as soon as there is one, clones find it by that. Git is asked only when there is
-    /// something to ask about.
+    /// A place that was known before its first commit: as soon as there is one, clones find it by that.
     fn note_history(&self, projects: &Path, own: &Path) -> Result<()> {
-        let has_commits = self.git().is_some_and(|(_, git)| {
-            let branches =
-                std::fs::read_dir(git.join("refs/heads")).is_ok_and(|mut heads| heads.next().is_some());
-            branches || git.join("packed-refs").exists()
-        });
-        let Some(first_commit) = has_commits.then(|| self.first_commit()).flatten() else { return Ok(()) };
+        let found = self.first_commit();
+        if found == First::None {
+            return Ok(());
+        }
         let _turn = files::Lock::acquire(&projects.join("lock"), files::LOCK_LIMIT)?;
-        let history = history_file(projects, &first_commit);
-        if !history.exists() {
-            let own_name = own.file_name().unwrap_or_default().to_string_lossy();
-            files::write(&history, own_name.as_bytes(), Mode::Private)?;
+        if let First::Commit(first_commit) = found {
+            let history = history_file(projects, &first_commit);
+            if !history.exists() {
+                let own_name = own.file_name().unwrap_or_default().to_string_lossy();
+                files::write(&history, own_name.as_bytes(), Mode::Private)?;
+            }
         }
         files::remove(&own.join(NO_HISTORY))
     }
@@ -240,8 +244,8 @@ impl Project {
     /// folder's own place.
     fn identity(&self) -> PathBuf {
         match self.git() {
-            Some((work_tree, common)) => {
-                common.join(self.root.real().strip_prefix(work_tree).unwrap_or(self.root.real()))
+            Some(git) => {
+                git.common.join(self.root.real().strip_prefix(&git.work_tree).unwrap_or(self.root.real()))
             }
             None => self.root.real().to_owned(),
         }
@@ -250,9 +254,9 @@ impl Project {
     /// The project folder and, if it is a work tree of a repository that lies elsewhere, the folder in its place there.
     pub fn work_trees(&self) -> Vec<PathBuf> {
         let own = self.real().to_owned();
-        let main = self.git().and_then(|(work_tree, common)| {
-            let inside = own.strip_prefix(work_tree).ok()?;
-            let main = common.parent().filter(|_| common.ends_with(".git"))?;
+        let main = self.git().and_then(|git| {
+            let inside = own.strip_prefix(&git.work_tree).ok()?;
+            let main = git.common.parent().filter(|_| git.common.ends_with(".git"))?;
             // Joining nothing would end the path in a slash.
             Some(if inside.as_os_str().is_empty() { main.to_owned() } else { main.join(inside) })
         });
@@ -261,11 +265,15 @@ impl Project {
         all
     }
 
-    fn first_commit(&self) -> Option<String> {
-        let asked = ["rev-list", "--max-parents=0", "HEAD"];
-        let output = crate::git::command(&self.folder).args(asked).output().ok()?;
-        let text = String::from_utf8(output.stdout).ok()?;
-        text.lines().last().filter(|line| !line.is_empty()).map(str::to_owned)
+    /// Read from git's files: this runs at the first prompt in a folder that nobody here has looked at yet.
+    fn first_commit(&self) -> First {
+        self.git().map_or(First::None, git::first_commit)
+    }
+
+    /// The file in which this user's word for this place is kept. It belongs to the place, not to its history: a stranger's clone of the
+    /// same history is another place.
+    pub fn approvals(&self) -> PathBuf {
+        self.projects().join(format!("{}.approved.json", self.own_name()))
     }
 }
 
@@ -281,20 +289,6 @@ fn known_data(projects: &Path, own: &str) -> Result<Option<PathBuf>> {
     }
     let folder = projects.join(own);
     Ok(folder.is_dir().then_some(folder))
-}
-
-/// The work tree around a folder and the git directory its worktrees share, found without starting git.
-fn git_common_folder(folder: &Path) -> Option<(PathBuf, PathBuf)> {
-    let work_tree = folder.ancestors().find(|dir| dir.join(".git").exists())?.to_owned();
-    let dot_git = work_tree.join(".git");
-    if dot_git.is_dir() {
-        return Some((work_tree, dot_git));
-    }
-    let pointer = files::read_text(&dot_git, 4096).ok().flatten()?;
-    let git_folder = work_tree.join(pointer.strip_prefix("gitdir:")?.trim());
-    let common = files::read_text(&git_folder.join("commondir"), 4096).ok().flatten();
-    let shared = common.map_or(git_folder.clone(), |inner| git_folder.join(inner.trim()));
-    Some((work_tree, std::fs::canonicalize(&shared).unwrap_or(shared)))
 }
 
 /// A fault for a project that has no memory folder.

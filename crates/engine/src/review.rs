@@ -3,18 +3,19 @@
 //! Comes in: the inbox, the shelves, the trust book. Goes out: a list; an acceptance bound to exact bytes. Never here: deciding that somebody
 //! is a person (the door does that), or doing what is only proposed.
 
-use crate::call::Call;
+mod draft;
+
+pub use draft::{Field, Shown, accept_draft, reject, shown};
+
+use crate::call::{Call, Decided};
 use crate::gate::Entry;
-use crate::gate::inbox::Item;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
-use crate::shelf::notes::NoteDraft;
-use crate::shelf::records::{Document, Said, Version};
 use crate::shelf::vault::Doubt;
 use crate::shelf::{Listing, Problem, Shelf as _};
 use heirloom_core::settings::SHARED;
 use heirloom_core::text::{overlap, word_set};
-use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, Scope, ShelfName, Status, Trust, fault::Result};
+use heirloom_core::{Code, Kind, Memory, MemoryId, Scope, ShelfName, Status, Trust, fault::Result};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -22,7 +23,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default, Serialize)]
 pub struct Pending {
     /// Drafts that are not stored yet.
-    pub drafts: Vec<Item>,
+    pub drafts: Vec<Shown>,
     /// Stored memories that would steer every session and that nobody has accepted: constraints, preferences, canon, shared registers.
     pub saved_by_agents: Vec<Memory>,
     /// Files that hold what the gate refuses, and ids that came back after they were forgotten.
@@ -53,7 +54,15 @@ impl Pending {
 pub fn pending(call: &Call) -> Result<Pending> {
     let mut waiting = Pending { doubts: call.vault().doubts()?, stale: stale(call)?, ..Pending::default() };
     for inbox in call.inboxes()? {
-        waiting.drafts.extend(inbox.list(call.project().world().now)?);
+        let items = inbox.list(call.project().world().now)?;
+        waiting.drafts.extend(items.into_iter().map(|item| shown(call, item)));
+        waiting.problems.extend(inbox.broken()?.into_iter().map(|broken| Problem {
+            file: broken.file.display().to_string(),
+            line: None,
+            code: Code::Damaged.name(),
+            message: format!("the draft `{}` {}; it cannot be accepted", broken.key, broken.why),
+            fix: format!("`heirloom review reject {}` throws it away", broken.key),
+        }));
     }
     for shelf in call.shelves() {
         if shelf.name() == ShelfName::Tiers {
@@ -196,77 +205,13 @@ fn alike(mut memories: Vec<Memory>) -> Vec<Alike> {
 
 /// A person accepts a stored memory, exactly as it is.
 pub fn accept(call: &Call, memory: &Memory) -> Result<()> {
+    let entry =
+        Entry { channel: call.standing(memory.id.as_str(), &memory.content_hash)?.channel, confirmed: true };
+    // What cannot be audited is not accepted.
+    call.decided(Decided::Accepted, memory.kind.shelf(), memory.id.as_str(), entry)?;
     let edition = match memory.kind.shelf() {
         ShelfName::Vault => call.vault().passes(&memory.body),
         _ => None,
     };
     call.accept_looked_at(memory.id.as_str(), &memory.content_hash, edition)
-}
-
-/// A person accepts a waiting draft: it goes through the gate again, confirmed. Returns the id it got.
-pub fn accept_draft(call: &Call, item: &Item) -> Result<String> {
-    if let Some(id) = crate::verbs::resume(call, item)? {
-        for inbox in call.inboxes()? {
-            inbox.remove(&item.key)?;
-        }
-        return Ok(id);
-    }
-    let entry = Entry { channel: item.channel, confirmed: true };
-    let shelf = ShelfName::ALL.into_iter().find(|shelf| shelf.name() == item.shelf);
-    let id = match shelf {
-        // The vault takes the item out of the inbox itself, under the lock it stores with.
-        Some(ShelfName::Vault) => return Ok(call.vault().accept(item, entry)?.id.to_string()),
-        Some(ShelfName::Topics) => call.topics().store_draft(&item.draft, entry)?.id.to_string(),
-        Some(ShelfName::Notes) => {
-            let draft = NoteDraft::from_fields(&item.draft, call.project().world().now)?;
-            call.notes().create(draft, entry)?.done.id.to_string()
-        }
-        // So do the tiers, whose drafts wait in an inbox of their own.
-        Some(ShelfName::Tiers) => return Ok(call.tiers()?.accept(item)?.stored.id),
-        Some(ShelfName::Records) => accept_record(call, item, entry)?,
-        None => {
-            return Err(Fault::new(Code::Damaged, format!("no shelf takes drafts for `{}`", item.shelf))
-                .fact("id", item.id.as_str())
-                .hint(format!("`heirloom review reject {}` throws it away", item.key)));
-        }
-    };
-    call.inbox()?.remove(&item.key)?;
-    Ok(id)
-}
-
-fn accept_record(call: &Call, item: &Item, entry: Entry) -> Result<String> {
-    let damaged = |why: String| {
-        Fault::new(Code::Damaged, format!("inbox item `{}` holds no record: {why}", item.key))
-            .hint(format!("`heirloom review reject {}` throws it away", item.key))
-    };
-    let document = Document::parse(item.draft.to_string().as_bytes()).map_err(damaged)?;
-    let category = document.text("category").and_then(|name| call.settings().category(name));
-    let category = category.ok_or_else(|| damaged("its category is not known".to_owned()))?;
-    let records = call.records();
-    let name = document.text("id").unwrap_or_default().to_owned();
-    let place = call.project().shown(&records.folder(category).join(format!("{name}.json")));
-    let target = records.target(&place, call.project().folder())?;
-    let mut said = Said::default();
-    let answer = if target.path.exists() {
-        records.update(&target, document, &Version::Any, call.project().folder(), entry, &mut said)?
-    } else {
-        records.create(&target, category, document, entry, &mut said)?
-    };
-    let name = answer.get("id").and_then(serde_json::Value::as_str).unwrap_or(&name);
-    Ok(MemoryId::new(&category.kind, name).to_string())
-}
-
-/// A waiting draft is thrown away. Returns the id it would have had.
-pub fn reject(call: &Call, key: &str) -> Result<String> {
-    let mut outcome = Err(Fault::new(Code::NotFound, format!("nothing waits under `{key}`")));
-    for inbox in call.inboxes()? {
-        match inbox.get(key, call.project().world().now) {
-            Ok(item) => {
-                inbox.remove(&item.key)?;
-                return Ok(item.id);
-            }
-            Err(fault) => outcome = Err(fault),
-        }
-    }
-    outcome
 }

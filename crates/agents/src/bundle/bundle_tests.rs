@@ -57,6 +57,24 @@ fn commands_offer_every_option_and_every_category() {
 }
 
 #[test]
+fn a_command_may_call_what_it_describes_and_nothing_else() {
+    for file in files().iter().filter(|file| file.path.starts_with("commands/")) {
+        let line = file.text.lines().find_map(|line| line.strip_prefix("allowed-tools: ")).unwrap();
+        for tool in line.split(", ") {
+            let call = tool.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(')')).unwrap();
+            let words = call.strip_suffix(":*").unwrap_or(call);
+            assert!(words.len() > "heirloom ".len(), "{}: {tool} allows everything", file.path);
+            let body = file.text.split("---\n\n").nth(1).unwrap();
+            let described = body.contains(words) || words == "heirloom config get";
+            assert!(described, "{}: {tool} is never used", file.path);
+        }
+        for never in ["forget", "trust", "review accept", "setup", "merge-driver", "sync", "import", "user"] {
+            assert!(!line.contains(&format!("heirloom {never}")), "{}: {never}", file.path);
+        }
+    }
+}
+
+#[test]
 fn the_bundle_in_the_repository_is_what_the_tables_say() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude-code");
     for file in files() {

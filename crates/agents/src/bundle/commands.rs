@@ -80,9 +80,12 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn front_matter(name: &str, description: &str, hint: &str) -> String {
+/// What a command may call without asking: the calls it describes, and no other. One that ends in `:*` takes further words.
+fn front_matter(name: &str, description: &str, hint: &str, calls: &[&str]) -> String {
+    let tools: Vec<String> = calls.iter().map(|call| format!("Bash(heirloom {call})")).collect();
+    let tools = tools.join(", ");
     format!(
-        "---\nname: {name}\ndescription: {description}\nargument-hint: \"{hint}\"\nallowed-tools: Bash(heirloom:*)\n---\n\n"
+        "---\nname: {name}\ndescription: {description}\nargument-hint: \"{hint}\"\nallowed-tools: {tools}\n---\n\n"
     )
 }
 
@@ -93,6 +96,20 @@ fn memory() -> String {
         "memory",
         "Show memory status, manage lifecycle (retire, archive, restore, GC)",
         &hint.join(" "),
+        &[
+            "status --json",
+            "record index --health",
+            "init",
+            "retire:*",
+            "archive:*",
+            "unarchive:*",
+            "history:*",
+            "restore:*",
+            "gc",
+            "gc --dry-run",
+            "list --archived --json",
+            "review",
+        ],
     );
     out.push_str(
         "# /memory\n\nArguments: $ARGUMENTS\n\n\
@@ -127,6 +144,7 @@ fn config() -> String {
         "memory:config",
         "Configure memory categories and settings using natural language",
         "<what to change>",
+        &["config list", "config get:*", "config set:*", "config category:*", "verify --fix"],
     );
     out.push_str(
         "# /memory:config\n\nWhat is wanted: $ARGUMENTS\n\n\
@@ -155,6 +173,13 @@ fn search() -> String {
         "memory:search",
         "Search memories by keyword across all categories",
         "<query> [--include-retired]",
+        &[
+            "recall --explain --json:*",
+            "list --json",
+            "list --all --json",
+            "record index --query:*",
+            "show:*",
+        ],
     );
     out.push_str(
         "# /memory:search\n\nQuery and options: $ARGUMENTS\n\n\
@@ -169,8 +194,12 @@ fn search() -> String {
 }
 
 fn save() -> String {
-    let mut out =
-        front_matter("memory:save", "Manually save a memory to a specific category", "<category> <content>");
+    let mut out = front_matter(
+        "memory:save",
+        "Manually save a memory to a specific category",
+        "<category> <content>",
+        &["add:*", "record candidate:*", "record write --action create:*"],
+    );
     out.push_str(
         "# /memory:save\n\nCategory and content: $ARGUMENTS\n\n\
         1. Check the category against the table. If none was given or it is unknown, suggest one and ask.\n\

@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 /// See what waits for a person, and decide
 ///
-/// Without a word it lists what waits: drafts that need a yes, memories that would steer every session and that nobody accepted, what the
+/// Without a word it lists what waits: drafts that need a yes, with every field a yes would store, memories that would steer every session and that nobody accepted, what the
 /// gate holds back, vault lines that contradict each other; then what could be tidied up: near-duplicates and what could go. Accepting needs a person at a terminal and counts for exactly the bytes that were shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Review {
@@ -14,6 +14,8 @@ pub(crate) struct Review {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReviewAction {
+    /// List what waits, every field of it; the same as no word at all
+    List,
     /// Accept what was shown
     Accept {
         /// Keys or ids from the list

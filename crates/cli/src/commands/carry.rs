@@ -5,9 +5,10 @@ use crate::output::Out;
 use crate::person;
 use crate::wiring::Wired;
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_core::{Code, Fault, Verb, fault::Result};
 use heirloom_engine::files;
 use heirloom_engine::shelf::tiers::ImportRules;
+use heirloom_engine::verbs::remove;
 use std::io::{BufRead, BufReader, BufWriter, IsTerminal as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -56,6 +57,9 @@ pub(super) fn import(wired: &Wired, call: &Import, archive: &Path, out: &Out) ->
     let tiers = wired.tiers()?;
     if call.vouch {
         person::required("vouching for an archive")?;
+    }
+    if call.even_removed && !call.dry_run {
+        remove::permitted(&wired.call, Verb::Resurrect, "")?;
     }
     let rules = ImportRules {
         dry_run: call.dry_run,

@@ -5,9 +5,9 @@ use crate::output::Out;
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::shelf::tiers::{Tier, Tiers};
-use serde_json::json;
+use heirloom_core::{Verb, fault::Result};
+use heirloom_engine::shelf::tiers::{Stored, Tier};
+use heirloom_engine::verbs::remove::{self, Cleared};
 
 /// Matches shown before a topic is forgotten.
 const SHOWN: usize = 20;
@@ -16,6 +16,7 @@ pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let tiers = wired.tiers()?;
     let tier = Tier::named(&call.tier);
+    remove::permitted(&wired.call, Verb::Clear, &call.tier)?;
     let counts = tiers.store().counts(tiers.who())?;
     let (what, count) = match tier {
         Some(Tier::Episodic) => ("episodes", counts.episodes),
@@ -29,22 +30,12 @@ pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }
-    let gone = tiers.clear(tier)?;
-    gone_for_good(&tiers, &gone, call.shred, out)
+    print(out, &remove::clear(&wired.call, tier, call.shred)?);
+    Ok(exit::OK)
 }
 
 /// `forget` with words that are no memory's name.
-pub(crate) fn topic(wired: &Wired, call: &Forget, out: &Out) -> Result<u8> {
-    let tiers = wired.tiers()?;
-    let about = tiers.about_topic(&call.id)?;
-    if about.is_empty() {
-        return Err(Fault::new(
-            Code::NotFound,
-            format!("there is no memory `{}`, and nothing of yours is about it", call.id),
-        )
-        .fact("id", call.id.as_str())
-        .hint("`heirloom list` shows what there is"));
-    }
+pub(crate) fn topic(wired: &Wired, call: &Forget, topic: &str, about: &[Stored], out: &Out) -> Result<u8> {
     for memory in about.iter().take(SHOWN) {
         out.say(format!(
             "  {}  {}",
@@ -63,22 +54,17 @@ pub(crate) fn topic(wired: &Wired, call: &Forget, out: &Out) -> Result<u8> {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }
-    let ids: Vec<String> = about.into_iter().map(|memory| memory.id).collect();
-    let gone = tiers.forget_topic(&call.id, &ids)?;
-    gone_for_good(&tiers, &gone, call.shred, out)
+    let ids: Vec<String> = about.iter().map(|memory| memory.id.clone()).collect();
+    print(out, &remove::forget_topic(&wired.call, topic, &ids, call.shred)?);
+    Ok(exit::OK)
 }
 
-fn gone_for_good(tiers: &Tiers<'_>, gone: &[String], shred: bool, out: &Out) -> Result<u8> {
-    let unreached = tiers.scrub(shred)?;
-    out.answer(
-        &json!({ "status": "forgotten", "count": gone.len(), "ids": gone, "unreached": unreached }),
-        || {
-            let s = if gone.len() == 1 { "memory" } else { "memories" };
-            out.line(format!("{} {} {s}", out.style.green("forgotten"), gone.len()));
-            unreached.iter().for_each(|place| out.note(place));
-        },
-    );
-    Ok(exit::OK)
+fn print(out: &Out, gone: &Cleared) {
+    out.answer(gone, || {
+        let s = if gone.count == 1 { "memory" } else { "memories" };
+        out.line(format!("{} {} {s}", out.style.green("forgotten"), gone.count));
+        gone.unreached.iter().for_each(|place| out.note(place));
+    });
 }
 
 pub(crate) fn expire(args: &Args, out: &Out) -> Result<u8> {

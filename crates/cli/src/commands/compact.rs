@@ -3,9 +3,10 @@
 use super::auto_commit;
 use crate::args::{Args, Compact};
 use crate::output::Out;
-use crate::{person, wiring};
+use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
+use heirloom_engine::verbs::remove;
 use serde_json::json;
 
 pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
         );
         return Ok(exit::OK);
     }
-    let done = vault.compact(person::entry())?;
+    let done = remove::compact(&wired.call)?;
     out.answer(&done, || {
         out.line(format!(
             "{} {} lines, {} before",

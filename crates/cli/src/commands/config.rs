@@ -2,9 +2,9 @@
 
 use crate::args::{Args, CategoryAction, Config, ConfigAction};
 use crate::output::{Out, Table};
-use crate::{person, wiring};
+use crate::{approval, person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::settings::{Guard, Key, Layer, Origin, check, load};
+use heirloom_core::settings::{Guard, Key, Layer, Origin, check, flat, flatten, load, needs_person};
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, Mode};
 use serde_json::{Map, Value, json};
@@ -48,19 +48,25 @@ pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
         }
         ConfigAction::Set { key, value, user } => {
             let raw = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.clone()));
-            set(&file(*user), *user, &[(key.clone(), raw)], out)?;
+            let folder = wired.call.project().folder();
+            set(&file(*user), (!user).then_some(folder), &[(key.clone(), raw)], out)?;
         }
         ConfigAction::Unset { key, user } => {
             let path = file(*user);
-            let mut document = read(&path)?;
-            if !remove_in(&mut document, key) {
+            let before = read(&path)?;
+            let mut after = before.clone();
+            if !flat::remove(&mut after, key) {
                 return Err(Fault::new(
                     Code::NotFound,
                     format!("`{key}` is not set in `{}`", path.display()),
                 )
                 .hint("`heirloom config list` shows where values come from"));
             }
-            write(&path, &document)?;
+            only_a_person_changes(*user, &before, &after)?;
+            write(&path, &after)?;
+            if !user {
+                approval::follow(wired.call.project().folder(), &path, key, None)?;
+            }
             out.line(format!("{} {key}", out.style.green("unset")));
         }
         ConfigAction::Category { action } => category(&project_file, &wired, action, out)?,
@@ -73,32 +79,74 @@ fn config_fault(key: &str, why: &str) -> Fault {
     Fault::new(Code::Config, named).fact("key", key)
 }
 
-fn set(path: &Path, user: bool, values: &[(String, Value)], out: &Out) -> Result<()> {
-    let mut document = read(path)?;
-    for (key, raw) in values {
-        let value = check(key, raw).map_err(|why| config_fault(key, &why))?;
-        let guarded = Key::find(key).is_some_and(|row| row.guard != Guard::Open);
-        if user && guarded {
-            // What only the user may decide must not be decided by an agent in the user's name.
-            person::required(&format!("changing `{key}`"))?;
+/// Sets values in the settings of the project in a folder, or in the user's own.
+fn set(path: &Path, project: Option<&Path>, given: &[(String, Value)], out: &Out) -> Result<()> {
+    let before = read(path)?;
+    let mut after = before.clone();
+    let mut done = Vec::new();
+    for (key, raw) in given {
+        let asked = Value::Object(Map::from_iter([(key.clone(), raw.clone())]));
+        let flat = flatten(&asked);
+        if let Some(unmapped) = flat.unmapped.first() {
+            return Err(config_fault(&unmapped.name, &unmapped.message));
         }
-        wiring::set_in(&mut document, key, value);
-        if !user {
-            may_a_project(key, &document)?;
+        if flat.leaves.is_empty() {
+            return Err(config_fault(key, "there is no setting in this value"));
+        }
+        for (name, leaf) in flat.leaves {
+            let value = check(&name, leaf.value).map_err(|why| config_fault(&name, &why))?;
+            if let Some(folder) = project {
+                approval::follow(folder, path, &name, Some(&value))?;
+            }
+            flat::set(&mut after, &name, value);
+            if let Some(folder) = project {
+                may_a_project(&name, &after, folder, path)?;
+            }
+            done.push((name, leaf.value.clone()));
         }
     }
-    write(path, &document)?;
-    for (key, value) in values {
+    only_a_person_changes(project.is_none(), &before, &after)?;
+    write(path, &after)?;
+    for (key, value) in done {
         out.line(format!("{} {key} = {value}", out.style.green("set")));
     }
     Ok(())
 }
 
+/// What only the user may decide must not be decided by an agent in the user's name, and an agent must not take back what a project tightened.
+/// What counts is what would be different afterwards, not how the call was spelled.
+fn only_a_person_changes(user: bool, before: &Value, after: &Value) -> Result<()> {
+    let (before, after) = (flatten(before), flatten(after));
+    let differs = |name: &String| {
+        before.leaves.get(name).map(|leaf| leaf.value) != after.leaves.get(name).map(|leaf| leaf.value)
+    };
+    for (name, leaf) in before.leaves.iter().chain(&after.leaves).filter(|(name, _)| differs(name)) {
+        let asks = match leaf.key.guard {
+            Guard::Open => false,
+            _ if user => true,
+            Guard::Adds => before.leaves.contains_key(name),
+            Guard::Tighten(_) => {
+                before.leaves.contains_key(name)
+                    && after.leaves.get(name).is_none_or(|leaf| needs_person(leaf.key, leaf.value))
+            }
+            Guard::UserFirst | Guard::UserOnly | Guard::NotProject | Guard::InsideProject => false,
+        };
+        if asks {
+            person::required(&format!("changing `{name}`"))?;
+        }
+    }
+    Ok(())
+}
+
 /// Refuses what would be written into the project's file only to be ignored there.
-fn may_a_project(key: &str, document: &Value) -> Result<()> {
+fn may_a_project(key: &str, document: &Value, folder: &Path, path: &Path) -> Result<()> {
     let user = wiring::read_document(&wiring::user_settings_file()).ok().flatten().unwrap_or_default();
     let layer = |origin, document| Layer { origin, document };
-    let loaded = load(&[layer(Origin::Project, document.clone()), layer(Origin::User, user)]);
+    let mut layers = vec![layer(Origin::Project, document.clone())];
+    layers.extend(approval::given(folder, path, document).map(|approved| layer(Origin::User, approved)));
+    layers.push(layer(Origin::User, user));
+    let mut loaded = load(&layers);
+    approval::explain(&mut loaded.warnings);
     let ignored = loaded.warnings.iter().find(|w| w.name == key && w.origin == Origin::Project);
     ignored.map_or(Ok(()), |warning| {
         Err(config_fault(key, &warning.message).hint("`--user` changes it in your own settings"))
@@ -121,18 +169,6 @@ fn write(path: &Path, document: &Value) -> Result<()> {
     files::write(path, text.as_bytes(), Mode::Shared)
 }
 
-pub(super) fn remove_in(document: &mut Value, key: &str) -> bool {
-    let (parents, last) = key.rsplit_once('.').map_or((None, key), |(parents, last)| (Some(parents), last));
-    let mut at = document;
-    for part in parents.into_iter().flat_map(|parents| parents.split('.')) {
-        match at.get_mut(part) {
-            Some(inner) => at = inner,
-            None => return false,
-        }
-    }
-    at.as_object_mut().is_some_and(|map| map.shift_remove(last).is_some())
-}
-
 fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &Out) -> Result<()> {
     let known = |name: &str| wired.call.settings().category(name).is_some();
     let switch = |name: &str, on: bool| {
@@ -140,7 +176,12 @@ fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &O
             return Err(Fault::new(Code::NotFound, format!("there is no category `{name}`"))
                 .hint(format!("`heirloom config category add {name}` adds it")));
         }
-        set(path, false, &[(format!("categories.{name}.enabled"), json!(on))], out)
+        set(
+            path,
+            Some(wired.call.project().folder()),
+            &[(format!("categories.{name}.enabled"), json!(on))],
+            out,
+        )
     };
     match action {
         CategoryAction::Enable { name } => switch(name, true),
@@ -167,7 +208,7 @@ fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &O
                 let fields: Vec<Value> = field.iter().map(|text| parse_field(text)).collect();
                 values.push((format!("categories.{name}.fields"), Value::Array(fields)));
             }
-            set(path, false, &values, out)
+            set(path, Some(wired.call.project().folder()), &values, out)
         }
     }
 }

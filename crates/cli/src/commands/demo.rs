@@ -5,14 +5,15 @@ use crate::output::Out;
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::settings::{Layer, Origin, empty_document, load};
-use heirloom_core::{Channel, Code, Fault, MemoryId, fault::Result, hash, time};
+use heirloom_core::{Caller, Channel, Code, Fault, MemoryId, fault::Result, hash, time};
 use heirloom_engine::files::{self, Mode};
 use heirloom_engine::gate::{Entry, audit};
 use heirloom_engine::inject::records_block;
 use heirloom_engine::recall::title_tags::recall;
 use heirloom_engine::shelf::Shelf as _;
 use heirloom_engine::shelf::records::{Given, Said, Version, compose};
-use heirloom_engine::{Call, Project};
+use heirloom_engine::{Call, Deployment, Project};
+use std::sync::Arc;
 
 /// The folder goes away however the demo ends.
 struct Temporary(std::path::PathBuf);
@@ -31,7 +32,9 @@ pub(crate) fn run(_args: &Args, out: &Out) -> Result<u8> {
     let root = folder.join("project/.claude/memory");
     files::make_folder(&root, Mode::Shared)?;
     let settings = load(&[Layer { origin: Origin::Project, document: empty_document() }]).settings;
-    let engine = Call::new(Project::new(&folder.join("project"), &root, world), settings);
+    let deployment = Arc::new(Deployment::default().with_dice(wiring::random));
+    let caller = Caller::process(&world.user);
+    let engine = deployment.call(Project::new(&folder.join("project"), &root, world), settings, caller);
     story(&engine, out)?;
     drop(temporary);
     Ok(exit::OK)

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
         out.raw(output.stdout.as_bytes());
     }
     if !output.stderr.is_empty() {
-        out.say(output.stderr.trim_end_matches('\n'));
+        out.tell(output.stderr.trim_end_matches('\n'));
     }
     Ok(output.exit)
 }
@@ -117,7 +117,10 @@ impl Running<'_> {
                 return Output::default();
             }
         };
-        let did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
+        let mut did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
+        if let Some(fault) = wired.left_out() {
+            did.because.push(format!("the tiers are left out: {}", fault.message));
+        }
         self.trace(&wired, &did);
         if did.ended == Ended::Failed {
             self.out.say(did.because.join("; "));
@@ -157,8 +160,15 @@ impl Running<'_> {
         match &call.event {
             Event::Prompt { text } if hybrid::is_on(wired) => self.hybrid_prompt(wired, call, text),
             Event::Prompt { text } => self.prompt(wired, call, text),
-            Event::PreWrite { targets } => Ok(self.pre_write(wired, targets, cwd)),
-            Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
+            // Relative paths start where the tool works, which may be elsewhere than the session.
+            Event::PreWrite { targets, folder } => {
+                let from = folder.as_ref().map_or_else(|| cwd.to_owned(), |folder| cwd.join(folder));
+                Ok(self.pre_write(wired, targets, &from))
+            }
+            Event::PostWrite { targets, folder } => {
+                let from = folder.as_ref().map_or_else(|| cwd.to_owned(), |folder| cwd.join(folder));
+                self.post_write(wired, targets, &from)
+            }
             Event::Stop { active, prompt, last_message } => {
                 self.out.warnings(&wired.loaded.warnings);
                 let suggest = wired.call.settings().triage.mode == TriageMode::Suggest;
@@ -173,10 +183,19 @@ impl Running<'_> {
                 };
                 Ok(self.with_captures(self.stop(wired, arrival, suggest)?, wired, call))
             }
-            Event::PreCompact | Event::SessionEnd => {
+            Event::PreCompact => {
                 Ok(self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call))
             }
-            Event::SessionStart { .. } => self.session_start(wired, call),
+            Event::SessionEnd => {
+                let did =
+                    self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call);
+                stop::ended(&wired.call, folders(environment::home().as_deref()), call.session.as_deref());
+                Ok(did)
+            }
+            Event::SessionStart { .. } => {
+                stop::swept(&wired.call, folders(environment::home().as_deref()));
+                self.session_start(wired, call)
+            }
         }
     }
 
@@ -260,6 +279,7 @@ impl Running<'_> {
 
     fn memory(&self, wired: &wiring::Wired) -> Memory {
         Memory::new(wired.call.project().root().folder(), environment::home().as_deref())
+            .with_own([environment::config_folder(), environment::data_folder()])
     }
 
     fn pre_write(&self, wired: &wiring::Wired, targets: &[Target], cwd: &Path) -> Did {

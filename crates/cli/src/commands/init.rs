@@ -135,12 +135,11 @@ fn write_hook(path: &Path) -> Result<()> {
 }
 
 fn git_folder(folder: &Path) -> Option<PathBuf> {
-    let output = git::command(folder).args(["rev-parse", "--absolute-git-dir"]).output().ok()?;
-    output.status.success().then(|| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
+    git::Place::around(&std::fs::canonicalize(folder).ok()?).map(|place| place.own)
 }
 
 fn git_config(folder: &Path, args: &[&str]) -> Option<String> {
-    let output = git::command(folder).args(["config", "--local"]).args(args).output().ok()?;
+    let output = git::command(folder)?.0.args(["config", "--local"]).args(args).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 

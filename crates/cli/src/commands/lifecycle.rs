@@ -1,6 +1,6 @@
 //! `retire`, `restore`, `archive`, `unarchive`, `forget`.
 
-use super::{auto_commit, names};
+use super::auto_commit;
 use crate::args::{Archive, Args, Forget, Restore, Retire, Unarchive};
 use crate::output::Out;
 use crate::{person, wiring};
@@ -8,11 +8,10 @@ use heirloom_core::Fault;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_engine::Call;
-use heirloom_engine::index::shelves::ShelfIndex;
-use heirloom_engine::recall::ledger;
-use heirloom_engine::shelf::{Done, unknown};
+use heirloom_engine::shelf::Done;
 use heirloom_engine::verbs::Outcome;
 use heirloom_engine::verbs::life::{self, Move};
+use heirloom_engine::verbs::remove::{self, Doomed};
 
 /// Moves memories, and says what became of each. What waits sets the exit code, after everything else was done.
 fn each(
@@ -68,28 +67,21 @@ pub(crate) fn unarchive(args: &Args, call: &Unarchive, out: &Out) -> Result<u8> 
 
 pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    let id = match names::find(&wired.call, &call.id) {
-        _ if call.topic => return super::clear::topic(&wired, call, out),
-        Err(fault) if fault.code == heirloom_core::Code::NotFound => {
-            return super::clear::topic(&wired, call, out);
+    // Somebody who answers the question has seen what it is about; `--yes` has not.
+    let ask = remove::Forget { name: call.id.clone(), topic: call.topic, shown_first: !call.yes };
+    let (id, memory) = match remove::doomed(&wired.call, &ask)? {
+        Doomed::One { id, memory } => (id, memory),
+        Doomed::Topic { topic, memories } => {
+            return super::clear::topic(&wired, call, &topic, &memories, out);
         }
-        found => found?,
     };
-    let shelf = wired.call.shelf_of(&id)?;
-    let title = shelf.get(&id).ok().flatten().map_or_else(|| id.to_string(), |memory| memory.title);
+    let title = memory.map_or_else(|| id.to_string(), |memory| memory.title);
     if !person::confirm(&format!("Remove every trace of `{id}` ({title})?"), call.yes)? {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }
-    let gone = shelf.forget(&id, person::entry()).map_err(|fault| {
-        if fault.code == heirloom_core::Code::NotFound { unknown(call.id.as_str()) } else { fault }
-    })?;
-    if call.shred && id.kind().shelf() == heirloom_core::ShelfName::Tiers {
-        wired.tiers()?.scrub(true)?.iter().for_each(|place| out.note(place));
-    }
-    // What is derived from the shelves must not remember what they forgot.
-    ShelfIndex::forget(&wired.call, &[gone.id.as_str()])?;
-    ledger::forget(wired.call.project(), gone.id.as_str())?;
+    let (gone, unreached) = remove::forget(&wired.call, &id, call.shred)?;
+    unreached.iter().for_each(|place| out.note(place));
     out.answer(&gone, || {
         out.line(format!("{} {}", out.style.green("forgotten"), out.style.bold(gone.id.as_str())));
         gone.places.iter().for_each(|place| out.line(format!("  {}", out.style.dim(place))));

@@ -22,6 +22,7 @@ mod input;
 mod last;
 mod lesson;
 mod lifecycle;
+mod merge_driver;
 mod model;
 mod names;
 mod note;
@@ -57,6 +58,8 @@ use crate::wiring::Wired;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::shelf::Done;
+use heirloom_engine::{files, git};
+use std::path::PathBuf;
 
 /// Runs a command; the number is the exit code.
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
@@ -115,18 +118,25 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),
-        Command::MergeDriver(call) => pages::merge_driver(call),
+        Command::MergeDriver(call) => merge_driver::run(args, call),
         Command::Reference(call) => reference::run(call, out),
     }
 }
 
-/// One git commit of the memory folder, if the settings want it. Failing to commit never fails a save.
+/// One git commit of the memory files that this call changed, if the settings want it. Failing to commit never fails a save.
 fn auto_commit(wired: &Wired, out: &Out, message: &str) {
     if !wired.call.settings().auto_commit {
         return;
     }
     let project = wired.call.project();
-    if let Err(why) = heirloom_engine::git::commit(project.folder(), &[project.root().folder()], message) {
+    let root = project.root();
+    let is_memory = |path: &PathBuf| path.starts_with(root.folder()) || path.starts_with(root.real());
+    let changed: Vec<PathBuf> = files::take_changed().into_iter().filter(is_memory).collect();
+    let committed = project.data().map_err(|fault| fault.message).and_then(|data| {
+        let scratch = data.join(format!("git-index-{}", project.world().nonce));
+        git::commit(project.folder(), &changed, message, &scratch)
+    });
+    if let Err(why) = committed {
         out.note(format!("saved, but not committed: {why}"));
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
     }
     match outcome {
         Ok(answer) => {
-            out.line(answer.to_string());
+            out.json_line(&answer);
             super::auto_commit(&wired, out, &format!("memory: {} {}", call.action, call.target));
             Ok(exit::OK)
         }

@@ -11,8 +11,9 @@ use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Memory, fault::Result};
 use heirloom_engine::Call;
-use heirloom_engine::gate::inbox::Item;
-use heirloom_engine::review::{Pending, Suggestions, accept, accept_draft, pending, reject, suggestions};
+use heirloom_engine::review::{
+    Pending, Shown, Suggestions, accept, accept_draft, pending, reject, suggestions,
+};
 use heirloom_engine::shelf::unknown;
 use serde::Serialize;
 
@@ -29,10 +30,10 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let engine = &wired.call;
     match &call.action {
-        None => {
+        None | Some(ReviewAction::List) => {
             let seen = Seen { waiting: pending(engine)?, suggestions: suggestions(engine)? };
             out.answer(&seen, || {
-                print_pending(out, &seen.waiting);
+                print_pending(engine, out, &seen.waiting);
                 print_suggestions(out, &seen.suggestions);
             });
             Ok(exit::OK)
@@ -55,10 +56,10 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
             let waiting = pending(engine)?;
             let unaccepted: Vec<&Memory> = waiting.saved_by_agents.iter().collect();
             let memories = if *all { unaccepted } else { chosen(engine, &waiting, keys)? };
-            let drafts: Vec<&Item> = waiting
+            let drafts: Vec<&Shown> = waiting
                 .drafts
                 .iter()
-                .filter(|item| *all || keys.contains(&item.key) || keys.contains(&item.id))
+                .filter(|shown| *all || keys.iter().any(|key| names_it(shown, key)))
                 .collect();
             accept_shown(&wired, &memories, &drafts, out)
         }
@@ -68,8 +69,15 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
 fn chosen<'a>(engine: &Call, waiting: &'a Pending, keys: &[String]) -> Result<Vec<&'a Memory>> {
     let mut memories = Vec::new();
     for key in keys {
-        if waiting.drafts.iter().any(|item| item.key == *key || item.id == *key) {
+        if waiting.drafts.iter().any(|shown| names_it(shown, key)) {
             continue;
+        }
+        // What was altered is there, but nothing of it can be accepted.
+        for inbox in engine.inboxes()? {
+            match inbox.get(key, engine.project().world().now) {
+                Err(fault) if fault.code == Code::Damaged => return Err(fault),
+                Ok(_) | Err(_) => {}
+            }
         }
         let id = names::find(engine, key)?;
         let memory = waiting.saved_by_agents.iter().find(|m| m.id == id).ok_or_else(|| {
@@ -81,10 +89,14 @@ fn chosen<'a>(engine: &Call, waiting: &'a Pending, keys: &[String]) -> Result<Ve
     Ok(memories)
 }
 
+fn names_it(shown: &Shown, key: &str) -> bool {
+    shown.item.key == key || shown.item.id == key
+}
+
 /// Shows everything, asks once, notes the acceptance of exactly these bytes and stores exactly these drafts.
-fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Item], out: &Out) -> Result<u8> {
-    for item in drafts {
-        print_draft(&wired.call, out, item);
+fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Shown], out: &Out) -> Result<u8> {
+    for shown in drafts {
+        print_draft(&wired.call, out, shown);
         out.line("");
     }
     for memory in memories {
@@ -111,8 +123,8 @@ fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Item], out: &Out
     }
     // One draft that cannot be stored any more (the vault is full, say) does not keep the others waiting.
     let mut worst = exit::OK;
-    for item in drafts {
-        match accept_draft(&wired.call, item) {
+    for shown in drafts {
+        match accept_draft(&wired.call, shown) {
             Ok(id) => said("stored", &id),
             Err(fault) => worst = out.fault(&fault),
         }

@@ -1,61 +1,53 @@
 //! What `review` shows.
 
-use super::show::visible;
 use crate::output::{Out, Table};
 use heirloom_core::text::one_line;
 use heirloom_engine::Call;
-use heirloom_engine::gate::inbox::Item;
-use heirloom_engine::review::{Pending, Suggestions};
+use heirloom_engine::review::{Pending, Shown, Suggestions};
 use heirloom_engine::shelf::anchors::Freshness;
 use serde_json::Value;
 
 /// Pairs and proposals that are listed; `--json` has them all.
 const LISTED: usize = 10;
 
-pub(super) fn print_draft(engine: &Call, out: &Out, item: &Item) {
-    let shown = |text: &str| visible(&one_line(text));
-    out.line(format!(
-        "{}  {}  {}",
-        out.style.bold(&shown(&item.id)),
-        out.style.yellow("not stored yet"),
-        out.style.dim(&shown(&item.reasons.join("; ")))
-    ));
-    if let Some(content) = item.draft["memory"]["content"].as_str() {
-        return print_beside(engine, out, item, content);
+/// A draft with everything a yes would store.
+pub(super) fn print_draft(engine: &Call, out: &Out, shown: &Shown) {
+    let (item, style) = (&shown.item, out.style);
+    out.line(format!("{}  {}", style.bold(&one_line(&item.id)), style.yellow("not stored yet")));
+    let fact = |name: &str, value: &str| {
+        out.line(format!("  {} {}", style.dim(&format!("{name}:")), one_line(value)))
+    };
+    fact("key", &item.key);
+    fact("shelf", &format!("{}, kind {}, would be {}", item.shelf, shown.kind, shown.would_be));
+    let origin = if item.verified { "" } else { ", unverified origin" };
+    fact("from", &format!("{}, trust {}{origin}", item.channel.row().name, item.trust.name()));
+    fact("waits", &format!("{} ({})", shown.age, item.at));
+    fact("why", &item.reasons.join("; "));
+    if let Some(why) = &shown.cannot {
+        out.line(format!("  {} {}", style.red("cannot be stored:"), one_line(why)));
     }
-    match &item.draft {
-        Value::Object(fields) => {
-            for (name, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
-                let text = match value {
-                    Value::String(text) => visible(text),
-                    other => visible(&other.to_string()),
-                };
-                out.line(format!("{} {text}", out.style.dim(&format!("{}:", shown(name)))));
-            }
-        }
-        other => out.line(visible(&other.to_string())),
+    for field in &shown.fields {
+        let mut lines = field.value.split('\n');
+        let first = lines.next().unwrap_or_default();
+        out.line(format!("  {} {first}", style.cyan(&format!("{}:", field.name.replace('\n', "\\n")))));
+        // The mark keeps a line of a value from looking like a field of its own.
+        lines.for_each(|line| out.line(format!("  {} {line}", style.dim("  |"))));
     }
+    print_beside(engine, out, shown);
 }
 
-/// A fact that waits, and the known ones it would supersede, side by side.
-fn print_beside(engine: &Call, out: &Out, item: &Item, content: &str) {
-    out.line(format!("  {}  {}", out.style.green("new  "), visible(&one_line(content))));
-    let memory = &item.draft["memory"];
-    let origin = |key: &str, what: &str| memory[key].as_str().map(|text| format!("{what} {text}"));
-    let origins = [origin("tool", "by"), origin("message", "from"), origin("session", "session")];
-    let origins: Vec<String> = origins.into_iter().flatten().collect();
-    if !origins.is_empty() {
-        out.line(format!("         {}", out.style.dim(&visible(&one_line(&origins.join(", "))))));
-    }
+/// What a fact was taken from, and the known ones it would supersede, side by side.
+fn print_beside(engine: &Call, out: &Out, shown: &Shown) {
+    let Ok(tiers) = engine.tiers() else { return };
+    let memory = &shown.item.draft["memory"];
+    let text = |id: &str| tiers.own(id).ok().map(|stored| one_line(&stored.content));
     // The words it was taken from, so that a yes is a yes to what was said.
-    let turn = memory["message"].as_str().and_then(|id| engine.tiers().ok()?.own(id).ok());
-    if let Some(turn) = turn {
-        out.line(format!("  {}  {}", out.style.dim("said "), visible(&one_line(&turn.content))));
+    if let Some(said) = memory["message"].as_str().and_then(text) {
+        out.line(format!("  {}  {said}", out.style.dim("said ")));
     }
-    let beside = item.draft["beside"].as_array().map(Vec::as_slice).unwrap_or_default();
-    for known in beside.iter().filter_map(|beside| beside["id"].as_str()) {
-        if let Some(stored) = engine.tiers().ok().and_then(|tiers| tiers.own(known).ok()) {
-            let old = visible(&one_line(&stored.content));
+    let known = memory["supersedes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for known in known.iter().filter_map(Value::as_str) {
+        if let Some(old) = text(known) {
             out.line(format!("  {}  {old}  {}", out.style.yellow("known"), out.style.dim(known)));
         }
     }
@@ -83,16 +75,21 @@ impl Groups<'_> {
     }
 }
 
-pub(super) fn print_pending(out: &Out, waiting: &Pending) {
+pub(super) fn print_pending(engine: &Call, out: &Out, waiting: &Pending) {
     if waiting.is_empty() {
         out.say("nothing waits for you");
         return;
     }
-    let mut groups = Groups { out, any: false };
-    let drafts = waiting.drafts.iter().map(|item| {
-        vec![item.key.clone(), item.id.clone(), item.channel.row().name.to_owned(), item.reasons.join("; ")]
-    });
-    groups.table("Drafts that need a yes", &["KEY", "ID", "FROM", "WHY"], drafts.collect());
+    if !waiting.drafts.is_empty() {
+        out.line(out.style.bold("Drafts that need a yes"));
+    }
+    for (at, shown) in waiting.drafts.iter().enumerate() {
+        if at > 0 {
+            out.line("");
+        }
+        print_draft(engine, out, shown);
+    }
+    let mut groups = Groups { out, any: !waiting.drafts.is_empty() };
     let saved = waiting
         .saved_by_agents
         .iter()

@@ -5,12 +5,13 @@ use crate::args::{Args, Scan};
 use crate::output::Out;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, Trust, fault::Result, json};
+use heirloom_core::{Code, Fault, Trust, Verb, fault::Result, json};
 use heirloom_engine::files;
 use heirloom_engine::gate::policy::{Act, Row};
 use heirloom_engine::gate::scan::{Class, Finding};
 use heirloom_engine::gate::{Screen, Verdict};
 use heirloom_engine::git;
+use heirloom_engine::verbs::remove::{self, Redacted};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -96,19 +97,8 @@ fn path_or_stdin(path: &str, cwd: &Path, look: &mut Look<'_>, out: &Out) -> Resu
 
 /// The files of a folder: what git tracks or would track, else everything that is not hidden.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let listed = git::command(folder)
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .stderr(Stdio::null())
-        .output();
-    if let Ok(output) = listed
-        && output.status.success()
-    {
-        use std::os::unix::ffi::OsStrExt as _;
-        let names = output.stdout.split(|b| *b == 0).filter(|name| !name.is_empty());
-        return names
-            .map(|name| folder.join(std::ffi::OsStr::from_bytes(name)))
-            .filter(|path| path.is_file())
-            .collect();
+    if let Some(found) = known_to_git(folder) {
+        return found;
     }
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -126,12 +116,31 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// What git tracks or would track in a folder; `None` if there is no work tree around it.
+fn known_to_git(folder: &Path) -> Option<Vec<PathBuf>> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let (mut command, top) = git::command(folder)?;
+    let real = std::fs::canonicalize(folder).ok()?;
+    let inside = real.strip_prefix(&top).ok()?;
+    command.args(["--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    if !inside.as_os_str().is_empty() {
+        command.arg("--").arg(inside);
+    }
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    let names = output.stdout.split(|b| *b == 0).filter(|name| !name.is_empty());
+    // Named as the folder was, not by where its links lead.
+    let path =
+        |name| Some(folder.join(Path::new(std::ffi::OsStr::from_bytes(name)).strip_prefix(inside).ok()?));
+    Some(names.filter_map(path).filter(|path| path.is_file()).collect())
+}
+
 /// Every line that any commit added, file by file.
 fn history(folder: &Path, look: &mut Look<'_>) -> Result<()> {
     let failed = |why: String| {
         Fault::new(Code::Io, format!("git's history cannot be read: {why}")).hint("run it in a git work tree")
     };
-    let mut child = git::command(folder)
+    let Some((mut command, _)) = git::command(folder) else { return Err(failed("there is none".to_owned())) };
+    let mut child = command
         .args([
             "log",
             "--all",
@@ -139,6 +148,9 @@ fn history(folder: &Path, look: &mut Look<'_>) -> Result<()> {
             "--no-color",
             "--no-ext-diff",
             "--no-textconv",
+            // What a submodule changed would be asked of git in it, by its own settings.
+            "--submodule=short",
+            "--ignore-submodules=all",
             "--unified=0",
             "--format=commit %H",
         ])
@@ -181,27 +193,24 @@ fn history(folder: &Path, look: &mut Look<'_>) -> Result<()> {
 
 /// What the memory already holds; with `--fix` what the gate refuses is cut out.
 fn store(wired: &wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
-    let held = wired.call.refused_content()?;
-    let fixed = if call.fix && !held.is_empty() {
-        let question = format!("Cut what the gate refuses out of {} files?", held.len());
+    let mut found = remove::redact(&wired.call, false)?;
+    if call.fix && !found.held.is_empty() {
+        remove::permitted(&wired.call, Verb::Redact, "")?;
+        let question = format!("Cut what the gate refuses out of {} files?", found.held.len());
         if person::confirm(&question, call.yes)? {
-            wired.call.redact_stored(person::entry())?
-        } else {
-            Vec::new()
+            found = remove::redact(&wired.call, true)?;
         }
-    } else {
-        Vec::new()
-    };
-    let left = if fixed.is_empty() { held.clone() } else { wired.call.refused_content()? };
-    out.answer(&json!({ "held": held, "fixed": fixed, "left": left }), || {
+    }
+    let Redacted { held, fixed, left } = &found;
+    out.answer(&found, || {
         if held.is_empty() {
             out.line(out.style.green("nothing stored that the gate would refuse"));
         }
-        for problem in &left {
+        for problem in left {
             let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
             out.line(format!("{}{line}: {}", out.style.bold(&problem.file), problem.message));
         }
-        for file in &fixed {
+        for file in fixed {
             out.line(format!("{} {file}", out.style.green("redacted")));
         }
         if !fixed.is_empty() {

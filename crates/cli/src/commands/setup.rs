@@ -3,7 +3,6 @@
 //! Comes in: which agents, and whether to put hooks in or take them out. Goes out: changed settings files, each with a receipt that
 //! lets `--uninstall` give it back. Never here: a change that was not shown, or a file that changed while the question was open.
 
-use super::config::remove_in;
 use super::setup_receipt::{self, Receipt};
 use crate::args::{Args, Setup};
 use crate::machine::{self, shown};
@@ -12,8 +11,10 @@ use crate::{person, wiring};
 use heirloom_agents::Agent;
 use heirloom_agents::install::{self, Reach, Undo};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_core::settings::flat;
+use heirloom_core::{Code, Fault, Verb, fault::Result};
 use heirloom_engine::files::{self, Mode};
+use heirloom_engine::verbs::remove;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -68,6 +69,10 @@ struct Row<'a> {
 
 pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
     let project = wiring::project_folder(&wiring::cwd(args)?);
+    if call.uninstall && !call.dry_run {
+        // The hooks guard the memory; whoever may take them out may write past the gate.
+        remove::permitted(&wiring::wire_for_settings(args)?.call, Verb::Uninstall, "")?;
+    }
     let agents = wanted(call)?;
     let mut plan = Vec::new();
     for agent in &agents {
@@ -194,7 +199,7 @@ fn with_notes() -> Result<Change> {
     let file = real(wiring::user_settings_file());
     let before = read(&file)?;
     let mut document = document(&file)?;
-    wiring::set_in(&mut document, NOTES, json!(true));
+    flat::set(&mut document, NOTES, json!(true));
     let unchanged = wiring::read_document(&file).ok().flatten().as_ref() == Some(&document);
     let after = if unchanged { before.clone() } else { Some(pretty(&document)) };
     Ok(Change { agent: None, file, before, after, left: None })
@@ -208,7 +213,7 @@ fn without_notes() -> Result<Option<Change>> {
         Some(original) => original.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         None => {
             let mut document = document(&file)?;
-            if remove_in(&mut document, NOTES) { Some(pretty(&document)) } else { Some(before.clone()) }
+            if flat::remove(&mut document, NOTES) { Some(pretty(&document)) } else { Some(before.clone()) }
         }
     };
     Ok(Some(Change { agent: None, file, before: Some(before), after, left: None }))

@@ -2,7 +2,7 @@
 
 use super::names;
 use crate::args::{Args, List, One, Show};
-use crate::output::{Out, Table};
+use crate::output::{Out, Table, spelled};
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::kind::OTHER_KINDS;
@@ -142,11 +142,9 @@ pub(crate) fn print_memory(out: &Out, memory: &Memory) {
     out.line(visible(&memory.body));
 }
 
-/// Text for a terminal: escape sequences and invisible characters in a memory must not reach it.
+/// Text as the printer shows it, for those who must know how wide it is or who print past it.
 pub(crate) fn visible(text: &str) -> String {
-    let keep =
-        |c: &char| (!c.is_control() || matches!(c, '\n' | '\t')) && !heirloom_core::text::is_invisible(*c);
-    text.chars().filter(keep).collect()
+    spelled(text).into_owned()
 }
 
 pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {

@@ -1,12 +1,15 @@
 //! Output: data on stdout, talk on stderr, colours only where they are wanted.
 //!
-//! Comes in: what a command has to say. Goes out: text for people or JSON for programs. Never anywhere else: printing.
+//! Comes in: what a command has to say. Goes out: text for people or JSON for programs, with everything that hides spelled out. Never anywhere else:
+//! printing.
 
 mod diff;
+mod spell;
 mod style;
 mod table;
 
 pub(crate) use diff::unified;
+pub(crate) use spell::spelled;
 pub(crate) use style::Style;
 pub(crate) use table::Table;
 
@@ -40,26 +43,48 @@ impl Out {
 
     /// Data: a line on stdout.
     pub(crate) fn line(&self, text: impl AsRef<str>) {
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_ref().as_bytes()).and_then(|()| out.write_all(b"\n"));
+        self.data(&style::printed(text.as_ref()));
     }
 
-    /// Data as it is, without a line break of ours.
+    fn data(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n"));
+    }
+
+    /// Data as it is, without a line break of ours. A terminal gets even this spelled out.
     pub(crate) fn raw(&self, bytes: &[u8]) {
         let mut out = std::io::stdout().lock();
-        let _ = out.write_all(bytes).and_then(|()| out.flush());
+        let _ = if out.is_terminal() {
+            out.write_all(style::printed(&String::from_utf8_lossy(bytes)).as_bytes())
+        } else {
+            out.write_all(bytes)
+        }
+        .and_then(|()| out.flush());
     }
 
     /// Talk: a line on stderr.
     pub(crate) fn say(&self, text: impl AsRef<str>) {
         let mut err = std::io::stderr().lock();
-        let _ = err.write_all(text.as_ref().as_bytes()).and_then(|()| err.write_all(b"\n"));
+        let text = style::printed(text.as_ref());
+        let _ = err.write_all(text.as_bytes()).and_then(|()| err.write_all(b"\n"));
+    }
+
+    /// What an agent is told on stderr, where a terminal is not the reader: byte for byte.
+    pub(crate) fn tell(&self, text: &str) {
+        let mut err = std::io::stderr().lock();
+        let shown = if err.is_terminal() { style::printed(text) } else { text.into() };
+        let _ = err.write_all(shown.as_bytes()).and_then(|()| err.write_all(b"\n"));
     }
 
     /// Talk without a line break, for a count that overwrites itself.
     pub(crate) fn talk(&self, text: impl AsRef<str>) {
         let mut err = std::io::stderr().lock();
-        let _ = err.write_all(text.as_ref().as_bytes()).and_then(|()| err.flush());
+        // The only control character of ours: back to the start of the line.
+        let (back, text) = text.as_ref().strip_prefix('\r').map_or(("", text.as_ref()), |rest| ("\r", rest));
+        let _ = err
+            .write_all(back.as_bytes())
+            .and_then(|()| err.write_all(style::printed(text).as_bytes()))
+            .and_then(|()| err.flush());
     }
 
     /// A remark that is no error.
@@ -79,9 +104,14 @@ impl Out {
     /// JSON, indented.
     pub(crate) fn json<T: Serialize>(&self, value: &T) {
         match serde_json::to_string_pretty(value) {
-            Ok(text) => self.line(text),
+            Ok(text) => self.data(&spell::spelled_json(&text)),
             Err(e) => self.say(format!("cannot write JSON: {e}")),
         }
+    }
+
+    /// JSON on one line, as scripts of the record format expect it.
+    pub(crate) fn json_line(&self, value: &Value) {
+        self.data(&spell::spelled_json(&value.to_string()));
     }
 
     /// Settings that could not be used.

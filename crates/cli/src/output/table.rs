@@ -55,7 +55,7 @@ impl Table {
 }
 
 fn shown(text: &str) -> String {
-    heirloom_core::text::strip_invisible(&heirloom_core::text::one_line(text))
+    super::spelled(&heirloom_core::text::one_line(text)).into_owned()
 }
 
 fn cut(text: &str, max: usize) -> String {

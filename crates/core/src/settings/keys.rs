@@ -39,6 +39,16 @@ pub enum Type {
     Address,
 }
 
+/// Settings by which memories go out of use, or elsewhere, by themselves. For one call only a person sets them: a flag of an agent's must not
+/// retire what a person wrote.
+pub const BY_THEMSELVES: [&str; 5] = [
+    "categories.*.retention_days",
+    "categories.*.max_retained",
+    "delete.grace_period_days",
+    "delete.archive_retired",
+    "memory_root",
+];
+
 /// Who may decide a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
@@ -50,6 +60,8 @@ pub enum Guard {
     UserFirst,
     /// Only the user may decide it; what a project's file says is ignored.
     UserOnly,
+    /// The user decides, and for one call whoever makes it; what a project's file says is ignored.
+    NotProject,
     /// A list: what every layer says counts together.
     Adds,
     /// A path from the project's file must stay inside the project.
@@ -100,6 +112,9 @@ const fn trusted(name: &'static str, help: &'static str) -> Key {
 /// Treatment of contact data from loose to strict.
 pub const CONTACT: &[&str] = &["keep", "redact"];
 
+/// Acting in the user's name, from loose to strict.
+pub const ACTING: &[&str] = &["true", "false"];
+
 /// External memory on or off, from loose to strict.
 pub const EXTERNAL: &[&str] = &["true", "false"];
 /// What happens after a write to an external repository, from loose to strict; `auto` is an old word for `auto_commit`.
@@ -107,6 +122,10 @@ pub const SYNC: &[&str] = &["auto_push", "auto", "auto_commit", "manual"];
 
 const fn own(name: &'static str, ty: Type, default: &'static str, help: &'static str) -> Key {
     guarded(Guard::UserOnly, key(name, ty, default, help))
+}
+
+const fn asked(name: &'static str, ty: Type, default: &'static str, help: &'static str) -> Key {
+    guarded(Guard::NotProject, key(name, ty, default, help))
 }
 
 /// All settings.
@@ -147,7 +166,15 @@ pub const KEYS: &[Key] = &[
         "",
         "fields of a custom category: name, type (text, list), required",
     ),
-    key("auto_commit", Type::Switch, "false", "one git commit per change, memory paths only"),
+    guarded(
+        Guard::Tighten(ACTING),
+        key(
+            "auto_commit",
+            Type::Switch,
+            "false",
+            "one git commit per change, of exactly the memory files it changed",
+        ),
+    ),
     key("max_memories_per_category", COUNT, "", "a create above it is refused; no key, no limit"),
     key("retrieval.enabled", Type::Switch, "true", "off: nothing is recalled at prompts"),
     key("retrieval.max_inject", Type::Whole { min: 0, max: 20 }, "5", "most memories recalled at a prompt"),
@@ -328,40 +355,40 @@ pub const KEYS: &[Key] = &[
             "on: a stop keeps the turns of the conversation as episodes",
         ),
     ),
-    key(
+    own(
         "tiers.episode_days",
         Type::Whole { min: 1, max: 365 },
         "90",
         "days after which an episode goes by itself",
     ),
-    key("tiers.max_episodes", Type::Whole { min: 0, max: 1_000 }, "10", "most episodes recalled at once"),
-    key("tiers.max_facts", Type::Whole { min: 0, max: 1_000 }, "20", "most facts recalled at once"),
-    key(
+    asked("tiers.max_episodes", Type::Whole { min: 0, max: 1_000 }, "10", "most episodes recalled at once"),
+    asked("tiers.max_facts", Type::Whole { min: 0, max: 1_000 }, "20", "most facts recalled at once"),
+    asked(
         "tiers.max_tokens",
         Type::Whole { min: 0, max: 1_000_000 },
         "4000",
         "most tokens recalled at once, four characters each",
     ),
-    key("tiers.recency_weight", Type::Share, "0.3", "how much of an episode's score depends on its age"),
-    key(
+    asked("tiers.recency_weight", Type::Share, "0.3", "how much of an episode's score depends on its age"),
+    own(
         "tiers.working_messages",
         Type::Whole { min: 1, max: 10_000 },
         "50",
         "most messages of a running conversation kept in mind",
     ),
-    key(
+    own(
         "tiers.working_tokens",
         Type::Whole { min: 1, max: 1_000_000 },
         "8000",
         "most tokens of a running conversation kept in mind",
     ),
-    key(
+    own(
         "tiers.working_minutes",
         Type::Whole { min: 1, max: 10_080 },
         "240",
         "minutes after which a silent conversation is dropped",
     ),
-    key("tiers.audit_days", DAYS, "0", "days the tiers' audit is kept; 0 is for ever"),
+    own("tiers.audit_days", DAYS, "0", "days the tiers' audit is kept; 0 is for ever"),
     trusted("tiers.trust.owner_message", "trust of the owner's own messages, instead of high"),
     trusted("tiers.trust.other_message", "trust of other users' messages, instead of medium"),
     trusted("tiers.trust.tool_read", "trust of files and command output, instead of medium"),

@@ -3,11 +3,16 @@
 //! Comes in: documents with their origin, nearest first. Goes out: every setting's value with its origin, warnings, and
 //! the typed struct. Never here: what a value means; [`super::read`] turns JSON into values, [`super::typed`] uses them.
 
+use super::flat::{Flat, flatten};
 use super::keys::{Guard, KEYS, Key};
-use super::read::{self, Bad};
+use super::read::{self, Bad, MOST_NAMES, rank, word_of};
+use super::tiers;
 use super::typed::Settings;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Most names of agents in a project's file that get a warning.
+const MOST_TOLD: usize = 50;
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -84,13 +89,21 @@ pub struct Loaded {
 pub fn load(layers: &[Layer]) -> Loaded {
     let mut warnings = Vec::new();
     // A layer that says nothing need not be asked for every setting.
-    let layers: Vec<&Layer> =
-        layers.iter().filter(|layer| layer.document.as_object().is_none_or(|all| !all.is_empty())).collect();
+    let layers: Vec<Said<'_>> = layers
+        .iter()
+        .filter(|layer| layer.document.as_object().is_some_and(|all| !all.is_empty()))
+        .map(|layer| Said { origin: layer.origin, flat: flatten(&layer.document) })
+        .collect();
     let layers = layers.as_slice();
-    for layer in layers {
-        read::unknown_names(layer.origin, &layer.document, &mut warnings);
+    for Said { origin, flat } in layers {
+        let told = flat.unmapped.iter();
+        warnings.extend(told.map(|unmapped| Warning {
+            name: unmapped.name.clone(),
+            origin: *origin,
+            message: unmapped.message.clone(),
+        }));
     }
-    let names = category_names(layers);
+    let names = category_names(layers, &mut warnings);
     let agents = agent_names(layers);
     let mut values = BTreeMap::new();
     for key in KEYS {
@@ -112,35 +125,57 @@ pub fn load(layers: &[Layer]) -> Loaded {
     Loaded { settings, values, warnings }
 }
 
-/// Built-in categories first, then custom ones by name.
-fn category_names(layers: &[&Layer]) -> Vec<String> {
+/// A layer's leaves.
+struct Said<'a> {
+    origin: Origin,
+    flat: Flat<'a>,
+}
+
+/// Built-in categories first, then custom ones by name. The user's own come first where there are too many.
+fn category_names(layers: &[Said<'_>], warnings: &mut Vec<Warning>) -> Vec<String> {
     let mut names: Vec<String> = crate::kind::RECORD_KINDS.iter().map(|row| row.name.to_owned()).collect();
-    let custom: BTreeSet<String> = layers
-        .iter()
-        .filter_map(|layer| layer.document.get("categories")?.as_object())
-        .flat_map(|categories| categories.keys().map(|name| name.to_lowercase()))
-        .filter(|name| read::is_custom_name(name))
-        .collect();
+    let mut custom = BTreeSet::new();
+    for Said { origin, flat } in layers.iter().rev() {
+        let mut over = 0;
+        for name in flat.categories.iter().filter(|name| read::is_custom_name(name)) {
+            if custom.len() < MOST_NAMES {
+                custom.insert(name.clone());
+            } else if !custom.contains(name) {
+                over += 1;
+            }
+        }
+        if over > 0 {
+            let message = format!("there can be {MOST_NAMES} of your own; {over} more are ignored");
+            warnings.push(Warning { name: "categories".to_owned(), origin: *origin, message });
+        }
+    }
     names.extend(custom);
     names
 }
 
 /// The agents somebody named, by name. What a project says about them is left out where each value is decided.
-fn agent_names(layers: &[&Layer]) -> Vec<String> {
-    let names: BTreeSet<String> = layers
-        .iter()
-        .filter_map(|layer| layer.document.get("agents")?.as_object())
-        .flat_map(|agents| agents.keys().cloned())
-        .filter(|name| read::is_short_name(name))
-        .collect();
+fn agent_names(layers: &[Said<'_>]) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for Said { origin, flat } in layers.iter().rev() {
+        let agents = flat.leaves.iter().filter(|(_, leaf)| leaf.key.is_per_agent());
+        let agents = agents.filter_map(|(name, leaf)| leaf.key.matches(name)?);
+        // What a project's file says about agents only becomes a warning, so it need not all be looked at.
+        let room = if *origin == Origin::Project { MOST_TOLD } else { usize::MAX };
+        names.extend(agents.take(room).map(str::to_owned));
+    }
     names.into_iter().collect()
 }
 
-fn resolve(key: &Key, name: &str, layers: &[&Layer], warnings: &mut Vec<Warning>) -> Option<(Value, Origin)> {
+fn resolve(
+    key: &Key,
+    name: &str,
+    layers: &[Said<'_>],
+    warnings: &mut Vec<Warning>,
+) -> Option<(Value, Origin)> {
     let mut found: Vec<(Value, Origin)> = Vec::new();
     for layer in layers {
-        let Some(raw) = read::lookup(&layer.document, name) else { continue };
-        match read::coerce(key, raw) {
+        let Some(leaf) = layer.flat.leaves.get(name) else { continue };
+        match read::coerce(key, leaf.value) {
             Ok(read::Taken { value, note }) => {
                 if let Some(message) = note {
                     warnings.push(Warning { name: name.to_owned(), origin: layer.origin, message });
@@ -172,9 +207,7 @@ fn resolve(key: &Key, name: &str, layers: &[&Layer], warnings: &mut Vec<Warning>
 
 fn outside_project(key: &Key, value: &Value, origin: Origin) -> bool {
     let Guard::InsideProject = key.guard else { return false };
-    let path = value.as_str().unwrap_or_default();
-    origin == Origin::Project
-        && (path.starts_with(['/', '~']) || path.split(['/', '\\']).any(|part| part == ".."))
+    origin == Origin::Project && value.as_str().is_some_and(read::leads_out)
 }
 
 /// Applies the key's guard to the values found, nearest first.
@@ -186,7 +219,7 @@ fn decide(
 ) -> Option<(Value, Origin)> {
     match key.guard {
         Guard::Open | Guard::InsideProject => {}
-        Guard::UserOnly => {
+        Guard::UserOnly | Guard::NotProject => {
             if found.iter().any(|(_, origin)| *origin == Origin::Project) {
                 let message =
                     "only you can set this, in your own settings; the project's value is ignored".to_owned();
@@ -205,12 +238,13 @@ fn decide(
             }
         }
         Guard::Tighten(order) => {
-            let rank = |value: &Value| order.iter().position(|word| word_of(value) == *word).unwrap_or(0);
+            let rank = |value: &Value| rank(order, value);
             let project = found.iter().position(|(_, origin)| *origin == Origin::Project);
             if let Some(at) = project {
                 let below = found.get(at + 1).map(|(value, _)| rank(value));
                 // Where nobody set anything and there is no default, only the strictest word is safe to take from a project.
-                let default = || read::default(key, name).map_or(order.len() - 1, |value| rank(&value));
+                let usual = || read::default(key, name).or_else(|| tiers::usual_trust(name));
+                let default = || usual().map_or(order.len() - 1, |value| rank(&value));
                 let floor = below.unwrap_or_else(default);
                 if rank(&found[at].0) < floor {
                     let message = format!(
@@ -224,9 +258,4 @@ fn decide(
         }
     }
     (!found.is_empty()).then(|| found.swap_remove(0))
-}
-
-/// A value as one of the words of a guard's order; a switch is `true` or `false`.
-fn word_of(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -10,6 +10,7 @@
 mod category;
 mod endpoint;
 mod external;
+pub mod flat;
 pub mod keys;
 mod layers;
 mod notes;
@@ -21,10 +22,11 @@ mod vault;
 pub use category::{Category, CustomField};
 pub use endpoint::{Embedding, Endpoint};
 pub use external::{External, MemoryType, SyncStrategy};
-pub use keys::{Guard, KEYS, Key, Type};
+pub use flat::{Flat, Leaf, Unmapped, flatten};
+pub use keys::{BY_THEMSELVES, Guard, KEYS, Key, Type};
 pub use layers::{Layer, Loaded, Origin, Valued, Warning, load};
 pub use notes::Notes;
-pub use read::{check, empty_document};
+pub use read::{check, empty_document, needs_person};
 pub use tiers::Tiers;
 pub use typed::{
     Contact, Delete, Gate, MatchStrategy, Parallel, Profile, Retrieval, Settings, Triage, TriageMode,

@@ -4,16 +4,18 @@
 //! changed, or why it cannot be one. Never here: which layer wins.
 
 use super::keys::{Guard, KEYS, Key, Type};
-use super::layers::{Origin, Warning};
 use crate::kind::Kind;
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The longest description that is kept.
 const DESCRIPTION_MAX: usize = 500;
 
 /// Folders below the memory root that no category may claim.
 const RESERVED_FOLDERS: &[&str] = &["topics", "notes", "archive", "index", "quarantine"];
+
+/// Most names of one sort, scopes or categories: each is looked at whenever a memory is read, so a clone must not bring more.
+pub(super) const MOST_NAMES: usize = 1_000;
 
 /// A value that could be used.
 pub(super) struct Taken {
@@ -25,39 +27,6 @@ pub(super) struct Taken {
 pub(super) struct Bad {
     pub(super) message: String,
     pub(super) strictest: Option<Value>,
-}
-
-/// The raw value at a dotted name. Category names are found in any case.
-pub(super) fn lookup<'a>(document: &'a Value, name: &str) -> Option<&'a Value> {
-    let mut at = document;
-    let mut parts = name.split('.').peekable();
-    let mut parent = "";
-    while let Some(part) = parts.next() {
-        let object = at.as_object()?;
-        at = match member(object, part) {
-            Some(value) => value,
-            None if matches!(parent, "categories" | "thresholds") => {
-                object.iter().find(|(key, _)| key.to_lowercase() == part).map(|(_, value)| value)?
-            }
-            None => return None,
-        };
-        // A part that should be an object and is none counts as absent.
-        if parts.peek().is_some() && !at.is_object() {
-            return None;
-        }
-        parent = part;
-    }
-    Some(at)
-}
-
-/// Up to this many entries looking through all of them costs less than hashing a name.
-const FEW: usize = 16;
-
-fn member<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    match object.len() > FEW {
-        true => object.get(name),
-        false => object.iter().find(|(key, _)| *key == name).map(|(_, value)| value),
-    }
 }
 
 /// The value without any layer.
@@ -150,7 +119,7 @@ pub(super) fn coerce(key: &Key, raw: &Value) -> Result<Taken, Bad> {
             None => bad("a name of letters, digits, hyphens and underscores"),
         },
         Type::Names => match names(raw) {
-            Some(value) => plain(value),
+            Some(taken) => Ok(taken),
             None => bad("a list of names of letters, digits, hyphens and underscores"),
         },
         Type::Address => match raw.as_str().filter(|text| is_address(text)) {
@@ -176,13 +145,10 @@ pub fn check(name: &str, raw: &Value) -> Result<Value, String> {
                 "`{agent}` cannot be an agent's name; use letters, digits, hyphens and underscores"
             ));
         }
-    } else if let Some(Some(category)) = key.matches(name) {
-        let known = Kind::RECORDS.iter().any(|kind| kind.name() == category);
-        if !known && !is_custom_name(category) {
-            return Err(format!(
-                "`{category}` cannot be a category name; use letters, digits and underscores"
-            ));
-        }
+    } else if let Some(Some(category)) = key.matches(name)
+        && !is_category(category)
+    {
+        return Err(format!("`{category}` cannot be a category name; use letters, digits and underscores"));
     }
     if key.ty == Type::Switch && !raw.is_boolean() {
         return Err("expected true or false".to_owned());
@@ -214,6 +180,44 @@ pub fn empty_document() -> Value {
         "retrieval": { "max_inject": 5, "match_strategy": "title_tags" },
         "delete": { "grace_period_days": 30, "archive_retired": true },
     })
+}
+
+/// How strict a value is among the words of a guard, from 0 for the loosest. What cannot be read counts as the strictest.
+pub(super) fn strictness(key: &Key, order: &[&str], raw: &Value) -> usize {
+    match coerce(key, raw) {
+        Ok(Taken { value, .. }) => rank(order, &value),
+        Err(_) => order.len().saturating_sub(1),
+    }
+}
+
+/// The place of a value among the words of a guard.
+pub(super) fn rank(order: &[&str], value: &Value) -> usize {
+    order.iter().position(|word| word_of(value) == *word).unwrap_or(0)
+}
+
+/// A value as one of the words of a guard's order; a switch is `true` or `false`.
+pub(super) fn word_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Whether only a person may give this value with a call: it is guarded, and not what the guard would choose anyway.
+pub fn needs_person(key: &Key, raw: &Value) -> bool {
+    match key.guard {
+        Guard::Tighten(order) => strictness(key, order, raw) + 1 < order.len(),
+        Guard::UserOnly => true,
+        Guard::InsideProject => raw.as_str().is_some_and(leads_out),
+        Guard::Open | Guard::UserFirst | Guard::NotProject | Guard::Adds => false,
+    }
+}
+
+/// Whether a path leads out of the project it is given in.
+pub(super) fn leads_out(path: &str) -> bool {
+    path.starts_with(['/', '~']) || path.split(['/', '\\']).any(|part| part == "..")
+}
+
+/// Whether a category of records may have this name, built-in ones included.
+pub(super) fn is_category(name: &str) -> bool {
+    Kind::RECORDS.iter().any(|kind| kind.name() == name) || is_custom_name(name)
 }
 
 /// Whether a custom category may have this name.
@@ -261,7 +265,7 @@ fn number(raw: &Value) -> Option<f64> {
 
 /// A custom category's fields in one form, or nothing if they cannot be used.
 fn fields(raw: &Value) -> Option<Value> {
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut out = Vec::new();
     for item in raw.as_array()? {
         let name = item.get("name")?.as_str()?;
@@ -270,10 +274,9 @@ fn fields(raw: &Value) -> Option<Value> {
             && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
         let ty = item.get("type").map_or(Some("text"), Value::as_str)?;
         let required = item.get("required").map_or(Some(false), Value::as_bool)?;
-        if !plain || seen.contains(&name) || !["text", "list"].contains(&ty) {
+        if !plain || !["text", "list"].contains(&ty) || !seen.insert(name) {
             return None;
         }
-        seen.push(name);
         out.push(json!({ "name": name, "type": ty, "required": required }));
     }
     (!out.is_empty()).then_some(Value::Array(out))
@@ -286,16 +289,20 @@ pub(super) fn is_short_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_')
 }
 
-/// Names in lower case, each once.
-fn names(raw: &Value) -> Option<Value> {
-    let mut out: Vec<String> = Vec::new();
+/// Names in lower case, each once; not more than anybody has use for.
+fn names(raw: &Value) -> Option<Taken> {
+    let mut seen = BTreeSet::new();
+    let mut out: Vec<Value> = Vec::new();
     for item in raw.as_array()? {
         let name = item.as_str().map(str::to_lowercase).filter(|name| is_short_name(name))?;
-        if !out.contains(&name) {
-            out.push(name);
+        if seen.insert(name.clone()) {
+            out.push(json!(name));
         }
     }
-    Some(json!(out))
+    let note =
+        (out.len() > MOST_NAMES).then(|| format!("the first {MOST_NAMES} of {} names count", out.len()));
+    out.truncate(MOST_NAMES);
+    Some(Taken { value: Value::Array(out), note })
 }
 
 /// Whether a text may be called: what goes over a network goes encrypted. No user or password stands in it; keys have a place of their own.
@@ -320,56 +327,8 @@ fn one_of(words: &[&str]) -> String {
     if quoted.len() == 1 { quoted.concat() } else { format!("one of {}", quoted.join(", ")) }
 }
 
-/// Warns about every name in a document that is no setting.
-pub(super) fn unknown_names(origin: Origin, document: &Value, warnings: &mut Vec<Warning>) {
-    /// `rests` are the names of the settings that begin like `prefix`, from there on.
-    fn walk(
-        prefix: &str,
-        rests: &[&'static str],
-        value: &Value,
-        origin: Origin,
-        warnings: &mut Vec<Warning>,
-    ) {
-        let Some(object) = value.as_object() else { return };
-        for (part, inner) in object {
-            let name = || if prefix.is_empty() { part.clone() } else { format!("{prefix}.{part}") };
-            let plain = part.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase());
-            let lower = if plain { Cow::Borrowed(part.as_str()) } else { Cow::Owned(part.to_lowercase()) };
-            let below: Vec<&str> = match lower.is_empty() || lower.contains('.') {
-                true => Vec::new(),
-                false => rests.iter().filter_map(|rest| after(rest, &lower)).collect(),
-            };
-            if below.contains(&"") {
-                continue;
-            }
-            if !below.is_empty() {
-                if inner.is_object() {
-                    walk(&name(), &below, inner, origin, warnings);
-                } else {
-                    let message = "expected an object; the value is ignored".to_owned();
-                    warnings.push(Warning { name: name(), origin, message });
-                }
-                continue;
-            }
-            let name = name();
-            let near = suggestion(&name.to_lowercase())
-                .map(|near| format!("; did you mean `{near}`?"))
-                .unwrap_or_default();
-            warnings.push(Warning { name, origin, message: format!("there is no such setting{near}") });
-        }
-    }
-    let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-    walk("", &names, document, origin, warnings);
-}
-
-/// What of a dotted name comes after its first part, if that is `part`; a `*` is any part.
-fn after(rest: &'static str, part: &str) -> Option<&'static str> {
-    let rest = rest.strip_prefix('*').or_else(|| rest.strip_prefix(part))?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
-}
-
 /// The setting whose name is nearest, if it is near at all.
-fn suggestion(name: &str) -> Option<&'static str> {
+pub(super) fn suggestion(name: &str) -> Option<&'static str> {
     KEYS.iter()
         .map(|key| (distance(name, key.name), key.name))
         .min()

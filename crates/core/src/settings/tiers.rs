@@ -5,6 +5,7 @@
 
 use super::typed::Reader;
 use crate::trust::{Channel, Trust};
+use serde_json::{Value, json};
 
 /// What is kept of each user, for how long, and how much of it is recalled.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,13 @@ pub struct Tiers {
 /// The channels whose trust a deployment may set. A person who saves something on purpose is not among them: that is what high means.
 const ADJUSTABLE: [Channel; 5] =
     [Channel::OwnerMessage, Channel::OtherMessage, Channel::ToolRead, Channel::Web, Channel::Agent];
+
+/// The trust of a channel while no setting says otherwise, by the setting's name: what a project may lower.
+pub(super) fn usual_trust(name: &str) -> Option<Value> {
+    let channel = name.strip_prefix("tiers.trust.")?;
+    let usual = ADJUSTABLE.into_iter().find(|adjustable| adjustable.row().name == channel)?;
+    Some(json!(usual.trust().name()))
+}
 
 impl Tiers {
     pub(super) fn from_values(v: &Reader<'_>) -> Tiers {

@@ -173,9 +173,10 @@ impl Settings {
     pub(super) fn from_values(names: &[String], values: &Values, warnings: &mut Vec<Warning>) -> Settings {
         let v = Reader(values);
         let mut categories: Vec<Category> = Vec::with_capacity(names.len());
+        let mut owners: BTreeMap<String, usize> = BTreeMap::new();
         for name in names {
             let category = v.category(name);
-            if let Some(taken) = categories.iter().find(|other| other.folder == category.folder) {
+            if let Some(taken) = owners.get(&category.folder).map(|at| &categories[*at]) {
                 warnings.push(Warning {
                     name: format!("categories.{name}.folder"),
                     origin: v.origin(&format!("categories.{name}.folder")),
@@ -187,6 +188,7 @@ impl Settings {
                 });
                 continue;
             }
+            owners.insert(category.folder.clone(), categories.len());
             categories.push(category);
         }
         let by_category = |group: &'static str| {

@@ -5,7 +5,7 @@
 
 use super::typed::Values;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The scope every agent sees.
 pub const SHARED: &str = "shared";
@@ -32,12 +32,10 @@ impl Vault {
         let get = |name: &str| values.get(name).map(|(value, _)| value);
         let count = |name: &str| get(name).and_then(Value::as_u64).unwrap_or_default() as usize;
         let mut scopes = vec![SHARED.to_owned()];
-        for name in get("vault.scopes").and_then(Value::as_array).into_iter().flatten() {
-            match name.as_str() {
-                Some(name) if !scopes.iter().any(|s| s == name) => scopes.push(name.to_owned()),
-                _ => {}
-            }
-        }
+        // The table has each name once.
+        let named = get("vault.scopes").and_then(Value::as_array).into_iter().flatten();
+        let named = named.filter_map(Value::as_str).filter(|name| *name != SHARED);
+        scopes.extend(named.map(str::to_owned));
         let agents = values
             .iter()
             .filter_map(|(name, (value, _))| {
@@ -57,13 +55,9 @@ impl Vault {
 
     /// Every scope something may be stored under.
     pub fn all_scopes(&self) -> Vec<&str> {
-        let mut all: Vec<&str> = self.scopes.iter().map(String::as_str).collect();
-        for scope in self.agents.values() {
-            if !all.contains(&scope.as_str()) {
-                all.push(scope);
-            }
-        }
-        all
+        let mut seen = BTreeSet::new();
+        let all = self.scopes.iter().chain(self.agents.values()).map(String::as_str);
+        all.filter(|scope| seen.insert(*scope)).collect()
     }
 
     /// What a reader sees: an agent the user named sees `shared` and its own scope, nobody else's; who is no agent sees the

@@ -5,6 +5,7 @@
 //! renames one of them holds it first ([`hold`]), and no line goes to a file that is on its way out. Never here: rewriting.
 
 use super::atomic::Mode;
+use super::journal;
 use super::lock::{LOCK_LIMIT, busy, take};
 use heirloom_core::{Fault, fault::Result};
 use std::fs::{File, OpenOptions};
@@ -117,6 +118,7 @@ fn append<'a>(
         }
         return Err(cannot(&e));
     }
+    journal::changed(path);
     if durable == Durable::Yes {
         file.sync_data().map_err(|e| cannot(&e))?;
     }

@@ -4,7 +4,7 @@
 //! place. A process killed half-way leaves at most a hidden temp file, which `gc` sweeps up. Files that belong together are
 //! [`Prepared`] first and put in place one after the other, so that a full disk is noticed before either changed.
 
-use super::step;
+use super::{journal, step};
 use heirloom_core::{Code, Fault, fault::Result};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write as _;
@@ -90,6 +90,7 @@ impl Prepared {
             std::fs::rename(&self.temp, &self.path).map_err(|e| Fault::io(&self.path, "replace", &e))?;
         }
         self.committed = true;
+        journal::changed(&self.path);
         step::reached("renamed");
         Ok(Placed { folder: parent(&self.path)?.to_owned() })
     }
@@ -172,6 +173,8 @@ fn sync_folder(folder: &Path) -> Result<()> {
 /// Moves a file within one file system and makes the move durable.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     std::fs::rename(from, to).map_err(|e| Fault::io(from, "move", &e))?;
+    journal::changed(from);
+    journal::changed(to);
     sync_folder(parent(to)?)?;
     sync_folder(parent(from)?)
 }
@@ -179,7 +182,10 @@ pub fn rename(from: &Path, to: &Path) -> Result<()> {
 /// Removes a file and makes that durable; a file that is not there is fine.
 pub fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
-        Ok(()) => sync_folder(parent(path)?),
+        Ok(()) => {
+            journal::changed(path);
+            sync_folder(parent(path)?)
+        }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(e) => Err(Fault::io(path, "remove", &e)),
     }

@@ -7,6 +7,7 @@
 mod append;
 mod atomic;
 mod input;
+mod journal;
 mod local;
 mod lock;
 mod queue;
@@ -19,6 +20,7 @@ pub use atomic::{
     Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write, write_passing,
 };
 pub use input::{TempRoots, read_input};
+pub use journal::{keep_changed, take_changed};
 pub use local::Local;
 pub use lock::{LOCK_LIMIT, Lock};
 pub use read::{MAX_FILE, open_if_there, read, read_if_there, read_tail, read_text};

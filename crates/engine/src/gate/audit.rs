@@ -28,6 +28,8 @@ pub struct Event<'a> {
     pub shelf: &'static str,
     /// The id, or ids.
     pub id: &'a str,
+    /// Who acted: the account or the token, and the agent.
+    pub by: &'a str,
     /// Through which channel.
     pub channel: Channel,
     /// Bytes stored, or memories touched.

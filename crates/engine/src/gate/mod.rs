@@ -15,11 +15,13 @@ pub mod policy;
 pub mod scan;
 mod screen;
 mod seed;
+mod spoken;
 pub mod trust;
 pub mod withdrawn;
 
 pub use edition::Edition;
 pub use screen::{Screen, Verdict};
+pub use spoken::spoken;
 
 use heirloom_core::{Channel, Code, Fault, Trust, fault::Result};
 use policy::{Act, Row};

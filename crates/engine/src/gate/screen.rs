@@ -105,6 +105,38 @@ impl Screen {
         scan::redact(text, &hits)
     }
 
+    /// Cuts out of every text of a draft what must not wait on a disk in clear: secrets by rule and in plain words, identity numbers, and what
+    /// the row's policy would cut. What was found in one text goes from all of them, because a fact repeats its sentence in parts. Says whether
+    /// something was cut.
+    pub fn cut_draft(&self, draft: &mut Value, row: Row) -> bool {
+        let mut held: Vec<String> = Vec::new();
+        let cut = leaves(draft, &mut |text| {
+            let mut findings = self.scanner.scan(text);
+            findings.retain(|f| match f.class {
+                Class::Secret => {
+                    f.level > scan::Level::Possible || row.act(f.class, f.level, Trust::High) != Act::Keep
+                }
+                Class::Identity => f.level > scan::Level::Possible,
+                Class::Contact => self.settings.contact == Contact::Redact,
+                Class::Injection => false,
+            });
+            findings.extend(super::spoken(text));
+            let secret = |f: &&Finding| f.class != Class::Contact;
+            held.extend(
+                findings.iter().filter(secret).filter_map(|f| text.get(f.span.clone())).map(str::to_owned),
+            );
+            *text = scan::redact(text, &findings.iter().collect::<Vec<_>>());
+        });
+        // Shorter ones would take pieces out of ordinary words.
+        held.retain(|secret| secret.chars().count() >= 4);
+        let again = leaves(draft, &mut |text| {
+            for secret in held.iter().filter(|secret| !secret.starts_with('[')) {
+                *text = text.replace(secret.as_str(), scan::marker(Class::Secret));
+            }
+        });
+        cut || again
+    }
+
     /// Whether the gate would refuse this text on that row: for content that reached a file without the gate.
     pub fn would_refuse(&self, text: &str, row: Row) -> Option<String> {
         if self.settings.profile(row.shelf()) == Profile::Seed {
@@ -206,6 +238,25 @@ impl Screen {
             place += 1;
         });
         refused.map_or(Ok(waits), Err)
+    }
+}
+
+/// Shows every text of a value; the visitor may change it. Says whether it did.
+fn leaves(value: &mut Value, visit: &mut dyn FnMut(&mut String)) -> bool {
+    match value {
+        Value::String(text) => {
+            let before = text.clone();
+            visit(text);
+            *text != before
+        }
+        // Counted, not asked for any: every one of them must be visited.
+        Value::Array(items) => {
+            items.iter_mut().map(|item| usize::from(leaves(item, visit))).sum::<usize>() > 0
+        }
+        Value::Object(map) => {
+            map.values_mut().map(|item| usize::from(leaves(item, visit))).sum::<usize>() > 0
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a session's folder is kept.
+/// How long a session's files are kept.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// Where files for one stop go.
@@ -31,7 +31,7 @@ impl<'a> Handoff<'a> {
     /// Writes a context file. Sessions with a name get a folder each, so that two of them never overwrite each other.
     /// `None` if there is no safe place: context is a help, not a must.
     pub fn context_file(&self, kind: &str, text: &str) -> Option<PathBuf> {
-        let name = format!(".memory-triage-context-{kind}.txt");
+        let name = context_name(kind);
         if self.session.is_none() {
             let shared = self.temp.join(&name);
             if is_ours_to_replace(&shared) && files::write_passing(&shared, text.as_bytes()).is_ok() {
@@ -45,12 +45,15 @@ impl<'a> Handoff<'a> {
 
     /// The folder for this stop's drafts, which only this user can enter.
     pub fn folder(&self) -> Option<PathBuf> {
-        let tag = match self.session {
+        let folder = self.own_folder()?.join(self.tag());
+        private_folder(&folder).then_some(folder)
+    }
+
+    fn tag(&self) -> String {
+        match self.session {
             Some(session) => hash::sha256(session.as_bytes())[..16].to_owned(),
             None => self.nonce.to_owned(),
-        };
-        let folder = self.own_folder()?.join(tag);
-        private_folder(&folder).then_some(folder)
+        }
     }
 
     fn own_folder(&self) -> Option<PathBuf> {
@@ -63,20 +66,49 @@ impl<'a> Handoff<'a> {
         private_folder(&fresh).then_some(fresh)
     }
 
-    /// Removes the folders of sessions that nobody has touched for a day.
-    pub fn sweep(&self, now: jiff::Timestamp) {
-        let Some(own) = self.own_folder() else { return };
-        let Ok(entries) = std::fs::read_dir(own) else { return };
+    /// Removes the folders of sessions that nobody has touched for a day, and the context files of these kinds that are as old. Makes nothing.
+    pub fn sweep<'k>(&self, now: jiff::Timestamp, kinds: impl Iterator<Item = &'k str>) {
         let Ok(oldest) = now.checked_sub(KEPT) else { return };
-        for entry in entries.flatten() {
-            let made = entry.metadata().and_then(|meta| meta.modified()).ok();
-            let old =
-                made.and_then(|time| jiff::Timestamp::try_from(time).ok()).is_some_and(|at| at < oldest);
-            if old {
+        let is_old = |meta: &std::fs::Metadata| {
+            let made = meta.modified().ok().and_then(|time| jiff::Timestamp::try_from(time).ok());
+            made.is_some_and(|at| at < oldest)
+        };
+        for entry in self.folders().flat_map(std::fs::read_dir).flatten().flatten() {
+            if entry.metadata().is_ok_and(|meta| is_old(&meta)) {
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }
+        for shared in kinds.map(|kind| self.temp.join(context_name(kind))) {
+            if is_ours(&shared).is_some_and(|meta| is_old(&meta)) {
+                let _ = std::fs::remove_file(shared);
+            }
+        }
     }
+
+    /// Removes what was handed over in a session that ended. One without a name cannot tell its files from another's; those go after a day.
+    pub fn end(&self) {
+        if self.session.is_none() {
+            return;
+        }
+        for folder in self.folders().map(|own| own.join(self.tag())).filter(|folder| is_private(folder)) {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+
+    /// This user's folder, if it is there.
+    fn folders(&self) -> impl Iterator<Item = PathBuf> + use<> {
+        let usual = self.temp.join(format!("heirloom-{}", uid()));
+        Some(usual).filter(|folder| is_private(folder)).into_iter()
+    }
+}
+
+fn context_name(kind: &str) -> String {
+    format!(".memory-triage-context-{kind}.txt")
+}
+
+/// What is known of a plain file of this user's; nothing of anybody else's.
+fn is_ours(path: &Path) -> Option<std::fs::Metadata> {
+    std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && meta.uid() == uid())
 }
 
 fn uid() -> u32 {
@@ -95,7 +127,12 @@ fn is_ours_to_replace(path: &Path) -> bool {
 fn private_folder(path: &Path) -> bool {
     match std::fs::DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => true,
-        Err(_) => std::fs::symlink_metadata(path)
-            .is_ok_and(|meta| meta.is_dir() && meta.uid() == uid() && meta.mode() & 0o077 == 0),
+        Err(_) => is_private(path),
     }
+}
+
+/// Whether this is a folder that only this user can enter.
+fn is_private(path: &Path) -> bool {
+    std::fs::symlink_metadata(path)
+        .is_ok_and(|meta| meta.is_dir() && meta.uid() == uid() && meta.mode() & 0o077 == 0)
 }

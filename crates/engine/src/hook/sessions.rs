@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Within so many seconds the same stop gets the same answer.
 const SAME_SECONDS: i64 = 10;
 /// Sessions that nobody has touched for so long are forgotten.
-const KEPT_DAYS: u32 = 7;
+const KEPT_DAYS: u32 = 1;
 /// A hook would rather let a stop pass than keep a person waiting.
 const PATIENCE: Duration = Duration::from_secs(2);
 const MAX_STATE: u64 = 1 << 20;
@@ -70,7 +70,7 @@ impl Session {
         let folder = folder.join("stops");
         files::make_folder(&folder, Mode::Private)?;
         let lock = Lock::acquire(&folder.join("lock"), PATIENCE)?;
-        let path = folder.join(format!("{}.json", &hash::sha256(name.as_bytes())[..24]));
+        let path = file(&folder, name);
         let known = files::read_if_there(&path, MAX_STATE).ok().flatten();
         let mut state: State =
             known.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
@@ -120,6 +120,19 @@ impl Session {
             let _ = files::write_passing(&self.path, &bytes);
         }
     }
+}
+
+fn file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{}.json", &hash::sha256(name.as_bytes())[..24]))
+}
+
+/// Forgets a session that ended, and those that nobody has touched for a day. `folder` is the user's folder for the project; nothing is made.
+pub(super) fn end(folder: &Path, name: Option<&str>, now: Timestamp) {
+    let folder = folder.join("stops");
+    if let Some(name) = name {
+        let _ = std::fs::remove_file(file(&folder, name));
+    }
+    sweep(&folder, now);
 }
 
 /// A message's hash; white space at its ends is the host's business.

@@ -188,7 +188,34 @@ fn secrets(call: &Call, text: &str) -> Vec<crate::gate::scan::Finding> {
         Class::Contact => contact,
         Class::Injection => false,
     });
+    found.extend(crate::gate::spoken(text));
+    found.sort_by_key(|finding| (finding.span.start, finding.span.end));
     found
+}
+
+/// The kinds that stops are held up for.
+fn kinds(call: &Call) -> impl Iterator<Item = &str> {
+    call.settings().categories.iter().map(|category| category.name())
+}
+
+/// A session ended: what was handed to it and what is remembered of its stops goes, and what others left behind a day ago.
+pub fn ended(call: &Call, folders: Folders<'_>, session: Option<&str>) {
+    let world = call.project().world();
+    let handoff = Handoff::new(folders.temp, session, &world.nonce);
+    handoff.end();
+    handoff.sweep(world.now, kinds(call));
+    if let Ok(Some(data)) = call.project().known_data() {
+        super::sessions::end(&data, session, world.now);
+    }
+}
+
+/// A session begins: what others left behind a day ago goes.
+pub fn swept(call: &Call, folders: Folders<'_>) {
+    let world = call.project().world();
+    Handoff::new(folders.temp, None, &world.nonce).sweep(world.now, kinds(call));
+    if let Ok(Some(data)) = call.project().known_data() {
+        super::sessions::end(&data, None, world.now);
+    }
 }
 
 fn hand_over(
@@ -200,7 +227,7 @@ fn hand_over(
 ) -> String {
     let world = call.project().world();
     let handoff = Handoff::new(folders.temp, session, &world.nonce);
-    handoff.sweep(world.now);
+    handoff.sweep(world.now, kinds(call));
     let files: Vec<Option<PathBuf>> = findings
         .iter()
         .map(|finding| handoff.context_file(finding.kind, &context_text(conversation, finding)))

@@ -7,7 +7,8 @@
 //! For one question the file can also be read as it lies there, without locks and without the log, which spares a fresh process a good part of its
 //! time. That is done only while nobody writes, and what was read counts only if the file is still the same afterwards.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,6 +27,13 @@ fn wait(tries: i32) -> bool {
     let pause = Duration::from_micros(200 * u64::from(tries.unsigned_abs().min(24)) + 200);
     std::thread::sleep(pause);
     tries < 2000
+}
+
+/// How a file of the index is made: what memories say stands in it, so it is nobody else's, whatever the umask.
+pub(super) fn private() -> OpenOptions {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true).mode(0o600);
+    options
 }
 
 /// The tables. Every fresh process reads these lines before its first question, so they say no more than they must: columns have no types, since
@@ -234,9 +242,8 @@ impl Store {
 
     /// Makes a fresh database under the lock; `always` also replaces one that looks whole.
     fn make(folder: &Path, always: bool) -> Result<Self, IndexError> {
-        fs::create_dir_all(folder)?;
-        let lock =
-            File::options().create(true).truncate(false).write(true).open(folder.join("recall.lock"))?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let lock = private().open(folder.join("recall.lock"))?;
         lock.lock()?;
         // Someone else may have done it while this process waited.
         if !always && let Ok(Some(store)) = Self::connect(folder) {
@@ -252,6 +259,8 @@ impl Store {
         }
         // Made under another name and renamed, so that nobody ever opens a half-made one.
         let beside = folder.join("recall.db.new");
+        // SQLite gives its log and shared memory the mode of the file itself.
+        drop(private().open(&beside)?);
         let _open = Open::new();
         let db = Connection::open(&beside)?;
         db.execute_batch("pragma page_size = 4096; pragma journal_mode = wal;")?;

@@ -5,8 +5,8 @@
 //! old text stays in force.
 
 use super::life::{self, Move};
-use crate::call::Call;
-use crate::gate::inbox::Item;
+use crate::call::{Call, row_of};
+use crate::gate::inbox::{self, Item};
 use heirloom_core::{Code, Fault, Memory, MemoryId, Verb, fault::Result, time};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ impl Waiting {
             status: "waits".to_owned(),
             id: fault.get("id").unwrap_or_default().to_owned(),
             why: item.as_ref().map(|item| item.reasons.clone()).unwrap_or_default(),
-            what: item.map(|item| item.draft).unwrap_or_default(),
+            what: item.map(|item| item.waiting.draft).unwrap_or_default(),
             key,
             message: fault.message.clone(),
         })
@@ -71,15 +71,16 @@ pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Seri
     let held = json!(Held { change: verb.name().to_owned(), version: memory.version.clone(), request });
     let why = vec![format!("a person stands behind `{}`", memory.id)];
     let entry = call.entry();
-    let item = Item {
-        key: String::new(),
+    let mut draft = held.clone();
+    call.screen().cut_draft(&mut draft, row_of(memory.kind.shelf()));
+    let item = inbox::Waiting {
         id: memory.id.to_string(),
         shelf: memory.kind.shelf().name().to_owned(),
         channel: entry.channel,
         trust: entry.trust(),
         reasons: why.clone(),
         at: time::format(call.project().world().now),
-        draft: held.clone(),
+        draft,
     };
     let key = call.hold(memory.kind.shelf(), item)?;
     Ok(Waiting {
@@ -90,6 +91,11 @@ pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Seri
         what: held,
         message: format!("`{}` is a person's; this waits for a person's yes and nothing changed", memory.id),
     })
+}
+
+/// Whether what waits is a change of a memory that is there, and which.
+pub fn change_of(item: &Item) -> Option<String> {
+    serde_json::from_value::<Held>(item.draft.clone()).ok().map(|held| held.change)
 }
 
 /// Carries out a change that waited, by the person who accepts it. `None` if the item is a draft and no change. Returns the id.
@@ -110,7 +116,7 @@ pub fn resume(call: &Call, item: &Item) -> Result<Option<String>> {
         }
         _ => return Err(damaged(item)),
     }
-    Ok(Some(item.id.clone()))
+    Ok(Some(item.waiting.id.clone()))
 }
 
 fn read<T: DeserializeOwned>(item: &Item, request: Value) -> Result<T> {

@@ -51,7 +51,7 @@ impl Records<'_> {
             },
         )?;
         self.index_owes(None)?;
-        inbox.sweep(now, Some(id.as_str()))?;
+        let waiting = waiting.max(inbox.sweep(now, Some(id.as_str()))?);
         let mut places = Vec::new();
         for path in &files_of_it {
             files::remove(path)?;

@@ -80,7 +80,8 @@ impl Records<'_> {
             files::sweep_temporary(&self.folder(category));
             files::sweep_temporary(&archive.join(&category.folder));
         }
-        for folder in [self.root(), local.folder(), &local.path("inbox")] {
+        let inbox = self.call.inbox()?;
+        for folder in [self.root(), local.folder(), &local.path("inbox"), inbox.folder()] {
             files::sweep_temporary(folder);
         }
         Ok(())

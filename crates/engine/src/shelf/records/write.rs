@@ -37,6 +37,9 @@ pub enum Version {
     Exactly(String),
 }
 
+/// What only an earlier life of a record can have.
+const LEFT_BEHIND: [&str; 4] = ["retired_at", "retired_reason", "archived_at", "archived_reason"];
+
 /// Seconds during which a retired name stays taken.
 const COOL_DOWN: i64 = 86_400;
 
@@ -57,7 +60,7 @@ impl Records<'_> {
         let mut document = input;
         fix::auto_fix(&mut document, Doing::Create, &self.now(), &mut said.fixes);
         document.set("record_status", "active");
-        for key in ["retired_at", "retired_reason", "archived_at", "archived_reason"] {
+        for key in LEFT_BEHIND {
             document.remove(key);
         }
         if document.0.contains_key("times_updated") {
@@ -107,6 +110,16 @@ impl Records<'_> {
         drop(lock);
         placed.sync()?;
         Ok(json!({ "status": "created", "target": target.shown, "id": stem, "title": title }))
+    }
+
+    /// A document that waits, as [`Records::create`] would store it.
+    pub fn settled(&self, mut document: Document) -> Value {
+        fix::auto_fix(&mut document, Doing::Create, &self.now(), &mut Vec::new());
+        document.set("record_status", "active");
+        for key in LEFT_BEHIND {
+            document.remove(key);
+        }
+        Value::Object(document.0)
     }
 
     /// Changes a record.

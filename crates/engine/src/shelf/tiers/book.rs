@@ -4,7 +4,7 @@
 //! content, and never a prefix dropped without a checkpoint that says so.
 
 use super::Tiers;
-use super::event::{Action, Event, Line, Metadata, Walk};
+use super::event::{Action, Line, Metadata, Walk};
 use heirloom_core::{fault::Result, time};
 
 /// Lines read at a time.
@@ -58,7 +58,7 @@ impl Tiers<'_> {
             through_hash: Some(last.hash),
             ..Metadata::default()
         };
-        let event = Event::new(Action::AuditCheckpoint, self.now(), metadata);
+        let event = self.event(Action::AuditCheckpoint, metadata);
         let head = self.store().checkpoint(self.who(), last.seq, &event)?;
         self.seal(&head)?;
         Ok(count)

@@ -28,6 +28,7 @@ pub enum Action {
     PoisoningAttemptBlocked,
     WriteRefused,
     ConfirmationRequired,
+    ReviewDecision,
     AccessRefused,
     MemoryExport,
     MemoryImport,
@@ -75,6 +76,9 @@ pub struct Metadata {
     /// The ids, the first hundred.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory_ids: Vec<String>,
+    /// Who acted: the account or the token, and the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// A checkpoint's last dropped line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub through: Option<u64>,

@@ -6,6 +6,7 @@
 
 use super::beside::Standing;
 use super::draft::{Beside, Relation};
+use super::event::{Action, Metadata};
 use super::pass::{Kept, said};
 use super::{LifeStatus, Stored, Tier, TierDraft, Tiers, id, statement};
 use crate::gate::Entry;
@@ -69,14 +70,18 @@ impl Tiers<'_> {
         Ok(shown)
     }
 
-    /// A person accepts a waiting fact: it supersedes what it was shown beside.
-    pub fn accept(&self, item: &Item) -> Result<Kept> {
+    /// A waiting fact as it is stored if a person says yes: believed, and superseding what it is shown beside.
+    pub fn accepted(&self, item: &Item) -> Result<Stored> {
         let damaged = |why: String| {
             Fault::new(Code::Damaged, format!("the waiting draft `{}` cannot be read: {why}", item.key))
+                .hint(format!("`heirloom review reject {}` throws it away", item.key))
         };
         let memory = item.draft.get("memory").cloned().unwrap_or(Value::Null);
         let mut stored: Stored = serde_json::from_value(memory).map_err(|e| damaged(e.to_string()))?;
         self.who().owns(&stored.user)?;
+        if stored.tier != Tier::Semantic {
+            return Err(damaged("only facts wait for a yes".to_owned()));
+        }
         let beside = item.draft.get("beside").and_then(Value::as_array).cloned().unwrap_or_default();
         for old in beside.iter().filter_map(|b| b.get("id")?.as_str()) {
             if !stored.supersedes.iter().any(|known| known == old) {
@@ -84,14 +89,39 @@ impl Tiers<'_> {
             }
         }
         let now = self.now();
+        // How it arrived is the inbox's word, and what only happens to stored facts has not happened to this one.
+        stored.channel = item.channel;
         stored.accepted = true;
         stored.trust = Trust::High;
+        stored.status = LifeStatus::Active;
+        stored.superseded_by = None;
+        stored.expires_at = None;
+        stored.occurred_at = stored.occurred_at.min(now);
         stored.created_at = now;
         stored.updated_at = now;
+        Ok(stored)
+    }
+
+    /// A person accepts a waiting fact.
+    pub fn accept(&self, item: &Item) -> Result<Kept> {
+        let stored = self.accepted(item)?;
+        self.inbox().unchanged(item)?;
         let entry = Entry { channel: item.channel, confirmed: true };
+        self.decided("accepted", &stored.id)?;
         let kept = self.keep_fact(TierDraft::new(stored, self.profile(), entry), entry)?;
-        self.inbox().remove(&item.key)?;
+        self.inbox().remove(item)?;
         Ok(kept)
+    }
+
+    /// What a person decided about a waiting fact, in the audit.
+    pub(crate) fn decided(&self, what: &str, id: &str) -> Result<()> {
+        let metadata = Metadata {
+            tier: Some(Tier::Semantic.name().to_owned()),
+            reason: Some(format!("{what} in review")),
+            memory_ids: vec![id.to_owned()],
+            ..Metadata::default()
+        };
+        self.note(Action::ReviewDecision, metadata)
     }
 
     /// Proposes the facts that a person's message states. Each waits for a yes; the number of them is returned.

@@ -3,11 +3,11 @@
 //! Comes in: ids, words, a tier. Goes out: what is gone, by id, and what this machine cannot reach. Text, vectors, index rows and waiting drafts
 //! go; the audit keeps ids and counts. Never here: the memory of anybody else, or asking whether somebody is sure; the door does that.
 
-use super::event::{Action, Event, Metadata};
+use super::event::{Action, Metadata};
 use super::store::{Wanted, Which};
 use super::terms::terms;
 use super::{Stored, Tier, Tiers, UserContext};
-use crate::gate::inbox::Inbox;
+use crate::gate::inbox::Waiting;
 use heirloom_core::fault::Result;
 use serde::Serialize;
 
@@ -116,14 +116,13 @@ impl Tiers<'_> {
     }
 
     fn remove(&self, which: &Which, action: Action, tier: Option<Tier>, reason: &str) -> Result<Vec<String>> {
-        let at = self.now();
         let told = |ids: &[String]| {
             let metadata = Metadata {
                 tier: Some(tier.map_or("all", Tier::name).to_owned()),
                 reason: Some(reason.to_owned()),
                 ..Metadata::default()
             };
-            vec![Event::new(action, at, metadata).about(ids.iter().map(String::as_str))]
+            vec![self.event(action, metadata).about(ids.iter().map(String::as_str))]
         };
         let removed = self.store().delete(self.who(), which, &told)?;
         if let Some(head) = &removed.head {
@@ -141,20 +140,11 @@ impl Tiers<'_> {
 
     /// Drops waiting drafts of what is gone.
     fn drop_about(&self, ids: &[String]) -> Result<()> {
-        let inbox = self.inbox();
-        for item in inbox.list(self.now())?.into_iter().filter(|item| ids.contains(&item.id)) {
-            inbox.remove(&item.key)?;
-        }
-        Ok(())
+        self.inbox().drop_if(|waiting| ids.contains(&waiting.id), self.now()).map(|_| ())
     }
 
     fn drop_drafts(&self, gone: impl Fn(&str) -> bool) -> Result<()> {
-        let inbox: Inbox = self.inbox();
-        for item in inbox.list(self.now())? {
-            if gone(item.draft["memory"]["content"].as_str().unwrap_or_default()) {
-                inbox.remove(&item.key)?;
-            }
-        }
-        Ok(())
+        let said = |waiting: &Waiting| gone(waiting.draft["memory"]["content"].as_str().unwrap_or_default());
+        self.inbox().drop_if(said, self.now()).map(|_| ())
     }
 }

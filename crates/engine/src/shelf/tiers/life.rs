@@ -3,7 +3,7 @@
 //! Comes in: ids. Goes out: the read model of all shelves. Without a kind only facts are listed: a conversation has thousands of turns, which
 //! are listed when they are asked for. Never here: a difference, to the outside, between what is not there and what is somebody else's; the audit knows it.
 
-use super::event::{Action, Event, Metadata};
+use super::event::{Action, Metadata};
 use super::pass::{Kept, about};
 use super::store::{Change as StoreChange, Wanted};
 use super::{FactWords, LifeStatus, Stored, Tier, Tiers, id};
@@ -30,7 +30,7 @@ impl Tiers<'_> {
             return Ok(());
         }
         let metadata = Metadata { reason: Some("another user's memory".to_owned()), ..Metadata::default() };
-        let event = Event::new(Action::AccessRefused, self.now(), metadata).about([memory]);
+        let event = self.event(Action::AccessRefused, metadata).about([memory]);
         let head = self.store().note(self.who(), &event)?;
         self.seal(&head)
     }
@@ -121,7 +121,7 @@ impl Tiers<'_> {
     fn change(&self, id: &str, change: &StoreChange, what: &str) -> Result<Stored> {
         let stored = self.own(id)?;
         let metadata = Metadata { reason: Some(what.to_owned()), ..about(&stored) };
-        let event = Event::new(Action::MemoryChange, self.now(), metadata).about([id]);
+        let event = self.event(Action::MemoryChange, metadata).about([id]);
         let head = self.store().change(self.who(), id, change, &event)?.ok_or_else(|| unknown(id))?;
         self.seal(&head)?;
         self.own(id)

@@ -138,7 +138,8 @@ impl<'a> Tiers<'a> {
     /// What waits for this user's yes.
     pub fn inbox(&self) -> Inbox {
         let user = &hash::sha256(self.who().user().as_bytes())[..24];
-        Inbox::new(&self.access.folder.join("waiting").join(user))
+        let folder = self.access.folder.join("waiting").join(user).join("inbox");
+        Inbox::new(folder, format!("tiers {user}"), self.call.inbox_key())
     }
 
     fn now(&self) -> jiff::Timestamp {

@@ -6,8 +6,10 @@
 use super::draft::Beside;
 use super::event::{Action, Event, Head, Metadata};
 use super::{Stored, TierDraft, Tiers};
-use crate::gate::inbox::Item;
+use crate::call::CUT;
+use crate::gate::inbox::Waiting;
 use crate::gate::policy::Act;
+use crate::gate::policy::Row;
 use crate::gate::scan::Class;
 use crate::gate::{Decision, Entry, Passed, Remark, admit};
 use heirloom_core::{Code, Fault, ShelfName, fault::Result, time};
@@ -51,41 +53,40 @@ impl Tiers<'_> {
 
     /// Puts a draft into the inbox: redacted, with its origin and what it must be seen beside.
     fn wait(&self, draft: &TierDraft, entry: Entry, remarks: &[Remark]) -> Result<Fault> {
-        let mut stored = draft.stored.clone();
-        let screen = self.call.screen();
-        stored.content = screen.redacted(&stored.content);
-        if let Some(statement) = &mut stored.statement {
-            for text in [&mut statement.subject, &mut statement.predicate, &mut statement.object] {
-                *text = screen.redacted(text);
-            }
-        }
+        let stored = &draft.stored;
+        let mut asked = waiting(stored, &draft.beside);
+        let cut = self.call.screen().cut_draft(&mut asked, Row::Fact);
         let mut reasons: Vec<String> =
             remarks.iter().map(|r| format!("{} in `{}`", r.rule, r.field)).collect();
         if stored.trust < heirloom_core::Trust::High {
             reasons
                 .push(format!("saving a fact from {} requires confirmation", stored.channel.source().name()));
         }
+        if cut {
+            reasons.push(CUT.to_owned());
+        }
         reasons.extend(draft.beside.iter().map(|b| format!("{} of `{}`", b.relation.name(), b.id)));
         let id = stored.id.clone();
         // The same sentence through the same channel waits once.
         let twin = self.inbox().list(self.now())?.into_iter().find(|item| {
-            item.channel == entry.channel
-                && item.draft["memory"]["content"].as_str() == Some(stored.content.as_str())
+            item.channel == entry.channel && item.verified && same(&item.draft["memory"], &asked["memory"])
         });
         let key = match twin {
             Some(item) => item.key,
-            None => self.inbox().put(Item {
-                key: String::new(),
-                id: id.clone(),
-                shelf: ShelfName::Tiers.name().to_owned(),
-                channel: entry.channel,
-                trust: stored.trust,
-                reasons: reasons.clone(),
-                at: time::format(self.now()),
-                draft: waiting(&stored, &draft.beside),
-            })?,
+            None => self.inbox().put(
+                Waiting {
+                    id: id.clone(),
+                    shelf: ShelfName::Tiers.name().to_owned(),
+                    channel: entry.channel,
+                    trust: stored.trust,
+                    reasons: reasons.clone(),
+                    at: time::format(self.now()),
+                    draft: asked,
+                },
+                self.now(),
+            )?,
         };
-        let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(&stored) };
+        let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(stored) };
         self.note(Action::ConfirmationRequired, metadata)?;
         let mut fault = Fault::new(
             Code::NeedsConfirmation,
@@ -100,22 +101,21 @@ impl Tiers<'_> {
     }
 
     /// Has a change of a memory wait for its user.
-    pub(crate) fn hold(&self, item: Item) -> Result<String> {
+    pub(crate) fn hold(&self, item: crate::gate::inbox::Waiting) -> Result<String> {
         let metadata = Metadata { reason: Some(item.reasons.join("; ")), ..Metadata::default() };
-        let key = self.inbox().put(item)?;
+        let key = self.inbox().put(item, self.now())?;
         self.note(Action::ConfirmationRequired, metadata)?;
         Ok(key)
     }
 
     /// The events of a write: the write itself, and each redaction.
     pub(super) fn events(&self, passed: &[Passed<TierDraft>]) -> Vec<Event> {
-        let at = self.now();
         let mut events = Vec::new();
         if let Some(first) = passed.first() {
             let size: usize = passed.iter().map(|p| p.draft().stored.content.len()).sum();
             let metadata = Metadata { size: Some(size as u64), ..about(first.draft().stored()) };
             let ids = passed.iter().map(|p| p.draft().stored.id.as_str());
-            events.push(Event::new(Action::MemoryWrite, at, metadata).about(ids));
+            events.push(self.event(Action::MemoryWrite, metadata).about(ids));
         }
         for draft in passed {
             for remark in draft.remarks().iter().filter(|r| r.act == Act::Redact) {
@@ -126,20 +126,30 @@ impl Tiers<'_> {
                     ..about(draft.draft().stored())
                 };
                 events.push(
-                    Event::new(Action::SecretRedacted, at, metadata).about([draft
-                        .draft()
-                        .stored
-                        .id
-                        .as_str()]),
+                    self.event(Action::SecretRedacted, metadata).about([draft.draft().stored.id.as_str()]),
                 );
             }
         }
         events
     }
 
+    /// An event of this call: now, by its caller.
+    pub(super) fn event(&self, action: Action, metadata: Metadata) -> Event {
+        let by = Some(self.call.caller().shown());
+        Event::new(action, self.now(), Metadata { by, ..metadata })
+    }
+
+    /// Notes a refusal by the table of authority. A store that cannot be reached keeps nobody from being refused.
+    pub(crate) fn refused(&self, verb: heirloom_core::Verb, fault: &Fault) {
+        if self.are_there() {
+            let reason = Some(format!("{}: {}", verb.name(), fault.code.name()));
+            let _ = self.note(Action::AccessRefused, Metadata { reason, ..Metadata::default() });
+        }
+    }
+
     /// An event by itself, which waits for no disk.
     pub(super) fn note(&self, action: Action, metadata: Metadata) -> Result<()> {
-        let head = self.store().note(self.who(), &Event::new(action, self.now(), metadata))?;
+        let head = self.store().note(self.who(), &self.event(action, metadata))?;
         self.seal(&head)
     }
 
@@ -184,6 +194,18 @@ pub(super) fn said(remarks: &[Remark]) -> Vec<String> {
             _ => format!("text that gives orders was made harmless ({})", remark.rule),
         })
         .collect()
+}
+
+/// Whether two waiting facts are one: every field is the same but for those that say when and in which conversation.
+fn same(a: &Value, b: &Value) -> bool {
+    const ANEW: [&str; 8] =
+        ["id", "session", "message", "tool", "position", "occurred_at", "created_at", "updated_at"];
+    let fields = |value: &Value| {
+        let mut fields = value.as_object().cloned().unwrap_or_default();
+        fields.retain(|name, _| !ANEW.contains(&name.as_str()));
+        fields
+    };
+    fields(a) == fields(b)
 }
 
 /// A waiting draft as the inbox keeps it.

@@ -6,29 +6,15 @@
 //! git could take for an option.
 
 use super::url;
+use crate::git::Reach;
 use heirloom_core::{Code, Fault, fault::Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Settings that cannot be left to a repository. They stand on every command line, and the last word counts.
-const TAMED: [&str; 16] = [
-    "core.hooksPath=/dev/null",
-    "core.attributesFile=/dev/null",
-    "core.fsmonitor=false",
-    "core.untrackedCache=false",
-    "core.askPass=",
-    "core.pager=cat",
-    "core.editor=true",
-    "sequence.editor=true",
-    "protocol.ext.allow=never",
-    "submodule.recurse=false",
-    "fetch.recurseSubmodules=false",
-    "commit.gpgSign=false",
-    "push.gpgSign=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "rerere.enabled=false",
-];
+/// Settings that count here besides those of every call. Attributes of the user's own would bring filters, and what a submodule holds is
+/// nobody's memory.
+const TAMED: [&str; 3] =
+    ["core.attributesFile=/dev/null", "core.untrackedCache=false", "diff.ignoreSubmodules=all"];
 
 /// Settings of a repository that are harmless, or that a value above or the environment overrides. Anything else that is set there
 /// could run a program or send data elsewhere, so the repository is not used.
@@ -164,7 +150,8 @@ impl Git {
     }
 
     fn say(&self, args: &[&str], online: bool) -> Result<Said> {
-        let mut command = prepared(Some(&self.folder), args);
+        let mut command =
+            prepared(Some(&self.folder), args, if online { Reach::Approved } else { Reach::Here });
         command.env("GIT_ATTR_SOURCE", EMPTY_TREE[usize::from(self.sha256)]);
         if online {
             quiet_ssh(&mut command);
@@ -182,20 +169,6 @@ impl Git {
         let said = self.run(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")])?;
         Ok(said.ok.then(|| said.out.trim().to_owned()))
     }
-}
-
-/// Whether git holds earlier versions of a file.
-pub(super) fn has_history(path: &Path) -> bool {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
-        return false;
-    };
-    // Asked of the project's own repository as well, which may have its settings: nothing here runs them.
-    if !folder.is_dir() {
-        return false;
-    }
-    let mut command = prepared(None, &["log", "-1", "--format=%h", "--no-show-signature", "--", name]);
-    command.current_dir(folder);
-    finish(command).is_ok_and(|said| said.ok && !said.out.trim().is_empty())
 }
 
 fn check_setting(folder: &Path, key: &str, value: &str) -> Result<()> {
@@ -242,30 +215,22 @@ fn short(text: &str) -> String {
     heirloom_core::text::one_line(line).chars().take(300).collect()
 }
 
-fn prepared(folder: Option<&Path>, args: &[&str]) -> Command {
-    let mut command = crate::git::bare();
-    if let Some(folder) = folder {
-        command.arg("-C").arg(folder);
-        if let Some(above) = folder.parent() {
-            // A folder that lost its `.git` must not make git find another repository above it.
-            command.env("GIT_CEILING_DIRECTORIES", above);
-        }
+fn prepared(folder: Option<&Path>, args: &[&str], reach: Reach) -> Command {
+    let mut command = crate::git::start(folder, reach);
+    if let Some(above) = folder.and_then(Path::parent) {
+        // A folder that lost its `.git` must not make git find another repository above it.
+        command.env("GIT_CEILING_DIRECTORIES", above);
     }
     for setting in TAMED {
         command.args(["-c", setting]);
     }
-    command
-        .args(args)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_NO_REPLACE_OBJECTS", "1")
-        .env("GIT_ALLOW_PROTOCOL", "file:https:ssh")
-        .env("LC_ALL", "C");
+    command.args(args).env("GIT_CONFIG_NOSYSTEM", "1").env("LC_ALL", "C");
     command
 }
 
 /// The variable overrides what a repository says about ssh; what the user says in their own settings is kept.
 fn quiet_ssh(command: &mut Command) {
-    let own = finish(prepared(None, &["config", "--global", "--get", "core.sshCommand"]));
+    let own = finish(prepared(None, &["config", "--global", "--get", "core.sshCommand"], Reach::Here));
     let own = own
         .ok()
         .filter(|said| said.ok)
@@ -276,11 +241,11 @@ fn quiet_ssh(command: &mut Command) {
 }
 
 fn command(folder: Option<&Path>, args: &[&str]) -> Result<Said> {
-    finish(prepared(folder, args))
+    finish(prepared(folder, args, Reach::Here))
 }
 
 fn network(folder: Option<&Path>, args: &[&str]) -> Result<Said> {
-    let mut command = prepared(folder, args);
+    let mut command = prepared(folder, args, Reach::Approved);
     quiet_ssh(&mut command);
     finish(command)
 }

@@ -7,12 +7,14 @@
 use super::access::Access;
 use super::stock::{Held, Part};
 use super::store::{self, Open};
-use super::{Topics, git, stock, sync_git};
+use super::{Topics, stock, sync_git};
 use crate::call::Written;
 use crate::gate::{Entry, audit};
+use crate::git;
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, text::one_line, time};
 use serde_json::Value;
+use std::path::Path;
 
 impl Shelf for Topics<'_> {
     fn name(&self) -> ShelfName {
@@ -113,8 +115,9 @@ impl Shelf for Topics<'_> {
         let archived = open.stock.archive_path(&held.topic, year)?;
         let index = open.stock.index_path();
         let files = [&live, &archived, &index];
-        let in_git =
-            files.iter().filter(|path| git::has_history(path)).map(|path| self.call.project().shown(path));
+        // Lessons may live in a repository of their own.
+        let known = |path: &Path| path.parent().is_some_and(|folder| git::has_history(folder, path));
+        let in_git = files.iter().filter(|path| known(path)).map(|path| self.call.project().shown(path));
         let in_git: Vec<String> = in_git.collect();
         let before = files.map(|path| std::fs::read(path).ok());
         if held.status == Status::Active {

@@ -14,7 +14,7 @@ use crate::gate::Entry;
 use crate::shelf::notes::Native;
 use crate::shelf::{Done, Shelf as _};
 use heirloom_core::{Code, Fault, MemoryId, Status, fault::Result};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// A topic file on its way in.
@@ -152,21 +152,42 @@ impl Topics<'_> {
         })
     }
 
+    /// A lesson that waits, as it would be stored: its place and every field, and nothing else a draft may hold.
+    pub fn proposed(&self, draft: &Value) -> Result<Value> {
+        let (topic, subtopic, lesson) = asked(draft)?;
+        let (stock, lesson) = (self.stock(), lesson.tidied());
+        // As [`Topics::store`] names them.
+        let topic = if stock.topics().contains(&topic) { topic } else { names::topic(&topic)? };
+        let there = stock.subtopics(&topic).contains(&subtopic);
+        let subtopic = if there { subtopic } else { names::subtopic(&subtopic)? };
+        let mut fields = json!({ "topic": topic, "subtopic": subtopic, "date": lesson.date.to_string() });
+        for (name, text) in lesson.texts() {
+            fields[name] = json!(text);
+        }
+        Ok(fields)
+    }
+
     /// Stores a lesson that waited in the inbox, now that a person said yes.
     pub fn store_draft(&self, draft: &Value, entry: Entry) -> Result<Done> {
-        let text = |name: &str| draft.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let date = marks::date(&text("date"))
-            .ok_or_else(|| Fault::new(Code::Damaged, "the waiting lesson has no date"))?;
-        let lesson = Lesson {
-            context: text("context"),
-            problem: text("problem"),
-            solution: text("solution"),
-            code: text("code"),
-            lead: text("text"),
-            ..Lesson::new(date, &text("title"))
-        };
-        self.store(&text("topic"), &text("subtopic"), lesson, entry)
+        let (topic, subtopic, lesson) = asked(draft)?;
+        self.store(&topic, &subtopic, lesson, entry)
     }
+}
+
+/// Topic, subtopic and lesson of a waiting draft.
+fn asked(draft: &Value) -> Result<(String, String, Lesson)> {
+    let text = |name: &str| draft.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let date = marks::date(&text("date"))
+        .ok_or_else(|| Fault::new(Code::Damaged, "the waiting lesson has no date"))?;
+    let lesson = Lesson {
+        context: text("context"),
+        problem: text("problem"),
+        solution: text("solution"),
+        code: text("code"),
+        lead: text("text"),
+        ..Lesson::new(date, &text("title"))
+    };
+    Ok((text("topic"), text("subtopic"), lesson))
 }
 
 /// A lesson as it is taken in: one that only says something, without labels, says how it was solved.

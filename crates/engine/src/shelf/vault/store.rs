@@ -13,6 +13,7 @@ use super::write::{Addition, Write};
 use crate::call::{Call, Written};
 use crate::files::{self, Lock, Mode, step};
 use crate::gate::inbox::Item;
+use crate::gate::policy::Row;
 use crate::gate::{Entry, Passed, Remark};
 use heirloom_core::{Code, Fault, MemoryId, ShelfName, Trust, fault::Result, hash};
 use serde::Serialize;
@@ -161,18 +162,38 @@ impl<'e> Vault<'e> {
         Ok(retired)
     }
 
+    /// The write a waiting draft asks for.
+    pub fn asked(&self, item: &Item) -> Result<Write> {
+        serde_json::from_value(item.draft.clone()).map_err(|e| {
+            Fault::new(Code::Damaged, format!("inbox item `{}` cannot be read: {e}", item.key))
+                .hint(format!("`heirloom review reject {}` throws it away", item.key))
+        })
+    }
+
+    /// What a waiting draft would do, and the line it would append if a person said yes now.
+    pub fn proposed(&self, item: &Item) -> Result<(&'static str, Record<'static>)> {
+        let write = self.asked(item)?;
+        let current = self.current()?;
+        let view = current.view();
+        let desk = Desk::of(&view, std::slice::from_ref(&write).iter().filter_map(Write::names));
+        let id = MemoryId::parse(&item.id).map(|id| id.name().to_owned()).filter(|id| !view.knows(id));
+        let fresh = || id.unwrap_or_else(|| self.fresh_id(&view, &desk, 0));
+        let draft = VaultDraft::of(write, &desk, &self.rules, self.call.project().world().now, fresh)?;
+        Ok((draft.deed().status, draft.record().clone()))
+    }
+
     /// Stores what waited in the inbox: a new pass through the gate, with a person's yes.
     pub fn accept(&self, item: &Item, entry: Entry) -> Result<Stored> {
-        let write: Write = serde_json::from_value(item.draft.clone()).map_err(|e| {
-            Fault::new(Code::Damaged, format!("inbox item `{}` cannot be read: {e}", item.key))
-        })?;
+        let write = self.asked(item)?;
         let id = MemoryId::parse(&item.id).map(|id| id.name().to_owned());
         let lock = self.call.project().lock()?;
+        let inbox = self.call.inbox()?;
+        inbox.unchanged(item)?;
         let stored = self
             .write_locked(&lock, vec![write], entry, id)?
             .pop()
             .unwrap_or_else(|| Err(Fault::new(Code::Internal, "a write had no outcome")))?;
-        self.call.inbox()?.remove(&item.key)?;
+        inbox.remove(item)?;
         Ok(stored)
     }
 
@@ -233,9 +254,11 @@ impl<'e> Vault<'e> {
     /// The id under which the very same draft waits already, so that asking twice makes one item.
     fn waiting_id(&self, write: &Write) -> Result<Option<String>> {
         let Write::Add(_) = write else { return Ok(None) };
-        let value = serde_json::to_value(write).unwrap_or(Value::Null);
+        let mut value = serde_json::to_value(write).unwrap_or(Value::Null);
+        self.call.screen().cut_draft(&mut value, Row::Vault);
         let items = self.call.inbox()?.list(self.call.project().world().now)?;
-        let same = items.into_iter().find(|i| i.shelf == ShelfName::Vault.name() && i.draft == value);
+        let same =
+            items.into_iter().find(|i| i.verified && i.shelf == ShelfName::Vault.name() && i.draft == value);
         Ok(same.and_then(|item| MemoryId::parse(&item.id)).map(|id| id.name().to_owned()))
     }
 

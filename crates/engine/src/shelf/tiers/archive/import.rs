@@ -6,7 +6,7 @@
 
 use super::{CHUNK, NAME, VERSION, sealed_text};
 use crate::gate::{Decision, Entry, Passed, admit};
-use crate::shelf::tiers::event::{Action, Event, Metadata};
+use crate::shelf::tiers::event::{Action, Metadata};
 use crate::shelf::tiers::{Access, LifeStatus, Stored, Tier, TierDraft, Tiers};
 use heirloom_core::{Channel, Code, Fault, ShelfName, Trust, fault::Result, hash};
 use jiff::Timestamp;
@@ -195,7 +195,7 @@ impl Tiers<'_> {
         let size = passed.iter().map(|p| p.draft().stored().content.len() as u64).sum();
         let metadata = Metadata { size: Some(size), ..Metadata::default() };
         let ids = passed.iter().map(|p| p.draft().stored().id.as_str());
-        let event = Event::new(Action::MemoryImport, self.now(), metadata).about(ids);
+        let event = self.event(Action::MemoryImport, metadata).about(ids);
         let receipt = tiers.store().write(tiers.who(), &passed, &[event])?;
         tiers.seal(&receipt.head)
     }

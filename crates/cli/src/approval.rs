@@ -1,0 +1,69 @@
+//! What a project asks for that makes Heirloom act in the user's name, and the user's yes to it.
+//!
+//! Comes in: a project's settings. Goes out: those of its wishes that a person approved for this place, as settings of the user's. A yes
+//! belongs to one key, one value and the place of one settings file, and is kept in the user's data folder. Never here: a yes from a
+//! process, or one that a clone brings along.
+
+use crate::{person, wiring};
+use heirloom_core::fault::Result;
+use heirloom_core::settings::{Origin, Warning};
+use heirloom_engine::Project;
+use heirloom_engine::files::{self, Mode};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// The settings that a project may ask for and a person may approve.
+const KEYS: [&str; 1] = ["auto_commit"];
+
+/// Where the yes for a settings file is kept.
+fn file_of(folder: &Path, settings_file: &Path) -> PathBuf {
+    let root = settings_file.parent().unwrap_or(folder);
+    Project::new(folder, root, wiring::world()).approvals()
+}
+
+/// What was approved of what a project asks for; `None` if it asks for nothing, which costs nothing to find out.
+pub(crate) fn given(folder: &Path, settings_file: &Path, asked: &Value) -> Option<Value> {
+    let asked: Vec<(&str, &Value)> = KEYS.iter().filter_map(|key| Some((*key, asked.get(key)?))).collect();
+    if asked.is_empty() {
+        return None;
+    }
+    let kept = wiring::read_document(&file_of(folder, settings_file)).ok().flatten()?;
+    let same = asked.into_iter().filter(|(key, value)| kept.get(key) == Some(value));
+    Some(Value::Object(same.map(|(key, value)| (key.to_owned(), value.clone())).collect()))
+}
+
+/// A person who sets such a key for a project approves it by that; whatever else happens to the key takes the yes back.
+pub(crate) fn follow(folder: &Path, settings_file: &Path, key: &str, value: Option<&Value>) -> Result<()> {
+    if !KEYS.contains(&key) {
+        return Ok(());
+    }
+    let path = file_of(folder, settings_file);
+    let kept = wiring::read_document(&path).ok().flatten();
+    let mut kept = kept.unwrap_or_else(|| Value::Object(Map::new()));
+    let before = kept.clone();
+    if let Some(all) = kept.as_object_mut() {
+        match value.filter(|_| person::is_present()) {
+            Some(value) => all.insert(key.to_owned(), value.clone()),
+            None => all.shift_remove(key),
+        };
+    }
+    if kept == before {
+        return Ok(());
+    }
+    if let Some(above) = path.parent() {
+        files::make_folder(above, Mode::Private)?;
+    }
+    files::write(&path, (kept.to_string() + "\n").as_bytes(), Mode::Private)
+}
+
+/// Says how a wish that does not count can be approved.
+pub(crate) fn explain(warnings: &mut [Warning]) {
+    for warning in warnings {
+        if warning.origin == Origin::Project && KEYS.contains(&warning.name.as_str()) {
+            warning.message = format!(
+                "a project cannot switch this on by itself; type `heirloom config set {} true` to approve it here",
+                warning.name
+            );
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Where a repository is and what its names stand for, read from its files.
+//!
+//! Comes in: a folder. Goes out: the work tree around it, git's folders, the commit that is checked out. Never here: a process, a setting of
+//! the repository, a folder that only looks like a repository without a work tree. A clone can hold one of those, and asking git inside it
+//! would be asking by its settings.
+
+use crate::files;
+use std::path::{Path, PathBuf};
+
+/// The longest file with one name or path in it.
+const MAX_LINE: u64 = 4096;
+/// The longest list of packed names.
+const MAX_PACKED: u64 = 64 << 20;
+/// A name that leads to a name, at most so often.
+const MOST_NAMES: usize = 5;
+
+/// A repository with a work tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The top of the work tree.
+    pub work_tree: PathBuf,
+    /// Git's folder of this work tree.
+    pub own: PathBuf,
+    /// Git's folder that all work trees of the repository share.
+    pub common: PathBuf,
+}
+
+impl Place {
+    /// The repository around a folder, whose links should be resolved already.
+    pub fn around(folder: &Path) -> Option<Place> {
+        let work_tree = folder.ancestors().find(|dir| dir.join(".git").exists())?.to_owned();
+        let dot_git = work_tree.join(".git");
+        if dot_git.is_dir() {
+            return Some(Place { work_tree, own: dot_git.clone(), common: dot_git });
+        }
+        let pointer = files::read_text(&dot_git, MAX_LINE).ok().flatten()?;
+        let own = work_tree.join(pointer.strip_prefix("gitdir:")?.trim());
+        let common = files::read_text(&own.join("commondir"), MAX_LINE).ok().flatten();
+        let common = common.map_or(own.clone(), |inner| own.join(inner.trim()));
+        let common = std::fs::canonicalize(&common).unwrap_or(common);
+        Some(Place { work_tree, own, common })
+    }
+
+    /// The commit that is checked out, as git writes it; `None` before the first one, or if the names are kept in a way that is not known
+    /// here.
+    pub(super) fn head(&self) -> Option<String> {
+        let mut text = first_line(&self.own.join("HEAD"))?;
+        for _ in 0..MOST_NAMES {
+            if is_object_name(&text) {
+                return Some(text);
+            }
+            let name = text.strip_prefix("ref:")?.trim();
+            if !is_plain(name) {
+                return None;
+            }
+            match first_line(&self.common.join(name)) {
+                Some(next) => text = next,
+                None => return self.packed(name),
+            }
+        }
+        None
+    }
+
+    fn packed(&self, wanted: &str) -> Option<String> {
+        let list = files::read_if_there(&self.common.join("packed-refs"), MAX_PACKED).ok().flatten()?;
+        let found = list.split(|b| *b == b'\n').find_map(|line| {
+            let line = std::str::from_utf8(line).ok()?;
+            let (object, name) = line.trim_end_matches('\r').split_once(' ')?;
+            (name == wanted).then(|| object.to_owned())
+        })?;
+        is_object_name(&found).then_some(found)
+    }
+
+    /// What git is in the middle of in this work tree, if it is.
+    pub(super) fn under_way(&self) -> Option<&'static str> {
+        const MARKS: [(&str, &str); 6] = [
+            ("MERGE_HEAD", "a merge"),
+            ("CHERRY_PICK_HEAD", "a cherry-pick"),
+            ("REVERT_HEAD", "a revert"),
+            ("rebase-merge", "a rebase"),
+            ("rebase-apply", "a rebase"),
+            ("sequencer", "a series of commits"),
+        ];
+        MARKS.iter().find(|(mark, _)| self.own.join(mark).exists()).map(|(_, what)| *what)
+    }
+}
+
+fn first_line(path: &Path) -> Option<String> {
+    let text = files::read_text(path, MAX_LINE).ok().flatten()?;
+    text.lines().next().map(|line| line.trim().to_owned())
+}
+
+/// Whether a text is the name of an object: 40 digits, or 64 in repositories of the newer kind.
+pub(super) fn is_object_name(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Whether a name of a branch leads to where such names are kept.
+fn is_plain(name: &str) -> bool {
+    name.starts_with("refs/") && name.split('/').all(|part| !part.is_empty() && !part.starts_with('.'))
+}
