@@ -279,6 +279,7 @@ fn sixteen_threads_on_one_deployment_lose_nothing() {
 #[test]
 fn sixteen_threads_beside_other_processes_lose_nothing() {
     let env = TestEnv::ready();
+    env.run(&["config", "set", "max_memories_per_category", "1000000"]).ok();
     let server = Arc::new(Server::of(&env));
     let begun = Instant::now();
     let until = begun + length();
