@@ -65,7 +65,7 @@ tasks:
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
-  stress WHAT          long runs of many processes: records [--seconds N], vault [SECONDS], tiers";
+  stress WHAT          long runs of many processes and threads: records [--seconds N], threads [--seconds N], vault [SECONDS], tiers";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -134,10 +134,11 @@ fn stress(words: &[String]) -> Outcome {
     let named: Vec<&str> = words.iter().map(String::as_str).collect();
     match named.as_slice() {
         ["records", rest @ ..] => stress::records::run(rest),
+        ["threads", rest @ ..] => stress::threads::run(rest),
         ["vault", rest @ ..] => done(stress::vault::run(rest)),
         ["tiers", ..] if cfg!(debug_assertions) => optimised("stress", words),
         ["tiers", rest @ ..] => stress::tiers::run(rest),
-        _ => Err("name one of: records, vault, tiers".to_owned()),
+        _ => Err("name one of: records, threads, vault, tiers".to_owned()),
     }
 }
 

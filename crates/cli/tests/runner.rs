@@ -56,6 +56,7 @@ mod shelves_life;
 mod shelves_merge;
 mod shelves_transfer;
 mod store_scan;
+mod threads;
 mod tiers;
 mod tiers_life;
 mod tiers_postgres;

@@ -3,6 +3,8 @@
 //! Comes in: resolved values of the `memory_configuration` block. Goes out: [`External`]. Never here: whether the path is
 //! safe or reachable; the topics shelf finds out when it opens it.
 
+use std::time::Duration;
+
 /// The `memory_configuration` block.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct External {
@@ -14,6 +16,8 @@ pub struct External {
     pub memory_type: MemoryType,
     /// What happens after a write.
     pub sync_strategy: SyncStrategy,
+    /// How long git may take to reach another machine.
+    pub git_timeout_seconds: u32,
 }
 
 /// What is at the external path.
@@ -39,7 +43,18 @@ pub enum SyncStrategy {
 }
 
 impl External {
-    pub(super) fn new(enabled: bool, path: String, memory_type: &str, sync_strategy: &str) -> External {
+    /// How long git may take to reach another machine.
+    pub fn git_limit(&self) -> Duration {
+        Duration::from_secs(u64::from(self.git_timeout_seconds.max(1)))
+    }
+
+    pub(super) fn new(
+        enabled: bool,
+        path: String,
+        memory_type: &str,
+        sync_strategy: &str,
+        git_timeout_seconds: u32,
+    ) -> External {
         External {
             enabled,
             path: (!path.is_empty()).then_some(path),
@@ -53,6 +68,7 @@ impl External {
                 "auto_commit" | "auto" => SyncStrategy::AutoCommit,
                 _ => SyncStrategy::Manual,
             },
+            git_timeout_seconds,
         }
     }
 }

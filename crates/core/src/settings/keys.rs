@@ -308,6 +308,12 @@ pub const KEYS: &[Key] = &[
             "what happens in an external git repository after a write",
         ),
     ),
+    key(
+        "memory_configuration.git_timeout_seconds",
+        Type::Whole { min: 1, max: 600 },
+        "10",
+        "how long git may take to reach another machine; a write goes on without it",
+    ),
     key("notes.capture", Type::Switch, "false", "on: a stop keeps the assistant's longer messages as notes"),
     key(
         "notes.max_per_capture",

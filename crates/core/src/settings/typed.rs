@@ -244,6 +244,7 @@ impl Settings {
                 v.text("memory_configuration.memory_path"),
                 &v.text("memory_configuration.memory_type"),
                 &v.text("memory_configuration.sync_strategy"),
+                v.count("memory_configuration.git_timeout_seconds").unwrap_or_default(),
             ),
             notes: Notes::from_values(&v),
             vault: Vault::from_values(values),

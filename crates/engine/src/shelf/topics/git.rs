@@ -10,6 +10,7 @@ use crate::git::Reach;
 use heirloom_core::{Code, Fault, fault::Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// Settings that count here besides those of every call. Attributes of the user's own would bring filters, and what a submodule holds is
 /// nobody's memory.
@@ -65,6 +66,8 @@ pub(super) const RECEIVE_PACK: &str = "git -c core.hooksPath=/dev/null -c core.a
 pub(super) struct Git {
     folder: PathBuf,
     sha256: bool,
+    /// How long a call to another machine may take.
+    limit: Duration,
 }
 
 /// What a git command said.
@@ -77,11 +80,11 @@ pub(super) struct Said {
 
 impl Git {
     /// The repository whose work tree is this folder. Its settings are looked at before anything is run in it.
-    pub(super) fn open(folder: &Path) -> Result<Git> {
+    pub(super) fn open(folder: &Path, limit: Duration) -> Result<Git> {
         if std::fs::symlink_metadata(folder.join(".git")).is_err() {
             return Err(not_a_repository(folder));
         }
-        let mut git = Git { folder: folder.to_owned(), sha256: false };
+        let mut git = Git { folder: folder.to_owned(), sha256: false, limit };
         let listed = command(Some(folder), &["config", "--list", "--show-scope", "--includes", "-z"])?;
         if !listed.ok {
             return Err(not_a_repository(folder).fact("git", short(&listed.err)));
@@ -109,7 +112,7 @@ impl Git {
     }
 
     /// Clones an address that passed the rules into a folder that is not there yet.
-    pub(super) fn clone_into(address: &str, folder: &Path) -> Result<Git> {
+    pub(super) fn clone_into(address: &str, folder: &Path, limit: Duration) -> Result<Git> {
         let target = folder.to_str().ok_or_else(|| not_a_repository(folder))?;
         // Links in a stranger's tree become small text files, now and in every later checkout.
         let mut args = vec!["clone", "--quiet", "--no-checkout", "--no-recurse-submodules", "--template="];
@@ -118,11 +121,11 @@ impl Git {
             args.extend(["--upload-pack", UPLOAD_PACK]);
         }
         args.extend(["--", address, target]);
-        let said = network(None, &args)?;
+        let said = network(None, &args, limit)?;
         if !said.ok {
             return Err(failed("clone", &said).fact("url", address));
         }
-        let git = Git::open(folder)?;
+        let git = Git::open(folder, limit)?;
         if git.head()?.is_some() {
             git.must(&["reset", "--quiet", "--hard", "HEAD"])?;
         }
@@ -155,6 +158,7 @@ impl Git {
         command.env("GIT_ATTR_SOURCE", EMPTY_TREE[usize::from(self.sha256)]);
         if online {
             quiet_ssh(&mut command);
+            return finish_within(command, self.limit);
         }
         finish(command)
     }
@@ -244,20 +248,35 @@ fn command(folder: Option<&Path>, args: &[&str]) -> Result<Said> {
     finish(prepared(folder, args, Reach::Here))
 }
 
-fn network(folder: Option<&Path>, args: &[&str]) -> Result<Said> {
+fn network(folder: Option<&Path>, args: &[&str], limit: Duration) -> Result<Said> {
     let mut command = prepared(folder, args, Reach::Approved);
     quiet_ssh(&mut command);
-    finish(command)
+    finish_within(command, limit)
 }
 
 fn finish(mut command: Command) -> Result<Said> {
-    let output = command.output().map_err(|e| {
-        Fault::new(Code::Io, format!("cannot start git: {e}"))
-            .hint("install git, or use `memory_type: local_dir`")
-    })?;
-    Ok(Said {
+    command.output().map(said).map_err(|e| no_git(&e))
+}
+
+/// The same for a call to another machine, which may never answer.
+fn finish_within(command: Command, limit: Duration) -> Result<Said> {
+    super::limit::output(command, limit).map_err(|e| no_git(&e))?.map(said).ok_or_else(|| {
+        Fault::new(Code::Io, format!("git had no answer within {} seconds", limit.as_secs()))
+            .fact("limit_seconds", limit.as_secs().to_string())
+            .hint("nothing was lost; run `heirloom sync` once the host answers, or raise `memory_configuration.git_timeout_seconds`")
+    })
+}
+
+fn no_git(error: &std::io::Error) -> Fault {
+    Fault::new(Code::Io, format!("cannot start git: {error}"))
+        .hint("install git, or use `memory_type: local_dir`")
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "stands in a map, which gives it away")]
+fn said(output: std::process::Output) -> Said {
+    Said {
         ok: output.status.success(),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
-    })
+    }
 }

@@ -85,7 +85,7 @@ impl Shelf for Topics<'_> {
         } else {
             self.move_out(&open, &held, Some(why))?;
         }
-        self.finish(&open, &held, "memory_retire", entry, "retired")
+        self.finish(open, &held, "memory_retire", entry, "retired")
     }
 
     fn restore(&self, id: &MemoryId, entry: Entry) -> Result<Done> {
@@ -100,7 +100,7 @@ impl Shelf for Topics<'_> {
                 .fact("id", id.as_str()));
         }
         self.move_out(&open, &held, None)?;
-        self.finish(&open, &held, "memory_archive", entry, "archived")
+        self.finish(open, &held, "memory_archive", entry, "archived")
     }
 
     fn unarchive(&self, id: &MemoryId, entry: Entry) -> Result<Done> {
@@ -154,7 +154,7 @@ impl Shelf for Topics<'_> {
         };
         self.call.noted(&open.lock, entry, &[], what)?;
         // A failed commit is said by the next `sync`; the text is gone from the files.
-        let _ = sync_git::after_write(self.call, &open.place, id);
+        let _ = sync_git::after_write(self.call, open, id);
         Ok(Forgotten { id: id.clone(), places, in_git })
     }
 
@@ -197,12 +197,12 @@ impl Topics<'_> {
         store::write_live(&open.stock, &held.topic, &held.subtopic, &path, &page)?;
         store::clear_leftovers(&open.stock, &held.topic, &held.subtopic, &page)?;
         store::update_index(&open.stock, &held.topic, &held.subtopic, None)?;
-        self.finish(&open, &held, action, entry, status)
+        self.finish(open, &held, action, entry, status)
     }
 
     fn finish(
         &self,
-        open: &Open,
+        open: Open,
         held: &Held,
         action: &'static str,
         entry: Entry,
@@ -218,8 +218,8 @@ impl Topics<'_> {
         };
         self.call.noted(&open.lock, entry, &[], what)?;
         let path = open.stock.find(&held.id).map_or_else(|| held.path.clone(), |held| held.path);
-        let mut done = self.done(status, held.id.clone(), open, &path);
-        done.notes.extend(sync_git::after_write(self.call, &open.place, &held.id));
+        let mut done = self.done(status, held.id.clone(), &open, &path);
+        done.notes.extend(sync_git::after_write(self.call, open, &held.id));
         Ok(done)
     }
 }

@@ -4,7 +4,7 @@
 //! reason. Never here: a clone while somebody only reads; the network is for writes and `sync`.
 
 use super::git::Git;
-use super::{path_rules, url};
+use super::{path_rules, rest, url};
 use crate::call::Call;
 use crate::files::{self, LOCK_LIMIT, Lock, Mode};
 use heirloom_core::settings::{External, MemoryType};
@@ -55,17 +55,20 @@ impl Place {
         }
     }
 
-    /// Waits for the lock of an external place, which other projects may share. The project's own is held already.
+    /// Waits for the lock of an external place, which other projects may share. Whoever writes a lesson has the project's own as well.
     pub(super) fn lock(&self) -> Result<Option<Lock>> {
         let path = match (&self.git, self.external) {
             (_, false) => return Ok(None),
-            (Some(git), true) => git
-                .folder()
-                .join(git.must(&["rev-parse", "--git-path", "heirloom-lock"])?.trim_end_matches('\n')),
+            (Some(git), true) => in_git(git, "heirloom-lock")?,
             (None, true) => self.base.join(".heirloom-lock"),
         };
         Lock::acquire(&path, LOCK_LIMIT).map(Some)
     }
+}
+
+/// A file of ours beside those of a repository.
+pub(super) fn in_git(git: &Git, name: &str) -> Result<PathBuf> {
+    Ok(git.folder().join(git.must(&["rev-parse", "--git-path", name])?.trim_end_matches('\n')))
 }
 
 /// The project's own folder. One that leads elsewhere is not read either: what lies there is nobody's word here.
@@ -95,7 +98,7 @@ fn external(call: &Call, settings: &External, need: Need) -> Result<Option<Place
         MemoryType::LocalDir => there(path_rules::checked(configured, home, project)?, None),
         MemoryType::GitRepo => {
             let Some(folder) = repository(call, configured, home, project, need)? else { return Ok(None) };
-            let git = Git::open(&folder)?;
+            let git = Git::open(&folder, settings.git_limit())?;
             there(folder, Some(git))
         }
     }
@@ -135,15 +138,21 @@ fn repository(
     if need == Need::Read {
         return Ok(None);
     }
+    if let Some(resting) = rest::reason(call, &address) {
+        return Err(resting);
+    }
     files::make_folder(&clones, Mode::Private)?;
     // Into a folder of this process's own first: a clone that breaks off leaves nothing that looks whole.
     let fresh = clones.join(format!(".clone-{}", call.project().world().unique()));
     let _ = std::fs::remove_dir_all(&fresh);
-    let cloned = Git::clone_into(&address, &fresh).and_then(|_| match std::fs::rename(&fresh, &folder) {
-        // Another process was faster: its clone is as good.
-        Err(_) if folder.join(".git").exists() => Ok(()),
-        other => other.map_err(|e| Fault::io(&folder, "make", &e)),
-    });
+    let limit = call.settings().memory_configuration.git_limit();
+    let cloned = Git::clone_into(&address, &fresh, limit)
+        .inspect_err(|fault| rest::note(call, &address, fault))
+        .and_then(|_| match std::fs::rename(&fresh, &folder) {
+            // Another process was faster: its clone is as good.
+            Err(_) if folder.join(".git").exists() => Ok(()),
+            other => other.map_err(|e| Fault::io(&folder, "make", &e)),
+        });
     let _ = std::fs::remove_dir_all(&fresh);
     cloned.map(|()| Some(folder))
 }

@@ -38,10 +38,11 @@ pub(super) struct Leaving {
 }
 
 impl Topics<'_> {
-    /// Waits for the locks and finds the place to write to.
+    /// Finds the place to write to and waits for the locks. The place comes first: a repository may have to be cloned, and nobody else is to wait
+    /// for a host that takes its time.
     pub(super) fn open(&self) -> Result<Open> {
-        let lock = self.call.project().lock()?;
         let place = Place::find(self.call, Need::Write);
+        let lock = self.call.project().lock()?;
         self.found.replace(Some(place.clone()));
         if let Some(leads_out) = &place.blocked {
             return Err(leads_out.clone());
@@ -65,7 +66,9 @@ impl Topics<'_> {
             None => names::subtopic(subtopic)?,
         };
         let passed = self.pass(&open, &topic, &subtopic, lesson, entry)?;
-        self.write_new(&open, passed)
+        let mut done = self.write_new(&open, passed)?;
+        done.notes.extend(sync_git::after_write(self.call, open, &done.id));
+        Ok(done)
     }
 
     fn pass(
@@ -107,7 +110,6 @@ impl Topics<'_> {
         if moved > 0 {
             done.notes.push(format!("{moved} older {} moved to the archive", entries(moved)));
         }
-        done.notes.extend(sync_git::after_write(self.call, &open.place, &done.id));
         Ok(done)
     }
 
@@ -143,7 +145,7 @@ impl Topics<'_> {
         update_index(&open.stock, &held.topic, &held.subtopic, Some(&held.lesson.title))?;
         self.noted(&open, &passed, id, &text)?;
         let mut done = self.done("updated", id.clone(), &open, &path);
-        done.notes.extend(sync_git::after_write(self.call, &open.place, id));
+        done.notes.extend(sync_git::after_write(self.call, open, id));
         Ok(done)
     }
 

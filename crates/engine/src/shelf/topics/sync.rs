@@ -3,11 +3,11 @@
 //! Comes in: nothing but the settings; for the second step, the plan that was shown. Goes out: a [`Plan`], then what was done. Never
 //! here: a step that was not in the plan; if something changed since it was shown, nothing is done.
 
-use super::place::no_repository;
+use super::place::{Need, Place, no_repository};
 use super::stock::Stock;
 use super::store::Open;
 use super::sync_git::Changed;
-use super::{Topics, merge_file, names, sync_git, url};
+use super::{Topics, merge_file, names, rest, sync_git, url};
 use crate::files::{self, Mode};
 use heirloom_core::{Code, Fault, fault::Result};
 use serde::Serialize;
@@ -52,11 +52,18 @@ pub struct Synced {
 impl Topics<'_> {
     /// What a sync would do. Clones and fetches, but moves nothing.
     pub fn sync_plan(&self) -> Result<Plan> {
-        let open = self.open()?;
-        if let Some(git) = &open.place.git {
+        // Whoever asks for it wants to know whether the host answers now.
+        if let Some(address) = &self.call.settings().memory_configuration.path {
+            rest::clear(self.call, address);
+        }
+        // Other machines are called before anybody waits for the locks.
+        if let Some(git) = &Place::find(self.call, Need::Write).git {
+            if let Some(remote) = sync_git::remote(git)? {
+                rest::clear(self.call, &remote.address);
+            }
             sync_git::fetch(git)?;
         }
-        self.plan(&open)
+        self.plan(&self.open()?)
     }
 
     fn plan(&self, open: &Open) -> Result<Plan> {
@@ -110,7 +117,12 @@ impl Topics<'_> {
             if sync_git::commit(self.call, git, "sync")? {
                 done.push("committed".to_owned());
             }
-            done.extend(sync_git::exchange(self.call, git)?);
+            done.extend(sync_git::pull(self.call, git)?);
+        }
+        let git = open.place.git.clone();
+        drop(open);
+        if let Some(git) = &git {
+            done.extend(sync_git::push(git)?);
         }
         Ok(Synced { done })
     }

@@ -5,10 +5,11 @@
 //! before it. Never here: a path that is no memory file, or a forced push.
 
 use super::git::{Git, RECEIVE_PACK, Said, UPLOAD_PACK, failed};
-use super::place::Place;
-use super::{merge_file, url};
+use super::place::{Place, in_git};
+use super::store::Open;
+use super::{merge_file, rest, url};
 use crate::call::Call;
-use crate::files::{self, Mode};
+use crate::files::{self, LOCK_LIMIT, Lock, Mode};
 use heirloom_core::settings::SyncStrategy;
 use heirloom_core::{Code, Fault, MemoryId, fault::Result};
 use serde::Serialize;
@@ -38,20 +39,22 @@ pub(super) struct Remote {
     pub(super) upstream: Option<String>,
 }
 
-/// After a write: what the strategy asks for. The write itself is done; what goes wrong here is said, not failed.
-pub(super) fn after_write(call: &Call, place: &Place, id: &MemoryId) -> Vec<String> {
+/// After a write: what the strategy asks for. The write itself is done; what goes wrong here is said, not failed. Commits are made under the locks;
+/// they are given back before another machine is called.
+pub(super) fn after_write(call: &Call, open: Open, id: &MemoryId) -> Vec<String> {
+    let place = open.place.clone();
     let Some(git) = &place.git else { return Vec::new() };
     let strategy = call.settings().memory_configuration.sync_strategy;
     let outcome = match strategy {
         SyncStrategy::Manual => return Vec::new(),
-        SyncStrategy::AutoCommit => commit(call, git, id.as_str()).map(|_| Vec::new()),
+        SyncStrategy::AutoCommit => commit(call, git, id.as_str()).map(drop),
         SyncStrategy::AutoPush => commit(call, git, id.as_str()).and_then(|_| {
-            fetch(git)?;
-            exchange(call, git)
+            drop(open);
+            exchange(call, &place, git)
         }),
     };
     match outcome {
-        Ok(_) => Vec::new(),
+        Ok(()) => Vec::new(),
         Err(fault) => vec![format!("stored, but not synced: {fault}; {}", fault.next_step())],
     }
 }
@@ -140,17 +143,44 @@ pub(super) fn log(git: &Git, from: Option<&str>, to: Option<&str>) -> Result<Vec
     Ok(out.lines().map(heirloom_core::text::one_line).collect())
 }
 
-/// Puts our commits on top of theirs and sends them. Returns what happened.
-pub(super) fn exchange(call: &Call, git: &Git) -> Result<Vec<String>> {
+/// Fetches theirs and sends ours, without the locks that a write needs except while the work tree moves. One at a time on this machine: two pushes of
+/// one repository refuse each other.
+fn exchange(call: &Call, place: &Place, git: &Git) -> Result<()> {
+    let Some(remote) = remote(git)? else { return Ok(()) };
+    if let Some(resting) = rest::reason(call, &remote.address) {
+        return Err(resting);
+    }
+    let _turn = Lock::acquire(&in_git(git, "heirloom-exchange")?, LOCK_LIMIT)?;
+    let unreached = |fault: &Fault| rest::note(call, &remote.address, fault);
+    fetch(git).inspect_err(unreached)?;
+    {
+        let _shared = place.lock()?;
+        pull(call, git)?;
+    }
+    push(git).inspect_err(|fault| {
+        // A push that was turned down was answered.
+        if fault.get("limit_seconds").is_some() {
+            unreached(fault);
+        }
+    })?;
+    Ok(())
+}
+
+/// Puts our commits on top of theirs, as far as they were fetched. Returns what happened.
+pub(super) fn pull(call: &Call, git: &Git) -> Result<Vec<String>> {
+    let Some(Remote { upstream: Some(upstream), .. }) = remote(git)? else { return Ok(Vec::new()) };
+    let theirs = log(git, git.head()?.as_deref(), Some(&upstream))?;
+    if theirs.is_empty() {
+        return Ok(Vec::new());
+    }
+    rebase(call, git, &upstream)?;
+    Ok(vec![format!("pulled {}", theirs.len())])
+}
+
+/// Sends our commits. Returns what happened.
+pub(super) fn push(git: &Git) -> Result<Vec<String>> {
     let Some(remote) = remote(git)? else { return Ok(Vec::new()) };
     let mut said = Vec::new();
-    if let Some(upstream) = &remote.upstream {
-        let theirs = log(git, git.head()?.as_deref(), Some(upstream))?;
-        if !theirs.is_empty() {
-            rebase(call, git, upstream)?;
-            said.push(format!("pulled {}", theirs.len()));
-        }
-    }
     let ours = log(git, remote.upstream.as_deref(), git.head()?.as_deref())?;
     if !ours.is_empty() {
         let target = format!("HEAD:refs/heads/{}", remote.branch);

@@ -9,6 +9,7 @@ mod paths;
 mod pruning;
 mod repositories;
 mod searching;
+mod silent;
 mod stress;
 
 use super::*;
