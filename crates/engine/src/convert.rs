@@ -181,7 +181,12 @@ fn to_vault(call: &Call, source: &Memory, to: &Kind, wanted: &Conversion, entry:
     let tags = (!wanted.tags.is_empty()).then(|| tags(source, &wanted.tags));
     let vault = call.vault();
     let write = if source.kind == Kind::Register {
-        Write::Promote(Promotion { id: source.id.name().to_owned(), text: wanted.words.clone(), tags, based_on: Some(source.version.clone()) })
+        Write::Promote(Promotion {
+            id: source.id.name().to_owned(),
+            text: wanted.words.clone(),
+            tags,
+            based_on: Some(source.version.clone()),
+        })
     } else {
         let topic = wanted.topic.clone().unwrap_or_else(|| text::slug(&source.title));
         let plain = match source.kind.shelf() {

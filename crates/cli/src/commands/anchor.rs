@@ -10,8 +10,8 @@ use crate::output::Out;
 use crate::wiring;
 use crate::wiring::Wired;
 use heirloom_core::code::exit;
-use heirloom_core::text::one_line;
 use heirloom_core::fault::Result;
+use heirloom_core::text::one_line;
 use heirloom_engine::shelf::anchors::{self, Anchored, Cited, Freshness};
 use heirloom_engine::verbs::anchor::{Anchor, Deed, anchor};
 

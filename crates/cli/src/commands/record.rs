@@ -3,9 +3,9 @@
 //! `write` answers on stdout, one line of JSON or an error block; corrections and warnings go to stderr.
 
 use crate::args::{Args, RecordCandidate, RecordIndex, RecordWrite};
+use crate::environment;
 use crate::output::Out;
 use crate::wiring::{self, Wired};
-use crate::environment;
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, TempRoots};

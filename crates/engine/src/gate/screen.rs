@@ -120,7 +120,12 @@ impl Screen {
 
     /// A text as it may wait for a person: without what a person would be asked about. `Err` is the rule by which the gate refuses it, so
     /// that no secret ever lies in the inbox.
-    pub(crate) fn as_it_waits(&self, text: &str, row: Row, trust: Trust) -> std::result::Result<String, String> {
+    pub(crate) fn as_it_waits(
+        &self,
+        text: &str,
+        row: Row,
+        trust: Trust,
+    ) -> std::result::Result<String, String> {
         if self.settings.profile(row.shelf()) == Profile::Seed {
             return seed::refuses(row, text).map_or(Ok(text.to_owned()), |rule| Err(rule.to_owned()));
         }

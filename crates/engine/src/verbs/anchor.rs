@@ -52,7 +52,7 @@ pub(super) fn run(call: &Call, ask: &Anchor, entry: Entry) -> Result<Outcome<Anc
         Deed::Add(places) => cited(call, places, ask.from.as_deref())?,
         Deed::Renew | Deed::Drop(_) => Vec::new(),
     };
-    if asked(call, Verb::Anchor, call.owner_of(&memory)?)? == May::Waits {
+    if asked(call, Verb::Anchor, call.stands_behind(&memory)?)? == May::Waits {
         let deed = match &ask.deed {
             // As they are called from the project folder, wherever this was typed.
             Deed::Add(_) => Deed::Add(new.iter().map(anchors::Anchor::shown).collect()),

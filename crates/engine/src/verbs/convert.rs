@@ -45,7 +45,7 @@ pub fn convert(call: &Call, ask: &Convert) -> Result<Outcome<Added>> {
 pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcome<Added>> {
     let source = source(call, ask)?;
     let kind = known_kind(call, &ask.kind)?;
-    if asked(call, Verb::Convert, call.owner_of(&source)?)? == May::Waits {
+    if asked(call, Verb::Convert, call.stands_behind(&source)?)? == May::Waits {
         crate::convert::check(call, &source, &kind)?;
         let ask = Convert { id: source.id.to_string(), seen: None, ..ask.clone() };
         return Ok(Outcome::Waits(waiting::wait(call, Verb::Convert, &source, &ask)?));
@@ -53,7 +53,11 @@ pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcom
     entry.confirmed |= call.caller().is_person()
         && ask.wanted.words.is_none()
         && ask.seen.as_ref().is_some_and(|seen| *seen == source.version);
-    Outcome::of(call, made(call, &source.id, &kind, &ask.wanted, entry).map(|done| Added { from: Some(source.id.clone()), ..Added::from(done) }))
+    Outcome::of(
+        call,
+        made(call, &source.id, &kind, &ask.wanted, entry)
+            .map(|done| Added { from: Some(source.id.clone()), ..Added::from(done) }),
+    )
 }
 
 fn source(call: &Call, ask: &Convert) -> Result<Memory> {

@@ -138,3 +138,7 @@ pub(crate) fn seen(call: &Call, id: &MemoryId) -> Result<Memory> {
 fn unknown(id: &MemoryId) -> Fault {
     crate::shelf::unknown(id.as_str())
 }
+
+#[cfg(test)]
+#[path = "verbs_tests.rs"]
+mod tests;

@@ -101,7 +101,9 @@ pub fn write(call: &Call, ask: Write<'_>, said: &mut Said) -> Result<Outcome<Val
             let create = || records.create(&target, category, document.clone(), entry, said);
             done(anchor::citing(call, cited, entry, create, |answer| named(call, answer, ask.cwd)))
         }
-        Action::Update { document, version } => update(call, ask.cwd, &target, (document, version), cited, said),
+        Action::Update { document, version } => {
+            update(call, ask.cwd, &target, (document, version), cited, said)
+        }
     }
 }
 
@@ -118,7 +120,7 @@ fn update(
     for left in (0..TRIES).rev() {
         let memory = at(call, target)?;
         if let Some(memory) = &memory
-            && asked(call, Verb::Edit, call.owner_of(memory)?)? == May::Waits
+            && asked(call, Verb::Edit, call.stands_behind(memory)?)? == May::Waits
         {
             let whole = document.to_value().to_string();
             records.expect_update(target, document, &version, cwd, said)?;
@@ -136,8 +138,8 @@ fn update(
         let mut heard = Said::default();
         let save = || records.update(target, document.clone(), &pinned, cwd, entry, &mut heard);
         let answer = anchor::citing(call, cited.clone(), entry, save, |answer| named(call, answer, cwd));
-        let raced = version == Version::Any
-            && answer.as_ref().is_err_and(|fault| fault.code == Code::OccConflict);
+        let raced =
+            version == Version::Any && answer.as_ref().is_err_and(|fault| fault.code == Code::OccConflict);
         if !raced || left == 0 {
             *said = heard;
             return Outcome::of(call, answer);
@@ -183,10 +185,7 @@ fn named(call: &Call, answer: &Value, cwd: &Path) -> Option<MemoryId> {
 fn replaced(category: &Category, target: &Target, document: &Document, cited: &[anchors::Anchor]) -> Add {
     let mut document = document.to_value();
     document["id"] = Value::String(target.stem());
-    let new = NewRecord {
-        category: category.name().to_owned(),
-        document: Some(document),
-        ..NewRecord::default()
-    };
+    let new =
+        NewRecord { category: category.name().to_owned(), document: Some(document), ..NewRecord::default() };
     Add { cites: cited.iter().map(anchors::Anchor::shown).collect(), ..Add::of(New::Record(new)) }
 }

@@ -11,9 +11,7 @@ use crate::call::Call;
 use crate::convert::Conversion;
 use crate::shelf::vault::{Addition, Retired, Stored, Write};
 use crate::shelf::{Shelf as _, unknown};
-use heirloom_core::{
-    Code, Fault, Kind, May, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result, json,
-};
+use heirloom_core::{Code, Fault, Kind, May, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result, json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -39,11 +37,7 @@ impl Promote {
         Ok(Convert {
             id: named(call, &self.id)?.to_string(),
             kind: Kind::Canon.name().to_owned(),
-            wanted: Conversion {
-                words: self.text.clone(),
-                tags: self.tags.clone(),
-                ..Conversion::default()
-            },
+            wanted: Conversion { words: self.text.clone(), tags: self.tags.clone(), ..Conversion::default() },
             seen: self.seen.clone(),
         })
     }
@@ -109,17 +103,21 @@ pub fn bulk_delete(call: &Call, ids: &[String]) -> Result<Retired> {
         ids.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, name)| name)).collect();
     let mut free = Vec::new();
     let mut waiting = Vec::new();
+    let mut unknown = Vec::new();
     for name in names {
         match seen(call, &MemoryId::new(&Kind::Register, name)) {
             Ok(memory) if asked(call, Verb::Retire, call.owner_of(&memory)?)? == May::Waits => {
                 life::run(call, Verb::Retire, &memory.id, None)?;
                 waiting.push(name.to_owned());
             }
-            // What is not there is told apart by the vault.
-            _ => free.push(name),
+            Ok(_) => free.push(name),
+            // Not there, or not this caller's to see.
+            Err(fault) if fault.code == Code::NotFound => unknown.push(name.to_owned()),
+            Err(fault) => return Err(fault),
         }
     }
     let mut retired = call.vault().retire_all(&free, call.entry())?;
     waiting.append(&mut retired.waiting);
-    Ok(Retired { waiting, ..retired })
+    unknown.append(&mut retired.not_found);
+    Ok(Retired { waiting, not_found: unknown, ..retired })
 }

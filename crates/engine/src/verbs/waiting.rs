@@ -99,14 +99,7 @@ pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Seri
         draft: held.clone(),
     };
     let key = call.hold(memory.kind.shelf(), item)?;
-    Ok(Waiting {
-        status: "waits".to_owned(),
-        key,
-        id: memory.id.to_string(),
-        why,
-        what: held,
-        fault: None,
-    })
+    Ok(Waiting { status: "waits".to_owned(), key, id: memory.id.to_string(), why, what: held, fault: None })
 }
 
 fn row_of(kind: &Kind) -> Row {

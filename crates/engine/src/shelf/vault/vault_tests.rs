@@ -244,7 +244,8 @@ fn retiring_restoring_and_promoting_keep_the_trust_and_count_up() {
     });
     shelf(&|vault| assert_eq!(vault.restore(&made.id, PERSON).unwrap().status, "restored"));
     shelf(&|vault| assert_eq!(vault.get(&made.id).unwrap().unwrap().trust, Trust::High));
-    let promotion = Promotion { id: id.clone(), text: Some("The importer is steady".into()), ..Promotion::default() };
+    let promotion =
+        Promotion { id: id.clone(), text: Some("The importer is steady".into()), ..Promotion::default() };
     let promoted = store.write(Write::Promote(promotion), PERSON).unwrap();
     assert_eq!(promoted.id, MemoryId::new(&Kind::Canon, &id));
     assert_eq!(promoted.record.source.as_deref(), Some("promotion"));

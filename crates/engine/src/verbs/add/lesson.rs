@@ -67,11 +67,8 @@ fn made(call: &Call, new: &NewLesson) -> Result<Made> {
         })?,
     };
     let (topic, subtopic) = file_of(new.topic.as_deref())?;
-    let words = LessonWords {
-        sentence: new.text.clone(),
-        title: new.title.clone(),
-        fields: new.fields.clone(),
-    };
+    let words =
+        LessonWords { sentence: new.text.clone(), title: new.title.clone(), fields: new.fields.clone() };
     let lesson = compose(date, &words)?.tidied();
     let mut assumed = Vec::new();
     if new.topic.is_none() {

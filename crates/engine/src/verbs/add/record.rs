@@ -50,10 +50,9 @@ pub(super) fn category<'c>(call: &'c Call, name: &str) -> Result<&'c Category> {
     settings.category(name).ok_or_else(|| {
         let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
         let names: Vec<&str> = settings.categories.iter().map(|c| c.name()).chain(shelves).collect();
-        Fault::new(Code::Usage, format!("there is no kind `{name}`")).fact("category", name).hint(format!(
-            "use one of {}, or `heirloom config category add {name}`",
-            names.join(", ")
-        ))
+        Fault::new(Code::Usage, format!("there is no kind `{name}`"))
+            .fact("category", name)
+            .hint(format!("use one of {}, or `heirloom config category add {name}`", names.join(", ")))
     })
 }
 

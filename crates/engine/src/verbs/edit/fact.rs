@@ -3,14 +3,14 @@
 //! Comes in: the memory as it is and the change. Goes out: the fact under the id of its newest words; the old ones are superseded, with
 //! history kept. Never here: other words for what was said.
 
-use super::{Edit, hold, no_use};
+use super::{Edit, hold};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::verbs::{Added, Outcome, remember};
 use heirloom_core::{Code, Fault, Memory, fault::Result};
 
 /// A number a field was given.
-enum Number {
+pub(super) enum Number {
     Confidence(f64),
     Days(u32),
 }
@@ -22,30 +22,27 @@ pub(super) fn edit(
     mut entry: Entry,
     waits: bool,
 ) -> Result<Outcome<Added>> {
-    let others = [
-        ("--title", ask.title.is_some()),
-        ("--tag", !ask.tags.is_empty()),
-        ("--topic", ask.topic.is_some()),
-        ("--category", ask.category.is_some()),
-        ("--message", ask.message.is_some()),
-    ];
-    no_use(memory, &others)?;
-    // Everything is read before anything is changed.
-    let numbers: Vec<Number> = ask.fields.iter().map(number).collect::<Result<_>>()?;
     if waits {
         return hold(call, ask, memory).map(Outcome::Waits);
     }
     let tiers = call.tiers()?;
     let id = memory.id.as_str();
-    for number in numbers {
+    for number in numbers(ask)? {
         match number {
             Number::Confidence(confidence) => tiers.set_confidence(id, confidence)?,
             Number::Days(days) => tiers.set_days(id, days)?,
         };
     }
     let words = ask.whole.as_ref().map(|whole| whole.trim().to_owned()).or_else(|| ask.text.clone());
-    let mut changed =
-        Added { status: "changed", id: memory.id.clone(), path: None, notes: Vec::new(), assumed: Vec::new(), from: None, would: None };
+    let mut changed = Added {
+        status: "changed",
+        id: memory.id.clone(),
+        path: None,
+        notes: Vec::new(),
+        assumed: Vec::new(),
+        from: None,
+        would: None,
+    };
     if let Some(words) = words {
         entry.confirmed |= ask.yes.possible_secret && remember::possible_secret(call, &words, true).is_some();
         match tiers.reword(id, &words, entry) {
@@ -54,6 +51,11 @@ pub(super) fn edit(
         }
     }
     Ok(Outcome::Done(changed))
+}
+
+/// The numbers that fields were given, all read before anything is changed.
+pub(super) fn numbers(ask: &Edit) -> Result<Vec<Number>> {
+    ask.fields.iter().map(number).collect()
 }
 
 fn number((name, value): &(String, String)) -> Result<Number> {

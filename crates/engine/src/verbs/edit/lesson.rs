@@ -2,7 +2,7 @@
 //!
 //! Comes in: the memory as it is and the change. Goes out: the lesson under its old id. Never here: another day, which is part of that id.
 
-use super::{Edit, hold, no_use, not_one};
+use super::{Edit, hold, not_one};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::topics::{Lesson, lessons_in};
@@ -26,13 +26,6 @@ pub(super) fn edit(
     entry: Entry,
     waits: bool,
 ) -> Result<Outcome<Added>> {
-    let others = [
-        ("--tag", !ask.tags.is_empty()),
-        ("--text", ask.text.is_some()),
-        ("--topic", ask.topic.is_some()),
-        ("--category", ask.category.is_some()),
-    ];
-    no_use(memory, &others)?;
     let mut lesson = stored(call, memory)?;
     if let Some(whole) = &ask.whole {
         let mut found = lessons_in(whole);

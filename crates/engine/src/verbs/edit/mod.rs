@@ -111,21 +111,17 @@ pub fn edit(call: &Call, ask: &Edit) -> Result<Outcome<Added>> {
 }
 
 pub(super) fn run(call: &Call, ask: &Edit, entry: Entry) -> Result<Outcome<Added>> {
-    let memory = found(call, &ask.id)?;
-    if memory.kind.shelf() == ShelfName::Notes {
-        return Err(unchanging(&memory.id));
-    }
-    if !ask.says_what() {
-        return Err(Fault::new(Code::Usage, "no change was given")
-            .hint("say what to change: --title, --field NAME=VALUE, --tag, --text"));
-    }
+    let id = names::find(call, &ask.id, Enough::to_change(call))?;
+    fits(ask, &id)?;
+    let memory = seen(call, &id)?;
     // Older callers hold the MD5 of a record's file, which is compared where the file is read.
     let of_file = |version: &String| memory.kind.shelf() == ShelfName::Records && version.len() != 64;
     if ask.version.as_ref().is_some_and(|version| *version != memory.version && !of_file(version)) {
         return Err(Fault::new(Code::OccConflict, format!("`{}` changed since it was read", memory.id))
             .fact("id", memory.id.as_str()));
     }
-    let waits = asked(call, Verb::Edit, call.owner_of(&memory)?)? == May::Waits;
+    // What a person took out of use is not rewritten either, or it could be put back under other bytes.
+    let waits = asked(call, Verb::Edit, call.stands_behind(&memory)?)? == May::Waits;
     match memory.kind.shelf() {
         ShelfName::Records => record::edit(call, ask, &memory, entry, waits),
         ShelfName::Topics => lesson::edit(call, ask, &memory, entry, waits),
@@ -140,25 +136,38 @@ fn found(call: &Call, name: &str) -> Result<Memory> {
 
 /// Has the change wait, under the memory's whole id. The version it is for is kept beside it.
 fn hold(call: &Call, ask: &Edit, memory: &Memory) -> Result<Waiting> {
-    let ask =
-        Edit { id: memory.id.to_string(), version: None, yes: Yes::default(), ..ask.clone() };
+    let ask = Edit { id: memory.id.to_string(), version: None, yes: Yes::default(), ..ask.clone() };
     waiting::wait(call, Verb::Edit, memory, &ask)
 }
 
 fn unchanging(id: &MemoryId) -> Fault {
-    Fault::new(Code::Usage, "a note is what was said and does not change").fact("id", id.as_str()).hint(format!(
-        "`heirloom convert {id} lesson` distils it, `heirloom retire {id}` takes it out of use"
-    ))
+    Fault::new(Code::Usage, "a note is what was said and does not change").fact("id", id.as_str()).hint(
+        format!("`heirloom convert {id} lesson` distils it, `heirloom retire {id}` takes it out of use"),
+    )
 }
 
-/// Refuses what this kind has no use for.
-fn no_use(memory: &Memory, given: &[(&str, bool)]) -> Result<()> {
-    match given.iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((flag, _)) => Err(Fault::new(Code::Usage, format!("a {} has no {flag}", memory.kind))
-            .fact("id", memory.id.as_str())
-            .hint("`heirloom edit --help` says which kind takes what")),
+/// Refuses what this kind has no use for, and a request that changes nothing, before anything is looked up.
+fn fits(ask: &Edit, id: &MemoryId) -> Result<()> {
+    let (title, field) = (("--title", ask.title.is_some()), ("--field", !ask.fields.is_empty()));
+    let (tag, text) = (("--tag", !ask.tags.is_empty()), ("--text", ask.text.is_some()));
+    let (topic, category) = (("--topic", ask.topic.is_some()), ("--category", ask.category.is_some()));
+    let no_use = match id.kind().shelf() {
+        ShelfName::Records => vec![text, topic, category],
+        ShelfName::Topics => vec![tag, text, topic, category],
+        ShelfName::Vault => vec![title, field],
+        ShelfName::Tiers => vec![title, tag, topic, category, ("--message", ask.message.is_some())],
+        ShelfName::Notes => return Err(unchanging(id)),
+    };
+    if let Some((flag, _)) = no_use.into_iter().find(|(_, given)| *given) {
+        return Err(Fault::new(Code::Usage, format!("a {} has no {flag}", id.kind()))
+            .fact("id", id.as_str())
+            .hint("`heirloom edit --help` says which kind takes what"));
     }
+    if !ask.says_what() {
+        return Err(Fault::new(Code::Usage, "no change was given")
+            .hint("say what to change: --title, --field NAME=VALUE, --tag, --text"));
+    }
+    if id.kind().shelf() == ShelfName::Tiers { fact::numbers(ask).map(drop) } else { Ok(()) }
 }
 
 fn not_one(what: &str, why: &str) -> Fault {

@@ -3,7 +3,7 @@
 //! Comes in: the memory as it is and the change. Goes out: the record under its old or its new name. Never here: what an update may not lose,
 //! which is the shelf's.
 
-use super::{Edit, hold, no_use, not_one};
+use super::{Edit, hold, not_one};
 use crate::call::Call;
 use crate::files;
 use crate::gate::Entry;
@@ -34,14 +34,6 @@ pub(super) fn edit(
     entry: Entry,
     waits: bool,
 ) -> Result<Outcome<Added>> {
-    no_use(
-        memory,
-        &[
-            ("--text", ask.text.is_some()),
-            ("--topic", ask.topic.is_some()),
-            ("--category", ask.category.is_some()),
-        ],
-    )?;
     let (target, old, bytes) = stored(call, memory)?;
     if ask.version.as_ref().is_some_and(|v| *v != memory.version && *v != hash::md5(&bytes)) {
         return Err(Fault::new(Code::OccConflict, format!("`{}` changed since it was read", memory.id))

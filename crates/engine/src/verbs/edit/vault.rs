@@ -3,7 +3,7 @@
 //! Comes in: the memory as it is and the change. Goes out: one more line. Tags are added to those there are. Never here: the vault's eight
 //! steps.
 
-use super::{Edit, hold, no_use};
+use super::{Edit, hold};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::vault::{Revision, Write};
@@ -18,7 +18,6 @@ pub(super) fn edit(
     entry: Entry,
     waits: bool,
 ) -> Result<Outcome<Added>> {
-    no_use(memory, &[("--title", ask.title.is_some()), ("--field", !ask.fields.is_empty())])?;
     let mut change = Revision {
         id: memory.id.name().to_owned(),
         text: ask.whole.as_ref().map(|whole| whole.trim_end().to_owned()).or_else(|| ask.text.clone()),
