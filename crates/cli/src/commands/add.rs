@@ -4,7 +4,6 @@ use super::{auto_commit, input, pairs, print_added, remember};
 use crate::args::{self, Args};
 use crate::output::Out;
 use crate::wiring;
-use crate::wiring::Wired;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_engine::verbs::Added;
@@ -39,12 +38,8 @@ pub(crate) fn run(args: &Args, call: &args::Add, out: &Out) -> Result<u8> {
         return Ok(exit::OK);
     }
     out.answer(&added, || print_added(out, word(added.status), &added));
-    commit(&wired, out, &added);
+    auto_commit(&wired, out, &format!("memory: add {}", added.id));
     Ok(exit::OK)
-}
-
-fn commit(wired: &Wired, out: &Out, added: &Added) {
-    auto_commit(wired, out, &format!("memory: add {}", added.id));
 }
 
 fn word(status: &str) -> &str {

@@ -30,7 +30,7 @@ pub struct Waiting {
     pub what: Value,
     /// The same as a fault, with every fact the shelf gave.
     #[serde(skip)]
-    fault: Option<Fault>,
+    fault: Option<Box<Fault>>,
 }
 
 impl Waiting {
@@ -45,14 +45,14 @@ impl Waiting {
             why: item.as_ref().map(|item| item.reasons.clone()).unwrap_or_default(),
             what: item.map(|item| item.draft).unwrap_or_default(),
             key,
-            fault: Some(fault.clone()),
+            fault: Some(Box::new(fault.clone())),
         })
     }
 }
 
 impl From<Waiting> for Fault {
     fn from(waiting: Waiting) -> Fault {
-        waiting.fault.unwrap_or_else(|| asks(&waiting.id, &waiting.key))
+        waiting.fault.map_or_else(|| asks(&waiting.id, &waiting.key), |fault| *fault)
     }
 }
 
