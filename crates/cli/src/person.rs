@@ -4,9 +4,8 @@
 //! Never here: a flag that makes a process a person; `--yes` answers questions, it does not raise trust.
 
 use crate::environment;
-use heirloom_core::{Audience, Caller, Channel, Code, Fault, Scopes, Settings, Who, fault::Result};
+use heirloom_core::{Audience, Caller, Code, Fault, Scopes, Settings, Who, fault::Result};
 use heirloom_engine::Call;
-use heirloom_engine::gate::Entry;
 use heirloom_engine::shelf::tiers::Access;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
@@ -37,11 +36,6 @@ pub(crate) fn caller(
     }
     let sees = settings.vault.visible(agent).into_iter().map(str::to_owned).collect();
     caller.as_agent(agent, Audience::of(sees))
-}
-
-/// How what this call writes arrives.
-pub(crate) fn entry() -> Entry {
-    Entry::through(if is_present() { Channel::Person } else { Channel::Agent })
 }
 
 /// Who looks: a person sees every scope of the vault, a process what is shared, a named agent that and its own.

@@ -227,7 +227,7 @@ fn edit_changes_by_flags_and_history_tells() {
     let edited = env
         .run(&[
             "edit",
-            "postgresql",
+            "use-postgresql-for-orders",
             "-f",
             "status=superseded",
             "-t",
@@ -255,14 +255,17 @@ fn edit_changes_by_flags_and_history_tells() {
     assert_eq!((&change["old"], &change["new"]), (&json!("accepted"), &json!("superseded")));
     assert!(env.run(&["history", "postgresql"]).ok().stdout.contains("\"accepted\" → \"superseded\""));
     env.run(&["history", "decision:nothing"]).fails_with("NOT_FOUND", 3);
-    env.run(&["edit", "postgresql", "-f", "status=maybe"]).fails_with("VALIDATION_ERROR", 1);
-    env.run(&["edit", "postgresql"]).fails_with("USAGE", 2);
+    env.run(&["edit", "use-postgresql-for-orders", "-f", "status=maybe"]).fails_with("VALIDATION_ERROR", 1);
+    env.run(&["edit", "use-postgresql-for-orders"]).fails_with("USAGE", 2);
 }
 
 #[test]
 fn a_new_title_gives_a_new_name_and_the_old_one_still_leads_there() {
     let env = with_records();
-    let edited = env.run(&["edit", "postgresql", "--title", "Keep invoices in SQLite", "--json"]).ok().json();
+    let edited = env
+        .run(&["edit", "use-postgresql-for-orders", "--title", "Keep invoices in SQLite", "--json"])
+        .ok()
+        .json();
     assert_eq!(edited["id"], "decision:keep-invoices-in-sqlite");
     assert!(!env.project().join(target("use-postgresql-for-orders")).exists());
     let old = "decision:use-postgresql-for-orders";
@@ -277,7 +280,7 @@ fn a_new_title_gives_a_new_name_and_the_old_one_still_leads_there() {
 fn a_title_whose_name_is_taken_keeps_the_old_name_and_says_so() {
     let env = with_records();
     env.run(&["add", "decision", "Keep invoices in SQLite because they are few"]).ok();
-    let edited = env.run(&["edit", "postgresql", "--title", "Keep Invoices in SQLite!"]).ok();
+    let edited = env.run(&["edit", "use-postgresql-for-orders", "--title", "Keep Invoices in SQLite!"]).ok();
     assert!(edited.stderr.contains("is taken"), "{edited:?}");
     assert_eq!(env.decision("use-postgresql-for-orders")["title"], "Keep Invoices in SQLite!");
     env.run(&["verify"]).ok();

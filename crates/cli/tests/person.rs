@@ -43,8 +43,11 @@ fn trust_is_raised_by_a_yes_at_a_terminal_and_ends_with_the_next_byte() {
     let yes = env.at_terminal(&["trust", name], "y\n").ok();
     assert!(yes.stdout.contains("accepted"));
     assert_eq!(trust_of(&env, name), "high");
-    env.run(&["edit", name, "--tag", "limits"]).ok();
-    assert_eq!(trust_of(&env, name), "low", "an agent changed it since");
+    env.run(&["edit", name, "--tag", "limits"]).fails_with("NEEDS_CONFIRMATION", 4);
+    assert_eq!(trust_of(&env, name), "high", "what an agent wants changed waits");
+    let file = env.memory(&format!("constraints/{name}.json"));
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap().replace("100 calls", "900 calls")).unwrap();
+    assert_eq!(trust_of(&env, name), "medium", "edited by hand it is the repository's");
 }
 
 #[test]

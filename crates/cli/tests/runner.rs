@@ -21,6 +21,7 @@ mod attacks_text;
 mod attacks_trust;
 mod attacks_users;
 mod authority;
+mod authority_writes;
 mod bad_input;
 mod case;
 mod commands;

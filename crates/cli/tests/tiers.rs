@@ -103,7 +103,8 @@ fn an_episode_is_kept_redacted_and_expires() {
 fn a_fact_is_changed_in_words_and_in_how_sure_it_is() {
     let env = TestEnv::new();
     let id = remembered(&env, "I work at Acme");
-    env.run(&["edit", &id, "--field", "confidence=0.5"]).ok();
+    env.run(&["edit", &id, "--field", "confidence=0.5"]).fails_with("NEEDS_CONFIRMATION", 4);
+    env.at_terminal(&["edit", &id, "--field", "confidence=0.5"], "").ok();
     assert_eq!(env.run(&["show", &id, "--json"]).ok().json()["confidence"], 0.5);
     env.run(&["edit", &id, "--text", "I work at Initech"]).fails_with("NEEDS_CONFIRMATION", 4);
     let changed = env.at_terminal(&["edit", &id, "--text", "I work at Initech", "--json"], "").ok().json();

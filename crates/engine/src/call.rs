@@ -22,7 +22,8 @@ use crate::shelf::topics::Topics;
 use crate::shelf::vault::Vault;
 use crate::shelf::{Problem, Shelf};
 use heirloom_core::{
-    Caller, Channel, Code, Fault, Memory, MemoryId, Owner, Settings, ShelfName, Trust, Verb, fault::Result,
+    Caller, Channel, Code, Fault, Memory, MemoryId, Owner, Settings, ShelfName, Status, Trust, Verb,
+    fault::Result,
 };
 use serde_json::Value;
 use std::borrow::Borrow;
@@ -134,13 +135,25 @@ impl Call {
         if memory.kind.shelf() == ShelfName::Tiers {
             return Ok(if memory.trust == Trust::High { Owner::Person } else { Owner::Agent });
         }
-        let standing = self.standing(memory.id.as_str(), &memory.content_hash)?;
+        self.owner_by(memory.id.as_str(), &memory.content_hash)
+    }
+
+    /// The same for a stored text, by its id and the hash of its bytes.
+    pub(crate) fn owner_by(&self, id: &str, hash: &str) -> Result<Owner> {
+        let standing = self.standing(id, hash)?;
         Ok(match standing.channel {
             _ if standing.accepted => Owner::Person,
             Channel::Person => Owner::Person,
             Channel::Repository => Owner::Nobody,
             _ => Owner::Agent,
         })
+    }
+
+    /// Whose word counts about a memory: the writer's, or of what is out of use already that of a person who took it out.
+    pub(crate) fn stands_behind(&self, memory: &Memory) -> Result<Owner> {
+        let owner = self.owner_of(memory)?;
+        let withdrawn = memory.status != Status::Active && self.withdrawn_by_person(memory)?;
+        Ok(if withdrawn { Owner::Person } else { owner })
     }
 
     /// Whether a person took this memory, as it is now, out of use.

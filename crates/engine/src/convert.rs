@@ -14,21 +14,29 @@ use heirloom_core::settings::SHARED;
 use heirloom_core::{
     Channel, Code, Fault, Kind, Memory, MemoryId, ShelfName, Source, Trust, fault::Result, text, time,
 };
+use serde::{Deserialize, Serialize};
 
 /// What is wanted.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Conversion {
     /// The new text in the caller's own words; without it the source's text is taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
     /// The new title.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// `git/rebase` for a lesson, the topic of a register.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// The scope of a vault memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// Fields of the new memory, name and value.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<(String, String)>,
     /// More tags.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Whether the source goes out of use.
     pub retire: bool,
@@ -64,7 +72,8 @@ pub fn convert(call: &Call, id: &MemoryId, to: &Kind, wanted: &Conversion, entry
     Ok(done)
 }
 
-fn check(call: &Call, source: &Memory, to: &Kind) -> Result<()> {
+/// Whether one can become the other.
+pub(crate) fn check(call: &Call, source: &Memory, to: &Kind) -> Result<()> {
     let no = |message: String, hint: &str| {
         Err(Fault::new(Code::Usage, message).fact("id", source.id.as_str()).hint(hint))
     };
@@ -172,7 +181,12 @@ fn to_vault(call: &Call, source: &Memory, to: &Kind, wanted: &Conversion, entry:
     let tags = (!wanted.tags.is_empty()).then(|| tags(source, &wanted.tags));
     let vault = call.vault();
     let write = if source.kind == Kind::Register {
-        Write::Promote(Promotion { id: source.id.name().to_owned(), text: wanted.words.clone(), tags })
+        Write::Promote(Promotion {
+            id: source.id.name().to_owned(),
+            text: wanted.words.clone(),
+            tags,
+            based_on: Some(source.version.clone()),
+        })
     } else {
         let topic = wanted.topic.clone().unwrap_or_else(|| text::slug(&source.title));
         let plain = match source.kind.shelf() {

@@ -284,6 +284,7 @@ impl Bench {
                     id: text(args, "memory_id").to_owned(),
                     text: maybe(args, "canonical_text"),
                     tags: texts(&args["tags"]),
+                    ..Promotion::default()
                 }),
                 entry,
             )),

@@ -1,20 +1,18 @@
 //! `convert`: a memory of another kind from one that is there.
 
-use super::show::{known_kind, print_memory};
-use super::{auto_commit, names, pairs, print_done};
-use crate::args::{Args, Convert};
+use super::show::print_memory;
+use super::{auto_commit, pairs, print_added};
+use crate::args::{self, Args};
 use crate::output::Out;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Trust, fault::Result};
-use heirloom_engine::convert::{Conversion, convert};
-use heirloom_engine::shelf::unknown;
+use heirloom_core::fault::Result;
+use heirloom_engine::convert::Conversion;
+use heirloom_engine::verbs::convert::{Convert, convert, to_show};
 
-pub(crate) fn run(args: &Args, call: &Convert, out: &Out) -> Result<u8> {
+pub(crate) fn run(args: &Args, call: &args::Convert, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let id = names::find(&wired.call, &call.id)?;
-    let kind = known_kind(&wired, &call.kind)?;
     let words = call.words.join(" ");
     let wanted = Conversion {
         words: (!words.trim().is_empty()).then_some(words),
@@ -25,24 +23,22 @@ pub(crate) fn run(args: &Args, call: &Convert, out: &Out) -> Result<u8> {
         tags: call.tag.clone(),
         retire: call.retire,
     };
-    let mut entry = person::entry();
-    if wanted.words.is_none() && person::is_present() {
-        let source = wired.call.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?;
-        // Somebody else's words become this person's only once they were seen.
-        if source.trust < Trust::High {
-            print_memory(out, &source);
-            if !person::confirm("Take this text over as it is?", false)? {
-                out.say("nothing was converted");
-                return Ok(exit::REFUSED);
-            }
-            entry.confirmed = true;
+    let mut ask = Convert { id: call.id.clone(), kind: call.kind.clone(), wanted, seen: None };
+    if let Some(source) = to_show(&wired.call, &ask)? {
+        print_memory(out, &source);
+        if !person::confirm("Take this text over as it is?", false)? {
+            out.say("nothing was converted");
+            return Ok(exit::REFUSED);
         }
+        ask.id = source.id.to_string();
+        ask.seen = Some(source.version);
     }
-    let done = convert(&wired.call, &id, &kind, &wanted, entry)?;
-    out.answer(&done, || {
-        print_done(out, "saved", &done);
-        out.line(out.style.dim(&format!("  distilled from {id}")));
+    let made = convert(&wired.call, &ask)?.done()?;
+    let source = made.from.as_ref().map_or(call.id.as_str(), |from| from.as_str());
+    out.answer(&made, || {
+        print_added(out, "saved", &made);
+        out.line(out.style.dim(&format!("  distilled from {source}")));
     });
-    auto_commit(&wired, out, &format!("memory: convert {id} to {}", done.id));
+    auto_commit(&wired, out, &format!("memory: convert {source} to {}", made.id));
     Ok(exit::OK)
 }

@@ -57,7 +57,7 @@ use crate::output::Out;
 use crate::wiring::Wired;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::shelf::Done;
+use heirloom_engine::verbs::Added;
 use heirloom_engine::{files, git};
 use std::path::PathBuf;
 
@@ -141,16 +141,16 @@ fn auto_commit(wired: &Wired, out: &Out, message: &str) {
     }
 }
 
-/// What was done to one memory, said the same way by every command.
-fn print_done(out: &Out, word: &str, done: &Done) {
-    let path = done.path.as_deref().unwrap_or_default();
+/// What became of one memory, said the same way by every command.
+fn print_added(out: &Out, word: &str, added: &Added) {
+    let path = added.path.as_deref().map(|path| format!(" {}", out.style.dim(&one_line(path))));
     out.line(format!(
-        "{} {} {}",
+        "{} {}{}",
         out.style.green(word),
-        out.style.bold(&one_line(done.id.as_str())),
-        out.style.dim(&one_line(path))
+        out.style.bold(&one_line(added.id.as_str())),
+        path.unwrap_or_default()
     ));
-    done.notes.iter().for_each(|note| out.note(one_line(note)));
+    added.notes.iter().for_each(|note| out.note(one_line(note)));
 }
 
 /// `NAME=VALUE` arguments.

@@ -3,14 +3,15 @@
 //! `write` answers on stdout, one line of JSON or an error block; corrections and warnings go to stderr.
 
 use crate::args::{Args, RecordCandidate, RecordIndex, RecordWrite};
+use crate::environment;
 use crate::output::Out;
 use crate::wiring::{self, Wired};
-use crate::{environment, person};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, MemoryId, fault::Result};
+use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, TempRoots};
 use heirloom_engine::project::no_memory;
 use heirloom_engine::shelf::records::{Collected, Document, Health, Said, Version};
+use heirloom_engine::verbs::record::{Action, Write, write as write_record};
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
 
@@ -51,12 +52,7 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
         out.say(format!("error: unknown category '{name}' (choose from {})", names.join(", ")));
         return Ok(exit::USAGE);
     }
-    let outcome = super::anchor::with_anchors(
-        &wired,
-        if needs_input { &call.anchor } else { &[] },
-        || act(&wired, call, &mut said),
-        |answer| named(&wired, answer),
-    );
+    let outcome = act(&wired, call, &mut said);
     for fix in &said.fixes {
         out.say(format!("[AUTO-FIX] {fix}"));
     }
@@ -73,50 +69,40 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
     }
 }
 
-/// The record an answer is about, by the place it names.
-fn named(wired: &Wired, answer: &Value) -> Option<MemoryId> {
-    let target = wired.call.records().target(answer["target"].as_str()?, &wired.cwd).ok()?;
-    let folder = target.path.parent()?.file_name()?.to_str()?;
-    let category = wired.call.settings().category_of_folder(folder)?;
-    Some(MemoryId::new(&category.kind, target.path.file_stem()?.to_str()?))
-}
-
 fn act(wired: &Wired, call: &RecordWrite, said: &mut Said) -> Result<Value> {
-    let records = wired.call.records();
-    let target = records.target(&call.target, &wired.cwd)?;
-    let entry = person::entry();
-    let reason = call.reason.as_deref();
-    match call.action.as_str() {
-        "delete" => records.retire_target(&target, reason, entry),
-        "archive" => records.archive_target(&target, reason, entry),
-        "unarchive" => records.unarchive_target(&target, entry),
-        "restore" => records.restore_target(&target, entry, said),
-        action => {
-            let settings = wired.call.settings();
-            let category = call.category.as_deref().and_then(|name| settings.category(name));
-            if action == "update" && !target.path.exists() {
-                return records.update(
-                    &target,
-                    Document::parse(b"{}").unwrap_or_else(|_| unreachable!("an empty object is JSON")),
-                    &Version::Any,
-                    &wired.cwd,
-                    entry,
-                    said,
-                );
-            }
-            let (path, document) = input(call.input.as_deref().unwrap_or_default(), &wired.cwd)?;
-            let answer = match (action, category) {
-                ("create", Some(category)) => records.create(&target, category, document, entry, said)?,
-                _ => {
-                    let version = call.hash.clone().map_or(Version::Any, Version::Exactly);
-                    records.update(&target, document, &version, &wired.cwd, entry, said)?
-                }
-            };
-            // The input was a hand-over; once it is stored, a second copy would only lie around. Failing to remove it is no error.
-            let _ = std::fs::remove_file(path);
-            Ok(answer)
+    // A wrong target is named before anything is read.
+    let target = wired.call.records().target(&call.target, &wired.cwd)?;
+    let reason = call.reason.clone();
+    let mut handed_over = None;
+    let mut document = || -> Result<Document> {
+        let (path, document) = input(call.input.as_deref().unwrap_or_default(), &wired.cwd)?;
+        handed_over = Some(path);
+        Ok(document)
+    };
+    let action = match call.action.as_str() {
+        "delete" => Action::Retire { reason },
+        "archive" => Action::Archive { reason },
+        "unarchive" => Action::Unarchive,
+        "restore" => Action::Restore,
+        "create" => {
+            Action::Create { category: call.category.clone().unwrap_or_default(), document: document()? }
         }
+        _ => Action::Update {
+            document: if target.path.exists() { document()? } else { Document::default() },
+            version: call.hash.clone().map_or(Version::Any, Version::Exactly),
+        },
+    };
+    let cites: &[String] = match &action {
+        Action::Create { .. } | Action::Update { .. } => &call.anchor,
+        _ => &[],
+    };
+    let ask = Write { target: &call.target, cwd: &wired.cwd, action, cites };
+    let answer = write_record(&wired.call, ask, said)?.done()?;
+    // The input was a hand-over; once it is stored, a second copy would only lie around. Failing to remove it is no error.
+    if let Some(path) = handed_over {
+        let _ = std::fs::remove_file(path);
     }
+    Ok(answer)
 }
 
 /// Reads the input file as a document.

@@ -1,17 +1,17 @@
 //! `vault …`: the vault's own tools.
 
 use super::show::visible;
-use super::{auto_commit, input, names, print_done};
+use super::{auto_commit, input, print_added};
 use crate::args::{Args, Vault, VaultAction};
 use crate::output::{Out, Table};
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Code, Fault, Kind, Memory, MemoryId, ShelfName, fault::Result, json};
-use heirloom_engine::gate::Entry;
-use heirloom_engine::shelf::vault::{Addition, Filter, Promotion, Stats, Write};
-use heirloom_engine::shelf::{Done, Listing, Shelf as _, unknown};
+use heirloom_core::{Memory, fault::Result};
+use heirloom_engine::shelf::vault::{Filter, Stats};
+use heirloom_engine::shelf::{Listing, Shelf as _};
+use heirloom_engine::verbs::vault::{self as verbs, Promote};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -142,43 +142,25 @@ fn propose(wired: &Wired, scope: &[String], out: &Out) -> Result<u8> {
     Ok(exit::OK)
 }
 
-/// A vault id as people type it: with its kind, or the bare name a line has.
-fn name_of(wired: &Wired, given: &str) -> Result<MemoryId> {
-    if MemoryId::parse(given).is_none() {
-        let id = MemoryId::new(&Kind::Register, given);
-        if let Some(memory) = wired.call.vault().get(&id)? {
-            return Ok(memory.id);
-        }
-    }
-    let id = names::find(&wired.call, given)?;
-    if id.kind().shelf() == ShelfName::Vault { Ok(id) } else { Err(unknown(given)) }
-}
-
 fn promote(wired: &Wired, id: &str, text: &[String], tag: &[String], out: &Out) -> Result<u8> {
-    let id = name_of(wired, id)?;
     let text = text.join(" ");
-    let vault = wired.call.vault();
-    let mut entry: Entry = person::entry();
-    if text.is_empty() && person::is_present() {
-        let memory = vault.get(&id)?.ok_or_else(|| unknown(id.as_str()))?;
-        if memory.trust < heirloom_core::Trust::High {
-            super::show::print_memory(out, &memory);
-            if !person::confirm("Make this canon as it is?", false)? {
-                out.say("nothing was promoted");
-                return Ok(exit::REFUSED);
-            }
-            entry.confirmed = true;
-        }
-    }
-    let promotion = Promotion {
-        id: id.name().to_owned(),
+    let mut ask = Promote {
+        id: id.to_owned(),
         text: (!text.is_empty()).then_some(text),
-        tags: (!tag.is_empty()).then(|| tag.to_vec()),
+        tags: tag.to_vec(),
+        seen: None,
     };
-    let stored = vault.write(Write::Promote(promotion), entry)?;
-    let path = Some(wired.call.project().shown(&vault.path()));
-    let done = Done { status: stored.status, id: stored.id, path, notes: Vec::new() };
-    out.answer(&done, || print_done(out, "promoted", &done));
+    if let Some(memory) = verbs::to_show(&wired.call, &ask)? {
+        super::show::print_memory(out, &memory);
+        if !person::confirm("Make this canon as it is?", false)? {
+            out.say("nothing was promoted");
+            return Ok(exit::REFUSED);
+        }
+        ask.id = memory.id.to_string();
+        ask.seen = Some(memory.version);
+    }
+    let done = verbs::promote(&wired.call, &ask)?.done()?;
+    out.answer(&done, || print_added(out, "promoted", &done));
     auto_commit(wired, out, &format!("memory: promote {}", done.id));
     Ok(exit::OK)
 }
@@ -213,9 +195,8 @@ fn recall(
 }
 
 fn bulk_add(wired: &Wired, file: &str, out: &Out) -> Result<u8> {
-    let additions = additions(&input::bytes(file)?)?;
-    let writes = additions.into_iter().map(Write::Add).collect();
-    let outcomes = wired.call.vault().write_all(writes, person::entry())?;
+    let all = verbs::additions(&wired.call, &input::bytes(file)?)?;
+    let outcomes = verbs::bulk_add(&wired.call, all)?;
     let mut worst = exit::OK;
     let rows: Vec<Value> = outcomes
         .iter()
@@ -252,34 +233,8 @@ fn bulk_add(wired: &Wired, file: &str, out: &Out) -> Result<u8> {
     Ok(worst)
 }
 
-fn additions(bytes: &[u8]) -> Result<Vec<Addition>> {
-    let bad = |at: usize, why: String| {
-        Fault::new(Code::Input, format!("item {at} is no vault memory: {why}"))
-            .hint("give a JSON array, or one JSON object per line, each with a text")
-    };
-    let values: Vec<Value> = match json::parse(bytes) {
-        Ok(Value::Array(items)) => items,
-        Ok(one @ Value::Object(_)) => vec![one],
-        _ => bytes
-            .split(|b| *b == b'\n')
-            .filter(|line| !line.trim_ascii().is_empty())
-            .enumerate()
-            .map(|(at, line)| json::parse(line).map_err(|e| bad(at + 1, e.to_string())))
-            .collect::<Result<_>>()?,
-    };
-    let one = |(at, mut value): (usize, Value)| {
-        if let Value::Object(fields) = &mut value {
-            fields.entry("source").or_insert_with(|| json!(super::add::source()));
-        }
-        serde_json::from_value(value).map_err(|e| bad(at + 1, e.to_string()))
-    };
-    values.into_iter().enumerate().map(one).collect()
-}
-
 fn bulk_delete(wired: &Wired, ids: &[String], out: &Out) -> Result<u8> {
-    let names: Vec<&str> =
-        ids.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, name)| name)).collect();
-    let retired = wired.call.vault().retire_all(&names, person::entry())?;
+    let retired = verbs::bulk_delete(&wired.call, ids)?;
     out.answer(&retired, || {
         let group = |word: String, ids: &[String]| {
             ids.iter().for_each(|id| out.line(format!("{word} {}", visible(&one_line(id)))))

@@ -150,6 +150,27 @@ impl Screen {
             .map(|finding| finding.rule.into_owned())
     }
 
+    /// A text as it may wait for a person: without what a person would be asked about. `Err` is the rule by which the gate refuses it, so
+    /// that no secret ever lies in the inbox.
+    pub(crate) fn as_it_waits(
+        &self,
+        text: &str,
+        row: Row,
+        trust: Trust,
+    ) -> std::result::Result<String, String> {
+        if self.settings.profile(row.shelf()) == Profile::Seed {
+            return seed::refuses(row, text).map_or(Ok(text.to_owned()), |rule| Err(rule.to_owned()));
+        }
+        let findings = self.scanner.scan(text);
+        let act = |finding: &Finding| self.act(row, finding, trust);
+        if let Some(refused) = findings.iter().find(|finding| act(finding) == Act::Refuse) {
+            return Err(refused.rule.to_string());
+        }
+        let cut: Vec<&Finding> =
+            findings.iter().filter(|f| matches!(act(f), Act::Confirm | Act::Redact)).collect();
+        Ok(if cut.is_empty() { text.to_owned() } else { scan::redact(text, &cut) })
+    }
+
     fn act(&self, row: Row, finding: &Finding, trust: Trust) -> Act {
         match row.act(finding.class, finding.level, trust) {
             Act::Report if finding.class == Class::Contact && self.settings.contact == Contact::Redact => {

@@ -7,7 +7,7 @@ use super::names::{self, Enough};
 use super::{Outcome, asked, seen, waiting};
 use crate::call::Call;
 use crate::shelf::Done;
-use heirloom_core::{May, Memory, MemoryId, Owner, Status, Verb, fault::Result};
+use heirloom_core::{May, Memory, MemoryId, Owner, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
 /// Which memories are to move, and why.
@@ -68,8 +68,9 @@ pub(super) fn run(call: &Call, verb: Verb, id: &MemoryId, reason: Option<&str>) 
 }
 
 /// Whose word a move goes against: the writer's, or of what is out of use already that of whoever took it out.
-fn stands_behind(call: &Call, verb: Verb, memory: &Memory) -> Result<Owner> {
-    let owner = call.owner_of(memory)?;
-    let back = matches!(verb, Verb::Restore | Verb::Unarchive) && memory.status != Status::Active;
-    Ok(if back && call.withdrawn_by_person(memory)? { Owner::Person } else { owner })
+pub(super) fn stands_behind(call: &Call, verb: Verb, memory: &Memory) -> Result<Owner> {
+    match verb {
+        Verb::Restore | Verb::Unarchive => call.stands_behind(memory),
+        _ => call.owner_of(memory),
+    }
 }

@@ -7,16 +7,25 @@
 //! A write ends in [`Outcome`]: done, or waiting for a person. Waiting is an answer, not an error; a door may still end with the exit code
 //! of [`Code::NeedsConfirmation`].
 
+pub mod add;
+pub mod anchor;
+pub mod convert;
+pub mod edit;
 pub mod life;
 pub mod names;
+pub mod record;
+pub mod remember;
 pub mod remove;
+pub mod vault;
 mod waiting;
 
 pub use waiting::{Waiting, change_of, resume};
 
 use crate::call::Call;
+use crate::shelf::Done;
+use crate::shelf::tiers::Kept;
 use heirloom_core::{Code, Fault, May, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What came of a write.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,6 +58,70 @@ impl<T> Outcome<T> {
     }
 }
 
+/// What saving or changing a memory left behind: the same shape for every kind and verb.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Added {
+    /// `created`, `updated`, `promoted`, `already_there`, …; `rehearsed` if nothing was to be stored.
+    pub status: &'static str,
+    /// The memory's id afterwards.
+    pub id: MemoryId,
+    /// Where it is stored, from the project folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What else there is to say, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What nobody said and was put in, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
+    /// What it was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<MemoryId>,
+    /// Of a rehearsal, what would be stored, as its shelf writes it; nothing if the gate would not have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub would: Option<String>,
+}
+
+impl Added {
+    fn rehearsed(id: MemoryId, path: Option<String>, would: Option<String>) -> Added {
+        Added { status: "rehearsed", id, path, notes: Vec::new(), assumed: Vec::new(), from: None, would }
+    }
+}
+
+impl From<Done> for Added {
+    fn from(done: Done) -> Added {
+        let Done { status, id, path, notes } = done;
+        Added { status, id, path, notes, assumed: Vec::new(), from: None, would: None }
+    }
+}
+
+impl From<Kept> for Added {
+    fn from(kept: Kept) -> Added {
+        let id = kept.stored.memory().id;
+        Added {
+            status: kept.status,
+            id,
+            path: None,
+            notes: kept.notes,
+            assumed: Vec::new(),
+            from: None,
+            would: None,
+        }
+    }
+}
+
+/// A person's answers to what a verb asks first. From anybody else they count for nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yes {
+    /// What may be a secret is none, or is to be stored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub possible_secret: bool,
+    /// The facts that were shown and may be superseded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersede: Vec<String>,
+}
+
 /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
 /// opens; the files of a project are that person's with and without it.
 pub(crate) fn asked(call: &Call, verb: Verb, shelf: ShelfName, owner: Owner) -> Result<May> {
@@ -70,3 +143,7 @@ pub(crate) fn seen(call: &Call, id: &MemoryId) -> Result<Memory> {
 fn unknown(id: &MemoryId) -> Fault {
     crate::shelf::unknown(id.as_str())
 }
+
+#[cfg(test)]
+#[path = "verbs_tests.rs"]
+mod tests;

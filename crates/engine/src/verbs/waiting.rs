@@ -5,9 +5,12 @@
 //! old text stays in force.
 
 use super::life::{self, Move};
+use super::{add, anchor, convert, edit};
 use crate::call::{Call, row_of};
+use crate::gate::Entry;
 use crate::gate::inbox::{self, Item};
-use heirloom_core::{Code, Fault, Memory, MemoryId, Verb, fault::Result, time};
+use crate::gate::policy::Row;
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result, time};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -25,8 +28,9 @@ pub struct Waiting {
     pub why: Vec<String>,
     /// What would be stored or done.
     pub what: Value,
+    /// The same as a fault, with every fact the shelf gave.
     #[serde(skip)]
-    message: String,
+    fault: Option<Box<Fault>>,
 }
 
 impl Waiting {
@@ -41,18 +45,23 @@ impl Waiting {
             why: item.as_ref().map(|item| item.reasons.clone()).unwrap_or_default(),
             what: item.map(|item| item.waiting.draft).unwrap_or_default(),
             key,
-            message: fault.message.clone(),
+            fault: Some(Box::new(fault.clone())),
         })
     }
 }
 
 impl From<Waiting> for Fault {
     fn from(waiting: Waiting) -> Fault {
-        Fault::new(Code::NeedsConfirmation, waiting.message)
-            .fact("id", waiting.id)
-            .fact("key", waiting.key.as_str())
-            .hint(format!("a person accepts it with `heirloom review accept {}`", waiting.key))
+        waiting.fault.map_or_else(|| asks(&waiting.id, &waiting.key), |fault| *fault)
     }
+}
+
+fn asks(id: &str, key: &str) -> Fault {
+    let message = format!("`{id}` is a person's; this waits for a person's yes and nothing changed");
+    Fault::new(Code::NeedsConfirmation, message)
+        .fact("id", id)
+        .fact("key", key)
+        .hint(format!("a person accepts it with `heirloom review accept {key}`"))
 }
 
 /// A change that waits, as the inbox keeps it.
@@ -64,10 +73,18 @@ struct Held {
     request: Value,
 }
 
-/// Puts a change of a memory into the inbox.
+/// Puts a change of a memory into the inbox. What the gate refuses does not get there; the request holds whole texts, so that accepting it
+/// needs nothing else.
 pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Serialize) -> Result<Waiting> {
-    let request = serde_json::to_value(request)
+    let mut request = serde_json::to_value(request)
         .map_err(|e| Fault::new(Code::Internal, format!("a request cannot be written down: {e}")))?;
+    if let Err(fault) = texts_screened(call, row_of(memory.kind.shelf()), &mut request) {
+        let shelf = memory.kind.shelf();
+        if shelf != ShelfName::Tiers {
+            call.refused(&call.project().lock()?, shelf, memory.id.as_str(), call.entry(), &fault)?;
+        }
+        return Err(fault);
+    }
     let held = json!(Held { change: verb.name().to_owned(), version: memory.version.clone(), request });
     let why = vec![format!("a person stands behind `{}`", memory.id)];
     let entry = call.entry();
@@ -83,14 +100,38 @@ pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Seri
         draft,
     };
     let key = call.hold(memory.kind.shelf(), item)?;
-    Ok(Waiting {
-        status: "waits".to_owned(),
-        key,
-        id: memory.id.to_string(),
-        why,
-        what: held,
-        message: format!("`{}` is a person's; this waits for a person's yes and nothing changed", memory.id),
-    })
+    Ok(Waiting { status: "waits".to_owned(), key, id: memory.id.to_string(), why, what: held, fault: None })
+}
+
+/// What a request says in no words of anybody's: ids, hashes and kinds.
+const NO_TEXT: [&str; 5] = ["id", "ids", "version", "kind", "seen"];
+
+/// Looks at every text of a request as the gate would.
+fn texts_screened(call: &Call, row: Row, request: &mut Value) -> Result<()> {
+    let fields = request.as_object_mut().into_iter().flatten();
+    for (name, value) in fields.filter(|(name, _)| !NO_TEXT.contains(&name.as_str())) {
+        screened(call, row, name, value)?;
+    }
+    Ok(())
+}
+
+fn screened(call: &Call, row: Row, name: &str, value: &mut Value) -> Result<()> {
+    match value {
+        Value::String(text) => {
+            *text = call.screen().as_it_waits(text, row, call.entry().trust()).map_err(|rule| {
+                Fault::new(Code::GateRefused, format!("`{name}` holds what must not be stored"))
+                    .fact("field", name)
+                    .fact("rule", rule)
+                    .hint("say it without the secret")
+            })?;
+            Ok(())
+        }
+        Value::Array(items) => items.iter_mut().try_for_each(|item| screened(call, row, name, item)),
+        Value::Object(fields) => {
+            fields.iter_mut().try_for_each(|(name, value)| screened(call, row, name, value))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether what waits is a change of a memory that is there, and which.
@@ -109,14 +150,23 @@ pub fn resume(call: &Call, item: &Item) -> Result<Option<String>> {
             .hint(format!("`heirloom review reject {}` throws it away", item.key)));
     }
     let verb = heirloom_core::authority::TABLE.iter().find(|row| row.name == held.change).map(|row| row.verb);
-    match verb {
+    // The words are whose they were; a person's yes makes them believed.
+    let entry = Entry { channel: item.channel, confirmed: true };
+    let id = match verb {
         Some(verb @ (Verb::Retire | Verb::Restore | Verb::Archive | Verb::Unarchive)) => {
             let ask: Move = read(item, held.request)?;
-            life::run(call, verb, &id, ask.reason.as_deref())?.done()?;
+            life::run(call, verb, &id, ask.reason.as_deref())?.done()?.id.to_string()
+        }
+        Some(Verb::Edit) => edit::run(call, &read(item, held.request)?, entry)?.done()?.id.to_string(),
+        Some(Verb::Supersede) => add::run(call, &read(item, held.request)?, entry)?.done()?.id.to_string(),
+        Some(Verb::Convert) => convert::run(call, &read(item, held.request)?, entry)?.done()?.id.to_string(),
+        Some(Verb::Anchor) => {
+            anchor::run(call, &read(item, held.request)?, entry)?.done()?;
+            item.id.clone()
         }
         _ => return Err(damaged(item)),
-    }
-    Ok(Some(item.waiting.id.clone()))
+    };
+    Ok(Some(id))
 }
 
 fn read<T: DeserializeOwned>(item: &Item, request: Value) -> Result<T> {

@@ -16,6 +16,7 @@ mod tree;
 pub use anchor::Anchor;
 pub use check::{Cited, Freshness, Place};
 pub use cite::cite;
+pub(crate) use store::not_cited;
 pub use store::{Anchored, add, all, announce, are_there, check, check_ids, drop_anchors, renew};
 
 #[cfg(test)]

@@ -153,14 +153,16 @@ fn path_of(place: &str) -> &str {
     }
 }
 
+/// The fault for a memory that belongs to no project.
+pub(crate) fn not_cited(id: &MemoryId) -> Fault {
+    Fault::new(Code::Usage, format!("a {} belongs to a person and cites no code", id.kind()))
+        .fact("id", id.as_str())
+        .hint("save what the project should know as a record, lesson or note")
+}
+
 fn memory(call: &Call, id: &MemoryId) -> Result<Memory> {
     if id.kind().shelf() == ShelfName::Tiers {
-        return Err(Fault::new(
-            Code::Usage,
-            format!("a {} belongs to a person and cites no code", id.kind()),
-        )
-        .fact("id", id.as_str())
-        .hint("save what the project should know as a record, lesson or note"));
+        return Err(not_cited(id));
     }
     call.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))
 }

@@ -12,10 +12,20 @@ pub(super) const CHANGES_MAX: usize = 50;
 pub(super) const SUMMARY_MAX: usize = 300;
 
 /// A record's JSON object.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Document(pub(super) Map<String, Value>);
 
 impl Document {
+    /// The record with these fields.
+    pub fn of(fields: Map<String, Value>) -> Document {
+        Document(fields)
+    }
+
+    /// Its fields, as one value.
+    pub fn to_value(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+
     /// Reads a record; says why if it is none.
     pub fn parse(bytes: &[u8]) -> Result<Document, String> {
         match json::parse(bytes) {

@@ -15,7 +15,9 @@ use crate::call::Written;
 use crate::files::{self, Lock, Mode, Placed, Prepared};
 use crate::gate::{Draft as _, Entry, Passed};
 use heirloom_core::settings::Category;
-use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, hash, text, time};
+use heirloom_core::{
+    Code, Fault, MemoryId, Owner, ShelfName, Status, Trust, fault::Result, hash, text, time,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -39,6 +41,14 @@ pub enum Version {
 
 /// What only an earlier life of a record can have.
 const LEFT_BEHIND: [&str; 4] = ["retired_at", "retired_reason", "archived_at", "archived_reason"];
+
+/// An update that may go to the gate.
+struct Ready<'c> {
+    new: Document,
+    category: &'c Category,
+    place: Target,
+    times: u64,
+}
 
 /// Seconds during which a retired name stays taken.
 const COOL_DOWN: i64 = 86_400;
@@ -83,7 +93,8 @@ impl Records<'_> {
             return Err(switched_off(category));
         }
         self.expect_record_folder(target, category, said)?;
-        self.check_free(target)?;
+        self.expect_free(target)?;
+        self.check_nobodys(target, category, entry)?;
         let draft = RecordDraft { document, category };
         let project = self.call.project();
         let to_item = |d: &RecordDraft<'_>| Value::Object(d.document.0.clone());
@@ -97,7 +108,7 @@ impl Records<'_> {
         // On disk before the lock: writers wait for the disk side by side, and for each other only for the renames.
         let record = Prepared::new(&target.path, &bytes, Mode::Shared)?;
         let lock = project.lock()?;
-        self.check_free(target)?;
+        self.expect_free(target)?;
         if let Err(fault) = self.check_capacity(category) {
             self.call.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
             return Err(fault);
@@ -133,6 +144,52 @@ impl Records<'_> {
         said: &mut Said,
     ) -> Result<Value> {
         let lock = self.call.project().lock()?;
+        let Ready { new, category, place, times } = self.ready(target, input, version, cwd, said)?;
+        let title = new.text("title").unwrap_or_default().to_owned();
+        let id = new.text("id").unwrap_or_default().to_owned();
+        let draft = RecordDraft { document: new, category };
+        let passed = self
+            .call
+            .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
+        let renamed = (place.path != target.path).then(|| Renamed {
+            path: &target.path,
+            was: MemoryId::new(&category.kind, &target.stem()),
+            is: MemoryId::new(&category.kind, &id),
+        });
+        let mut answer = json!({ "status": "updated", "target": place.shown, "id": id, "title": title, "times_updated": times });
+        if renamed.is_some() {
+            answer["renamed_from"] = json!(target.shown);
+        }
+        let bytes = passed.draft().document.to_bytes();
+        let record = Prepared::new(&place.path, &bytes, Mode::Shared)?;
+        let placed = self.store(&lock, &passed, &bytes, record, &place.path, renamed)?;
+        drop(lock);
+        placed.sync()?;
+        Ok(answer)
+    }
+
+    /// Every check of an update, without the gate and without writing. For changes that wait: only what could be stored is worth a person's
+    /// look.
+    pub(crate) fn expect_update(
+        &self,
+        target: &Target,
+        input: Document,
+        version: &Version,
+        cwd: &Path,
+        said: &mut Said,
+    ) -> Result<()> {
+        self.ready(target, input, version, cwd, said).map(drop)
+    }
+
+    /// An update as it would be stored.
+    fn ready(
+        &self,
+        target: &Target,
+        input: Document,
+        version: &Version,
+        cwd: &Path,
+        said: &mut Said,
+    ) -> Result<Ready<'_>> {
         let Some((old, bytes)) = self.load(&target.path, &target.shown)? else {
             return Err(Fault::new(Code::Update, format!("there is no record `{}`", target.shown))
                 .fact("target", target.shown.as_str())
@@ -157,27 +214,7 @@ impl Records<'_> {
         let place = self.renamed(&old, &mut new, target, said);
         self.expect_valid(&new, category, Stage::Stored)?;
         check_version(version, &bytes, target)?;
-        let title = new.text("title").unwrap_or_default().to_owned();
-        let id = new.text("id").unwrap_or_default().to_owned();
-        let draft = RecordDraft { document: new, category };
-        let passed = self
-            .call
-            .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
-        let renamed = (place.path != target.path).then(|| Renamed {
-            path: &target.path,
-            was: MemoryId::new(&category.kind, &target.stem()),
-            is: MemoryId::new(&category.kind, &id),
-        });
-        let mut answer = json!({ "status": "updated", "target": place.shown, "id": id, "title": title, "times_updated": times });
-        if renamed.is_some() {
-            answer["renamed_from"] = json!(target.shown);
-        }
-        let bytes = passed.draft().document.to_bytes();
-        let record = Prepared::new(&place.path, &bytes, Mode::Shared)?;
-        let placed = self.store(&lock, &passed, &bytes, record, &place.path, renamed)?;
-        drop(lock);
-        placed.sync()?;
-        Ok(answer)
+        Ok(Ready { new, category, place, times })
     }
 
     /// Puts what passed the gate in place, with index, trust book and audit in step.
@@ -252,7 +289,7 @@ impl Records<'_> {
     }
 
     /// A name is free if nothing is there, or something retired more than a day ago.
-    fn check_free(&self, target: &Target) -> Result<()> {
+    pub(crate) fn expect_free(&self, target: &Target) -> Result<()> {
         let taken = |what: &str| {
             Fault::new(Code::Create, format!("there is already {what} at `{}`", target.shown))
                 .fact("target", target.shown.as_str())
@@ -277,6 +314,23 @@ impl Records<'_> {
             .fact("target", target.shown.as_str())
             .fact("retired_at", retired_at)
             .hint("Restore it with --action restore, wait a day, or choose another name.")),
+            _ => Ok(()),
+        }
+    }
+
+    /// A retired record that is a person's, or that a person withdrew, is not written over by anybody else. Verbs ask first and let it wait;
+    /// this is for every other way here.
+    fn check_nobodys(&self, target: &Target, category: &Category, entry: Entry) -> Result<()> {
+        if entry.trust() == Trust::High || self.call.caller().is_person() {
+            return Ok(());
+        }
+        match self.memory_at(&target.path, category.name())? {
+            Some(memory) if self.call.stands_behind(&memory)? == Owner::Person => Err(Fault::new(
+                Code::Create,
+                format!("there is a record at `{}` that a person retired or wrote", target.shown),
+            )
+            .fact("target", target.shown.as_str())
+            .hint("Choose another name.")),
             _ => Ok(()),
         }
     }

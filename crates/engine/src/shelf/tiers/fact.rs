@@ -12,7 +12,7 @@ use super::{LifeStatus, Stored, Tier, TierDraft, Tiers, id, statement};
 use crate::gate::Entry;
 use crate::gate::inbox::Item;
 use heirloom_core::settings::Profile;
-use heirloom_core::{Code, Fault, ShelfName, Trust, fault::Result};
+use heirloom_core::{Code, Fault, May, Owner, ShelfName, Trust, Verb, fault::Result};
 use serde_json::Value;
 
 /// A fact that somebody wants to keep.
@@ -55,7 +55,13 @@ impl Tiers<'_> {
         for old in &words.supersedes {
             self.own(old)?;
         }
-        let draft = self.fact_draft(words, entry);
+        let mut draft = self.fact_draft(words, entry);
+        // What a token with that scope says is stored at once, labelled as the program's own; next to what is known it still waits.
+        let caller = self.call.caller();
+        draft.granted = !caller.is_person() && Verb::Remember.may(caller, Owner::Nobody) == May::Does;
+        for old in &draft.stored.supersedes {
+            draft.granted &= self.call.owner_of(&self.own(old)?.memory())? != Owner::Person;
+        }
         self.keep_fact(draft, entry)
     }
 

@@ -117,26 +117,7 @@ impl Topics<'_> {
     pub fn edit(&self, id: &MemoryId, lesson: Lesson, version: Option<&str>, entry: Entry) -> Result<Done> {
         let open = self.open()?;
         let held = open.stock.find(id).ok_or_else(|| crate::shelf::unknown(id.as_str()))?;
-        if held.status != Status::Active {
-            return Err(Fault::new(
-                Code::Update,
-                format!("`{id}` is {}, and only active lessons change", held.status.name()),
-            )
-            .fact("id", id.as_str())
-            .hint("restore it first"));
-        }
-        if version.is_some_and(|version| version != held.hash) {
-            return Err(Fault::new(Code::OccConflict, format!("`{id}` changed since it was read"))
-                .fact("id", id.as_str()));
-        }
-        if lesson.date != held.lesson.date {
-            return Err(Fault::new(
-                Code::Validation,
-                "the date of a lesson is part of its id and does not change",
-            )
-            .fact("field", "date")
-            .hint("store a new lesson and retire this one"));
-        }
+        expect_same(&held, id, &lesson, version)?;
         let passed = self.pass(&open, &held.topic, &held.subtopic, lesson, entry)?;
         let text = passed.draft().lesson.write(&held.slug);
         let (path, page) = live_page(&open.stock, &held.topic, &held.subtopic)?;
@@ -147,6 +128,12 @@ impl Topics<'_> {
         let mut done = self.done("updated", id.clone(), &open, &path);
         done.notes.extend(sync_git::after_write(self.call, open, id));
         Ok(done)
+    }
+
+    /// What an edit would be refused for by the shelf, without the gate and without writing. For changes that wait.
+    pub(crate) fn expect_edit(&self, id: &MemoryId, lesson: &Lesson, version: Option<&str>) -> Result<()> {
+        let held = self.stock().find(id).ok_or_else(|| crate::shelf::unknown(id.as_str()))?;
+        expect_same(&held, id, lesson, version)
     }
 
     /// The epilogue of a stored text.
@@ -169,6 +156,31 @@ impl Topics<'_> {
         }
         Done { status, id, path: Some(self.call.project().shown(path)), notes }
     }
+}
+
+/// Only a lesson in use changes, only the version somebody read, and never its day.
+fn expect_same(held: &Held, id: &MemoryId, lesson: &Lesson, version: Option<&str>) -> Result<()> {
+    if held.status != Status::Active {
+        return Err(Fault::new(
+            Code::Update,
+            format!("`{id}` is {}, and only active lessons change", held.status.name()),
+        )
+        .fact("id", id.as_str())
+        .hint("restore it first"));
+    }
+    if version.is_some_and(|version| version != held.hash) {
+        return Err(Fault::new(Code::OccConflict, format!("`{id}` changed since it was read"))
+            .fact("id", id.as_str()));
+    }
+    if lesson.date != held.lesson.date {
+        return Err(Fault::new(
+            Code::Validation,
+            "the date of a lesson is part of its id and does not change",
+        )
+        .fact("field", "date")
+        .hint("store a new lesson and retire this one"));
+    }
+    Ok(())
 }
 
 fn entries(n: usize) -> &'static str {

@@ -29,6 +29,7 @@ pub struct VaultDraft<'d> {
     base: Option<&'d Slot<'d>>,
     write: Write,
     next: Record<'static>,
+    against_a_person: bool,
 }
 
 const ALL: &[Check] = &[
@@ -60,6 +61,7 @@ impl<'d> VaultDraft<'d> {
                 let tier = new.tier.to_lowercase();
                 let topic = new.topic_id.as_deref().filter(|topic| !topic.is_empty());
                 let base = topic.filter(|_| tier == REGISTER).and_then(|topic| desk.register(topic, &scope));
+                same_version(&new.based_on, base)?;
                 let next = match base {
                     Some(slot) => revised(&slot.record, &as_revision(new), &now)?,
                     None => created(new, scope, tier, &now, fresh()),
@@ -68,14 +70,12 @@ impl<'d> VaultDraft<'d> {
             }
             Write::Revise(change) => {
                 let slot = in_use(desk, &change.id)?;
-                if change.based_on.as_ref().is_some_and(|hash| *hash != hash::sha256(&slot.bytes)) {
-                    let message = format!("`{}` changed since it was read", slot.record.memory_id());
-                    return Err(Fault::new(Code::OccConflict, message));
-                }
+                same_version(&change.based_on, Some(slot))?;
                 (Some(slot), revised(&slot.record, change, &now)?)
             }
-            Write::Promote(Promotion { id, text, tags }) => {
+            Write::Promote(Promotion { id, text, tags, based_on }) => {
                 let slot = in_use(desk, id)?;
+                same_version(based_on, Some(slot))?;
                 let change = Revision {
                     text: text.clone(),
                     tags: tags.clone(),
@@ -99,7 +99,19 @@ impl<'d> VaultDraft<'d> {
                 (desk.get(&next.id), next.into_owned())
             }
         };
-        Ok(VaultDraft { rules, desk, base, write, next })
+        Ok(VaultDraft { rules, desk, base, write, next, against_a_person: false })
+    }
+
+    /// The version it follows: its id and the hash of its line.
+    pub(super) fn follows(&self) -> Option<(String, String)> {
+        self.base.map(|slot| (slot.record.memory_id().to_string(), hash::sha256(&slot.bytes)))
+    }
+
+    /// The same draft, which would replace what a person stands behind: it waits for one, in whatever scope.
+    #[must_use]
+    pub(super) fn held(mut self, against_a_person: bool) -> VaultDraft<'d> {
+        self.against_a_person = against_a_person;
+        self
     }
 
     /// What is appended.
@@ -132,19 +144,24 @@ impl<'d> VaultDraft<'d> {
         let mut write = self.write.clone();
         let next = &self.next;
         let tags = || next.tags.iter().map(|tag| tag.to_string()).collect::<Vec<_>>();
+        // What is accepted later replaces only what was there when it was asked for.
+        let based_on = || self.base.map(|slot| hash::sha256(&slot.bytes));
         match &mut write {
             Write::Add(new) => {
+                new.based_on = based_on();
                 new.text = next.text.to_string();
                 new.category = new.category.as_ref().map(|_| next.category.to_string());
                 new.topic_id = next.topic_id.as_ref().map(|topic| topic.to_string());
                 new.tags = new.tags.as_ref().map(|_| tags());
             }
             Write::Revise(change) => {
+                change.based_on = based_on();
                 change.text = change.text.as_ref().map(|_| next.text.to_string());
                 change.category = change.category.as_ref().map(|_| next.category.to_string());
                 change.tags = change.tags.as_ref().map(|_| tags());
             }
             Write::Promote(change) => {
+                change.based_on = based_on();
                 change.text = change.text.as_ref().map(|_| next.text.to_string());
                 change.tags = change.tags.as_ref().map(|_| tags());
             }
@@ -302,6 +319,17 @@ impl<'d> VaultDraft<'d> {
     }
 }
 
+/// A memory that is no longer what somebody read is left alone.
+fn same_version(based_on: &Option<String>, slot: Option<&Slot<'_>>) -> Result<()> {
+    let Some(expected) = based_on else { return Ok(()) };
+    let what = match slot {
+        Some(slot) if *expected == hash::sha256(&slot.bytes) => return Ok(()),
+        Some(slot) => format!("`{}`", slot.record.memory_id()),
+        None => "the register".to_owned(),
+    };
+    Err(Fault::new(Code::OccConflict, format!("{what} changed since it was read")))
+}
+
 /// What is done, in two words.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deed {
@@ -347,6 +375,10 @@ impl Draft for VaultDraft<'_> {
             Check::Capacity => self.capacity(),
             _ => Ok(()),
         }
+    }
+
+    fn must_wait(&self) -> bool {
+        self.against_a_person
     }
 
     /// What every agent is told, and what holds for good, is a person's to say: also to change or to take away.

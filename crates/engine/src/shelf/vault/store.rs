@@ -14,8 +14,8 @@ use crate::call::{Call, Written};
 use crate::files::{self, Lock, Mode, step};
 use crate::gate::inbox::Item;
 use crate::gate::policy::Row;
-use crate::gate::{Entry, Passed, Remark};
-use heirloom_core::{Code, Fault, MemoryId, ShelfName, Trust, fault::Result, hash};
+use crate::gate::{Decision, Entry, Passed, Remark, admit};
+use heirloom_core::{Code, Fault, MemoryId, Owner, ShelfName, Trust, fault::Result, hash};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -247,8 +247,29 @@ impl<'e> Vault<'e> {
         let fresh = || known.unwrap_or_else(|| self.fresh_id(view, desk, n));
         let now = self.call.project().world().now;
         let draft = VaultDraft::of(write, desk, &self.rules, now, fresh)?;
+        // What a person stands behind is replaced by nothing of less trust, in whatever scope and however it came here.
+        let held = match draft.follows() {
+            Some((id, hash)) if entry.trust() < Trust::High => {
+                self.call.owner_by(&id, &hash)? == Owner::Person
+            }
+            _ => false,
+        };
+        let draft = draft.held(held);
         let to_item = |draft: &VaultDraft<'_>| serde_json::to_value(draft.waiting()).unwrap_or(Value::Null);
         self.call.pass(lock, ShelfName::Vault, draft, entry, to_item).map(Kept::of)
+    }
+
+    /// What a write would be refused for, without writing. For changes that wait: only what could be stored is worth a person's look.
+    pub(crate) fn rehearse(&self, write: Write) -> Result<()> {
+        let current = self.current()?;
+        let view = current.view();
+        let desk = Desk::of(&view, std::iter::once(&write).filter_map(Write::names));
+        let fresh = || self.fresh_id(&view, &desk, 0);
+        let draft = VaultDraft::of(write, &desk, &self.rules, self.call.project().world().now, fresh)?;
+        match admit(draft, Entry { confirmed: true, ..self.call.entry() }, self.call.screen()) {
+            Decision::Refused(fault) => Err(fault),
+            Decision::Passed(_) | Decision::Waits { .. } => Ok(()),
+        }
     }
 
     /// The id under which the very same draft waits already, so that asking twice makes one item.

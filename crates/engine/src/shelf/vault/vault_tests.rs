@@ -244,7 +244,8 @@ fn retiring_restoring_and_promoting_keep_the_trust_and_count_up() {
     });
     shelf(&|vault| assert_eq!(vault.restore(&made.id, PERSON).unwrap().status, "restored"));
     shelf(&|vault| assert_eq!(vault.get(&made.id).unwrap().unwrap().trust, Trust::High));
-    let promotion = Promotion { id: id.clone(), text: Some("The importer is steady".into()), tags: None };
+    let promotion =
+        Promotion { id: id.clone(), text: Some("The importer is steady".into()), ..Promotion::default() };
     let promoted = store.write(Write::Promote(promotion), PERSON).unwrap();
     assert_eq!(promoted.id, MemoryId::new(&Kind::Canon, &id));
     assert_eq!(promoted.record.source.as_deref(), Some("promotion"));
@@ -483,7 +484,7 @@ fn forgetting_removes_every_version_and_every_trace_of_the_text() {
     store.add(register("Very private phrase", "orion", "diary"), PERSON).unwrap();
     let waiting = register("Very private wish", "shared", "diary");
     store.add(waiting, AGENT).unwrap_err();
-    let promotion = Promotion { id: made.record.id.to_string(), text: None, tags: None };
+    let promotion = Promotion { id: made.record.id.to_string(), ..Promotion::default() };
     store.write(Write::Promote(promotion), AGENT).unwrap_err();
     std::fs::write(
         store.path(),

@@ -70,6 +70,9 @@ pub struct Addition {
     /// Labels; none if new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
+    /// SHA-256 of the line of the register it brings up to date; one that has another by now is left alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub based_on: Option<String>,
 }
 
 impl Addition {
@@ -83,6 +86,7 @@ impl Addition {
             topic_id: None,
             source: manual(),
             tags: None,
+            based_on: None,
         }
     }
 }
@@ -108,7 +112,7 @@ pub struct Revision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic_id: Option<String>,
     /// SHA-256 of the line the change is based on; a memory that has another one by now is left alone.
-    #[serde(default, skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub based_on: Option<String>,
 }
 
@@ -123,6 +127,9 @@ pub struct Promotion {
     /// Its labels, if other than before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
+    /// SHA-256 of the line it was when somebody looked at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub based_on: Option<String>,
 }
 
 fn shared() -> String {

@@ -1,0 +1,76 @@
+//! Convert: a memory of another kind from one that is there.
+//!
+//! Comes in: the source, the new kind, and perhaps the words of whoever distilled it. Goes out: the new memory, or what waits: an agent makes
+//! nothing else of a person's text without a yes. Never here: how each kind is made, which is [`crate::convert`]'s.
+
+use super::names::{self, Enough};
+use super::{Added, Outcome, asked, seen, waiting};
+use crate::call::Call;
+use crate::convert::{Conversion, convert as made};
+use crate::gate::Entry;
+use heirloom_core::kind::OTHER_KINDS;
+use heirloom_core::{Code, Fault, Kind, May, Memory, Trust, Verb, fault::Result};
+use serde::{Deserialize, Serialize};
+
+/// What is to become of what.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Convert {
+    /// The source, by id or name.
+    pub id: String,
+    /// The new kind.
+    pub kind: String,
+    /// What is wanted.
+    #[serde(default)]
+    pub wanted: Conversion,
+    /// The version of the source that a person was shown and takes over as it is. From anybody else it counts for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
+}
+
+/// Somebody else's text, which becomes this person's only once it was seen: to be shown before [`convert`], with its version as
+/// [`Convert::seen`]. Nothing if nobody is to be asked.
+pub fn to_show(call: &Call, ask: &Convert) -> Result<Option<Memory>> {
+    if ask.wanted.words.is_some() || !call.caller().is_person() {
+        return Ok(None);
+    }
+    Ok(Some(source(call, ask)?).filter(|source| source.trust < Trust::High))
+}
+
+/// Makes a memory of another kind.
+pub fn convert(call: &Call, ask: &Convert) -> Result<Outcome<Added>> {
+    run(call, ask, call.entry())
+}
+
+pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcome<Added>> {
+    let source = source(call, ask)?;
+    let kind = known_kind(call, &ask.kind)?;
+    if asked(call, Verb::Convert, source.kind.shelf(), call.stands_behind(&source)?)? == May::Waits {
+        crate::convert::check(call, &source, &kind)?;
+        let ask = Convert { id: source.id.to_string(), seen: None, ..ask.clone() };
+        return Ok(Outcome::Waits(waiting::wait(call, Verb::Convert, &source, &ask)?));
+    }
+    entry.confirmed |= call.caller().is_person()
+        && ask.wanted.words.is_none()
+        && ask.seen.as_ref().is_some_and(|seen| *seen == source.version);
+    Outcome::of(
+        call,
+        made(call, &source.id, &kind, &ask.wanted, entry)
+            .map(|done| Added { from: Some(source.id.clone()), ..Added::from(done) }),
+    )
+}
+
+fn source(call: &Call, ask: &Convert) -> Result<Memory> {
+    seen(call, &names::find(call, &ask.id, Enough::to_change(call))?)
+}
+
+fn known_kind(call: &Call, name: &str) -> Result<Kind> {
+    let settings = call.settings();
+    if Kind::built_in(name).is_some() || settings.category(name).is_some() {
+        return Ok(Kind::named(name));
+    }
+    let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
+    let names: Vec<&str> = settings.categories.iter().map(|c| c.name()).chain(shelves).collect();
+    Err(Fault::new(Code::Usage, format!("there is no kind `{name}`"))
+        .hint(format!("use one of {}", names.join(", "))))
+}

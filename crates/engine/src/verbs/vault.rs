@@ -1,0 +1,125 @@
+//! The vault's own verbs: promote, and many at once.
+//!
+//! Comes in: ids or additions. Goes out: one outcome each. Whatever a person stands behind waits, one by one, and costs the others nothing.
+//! Never here: the vault's eight steps.
+
+use super::add::source;
+use super::convert::{self, Convert};
+use super::names::{self, Enough};
+use super::{Added, Outcome, asked, life, seen};
+use crate::call::Call;
+use crate::convert::Conversion;
+use crate::shelf::vault::{Addition, Retired, Stored, Write};
+use crate::shelf::{Shelf as _, unknown};
+use heirloom_core::{Code, Fault, Kind, May, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// A register that is to become canon.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promote {
+    /// Which one, by id or name.
+    pub id: String,
+    /// Its text as canon, if other than before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Further labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// The version that a person was shown and makes canon as it is. From anybody else it counts for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
+}
+
+impl Promote {
+    fn as_conversion(&self, call: &Call) -> Result<Convert> {
+        Ok(Convert {
+            id: named(call, &self.id)?.to_string(),
+            kind: Kind::Canon.name().to_owned(),
+            wanted: Conversion { words: self.text.clone(), tags: self.tags.clone(), ..Conversion::default() },
+            seen: self.seen.clone(),
+        })
+    }
+}
+
+/// What a person is to be shown before it becomes canon as it is; nothing if nobody is to be asked.
+pub fn to_show(call: &Call, ask: &Promote) -> Result<Option<Memory>> {
+    convert::to_show(call, &ask.as_conversion(call)?)
+}
+
+/// Makes canon of a register.
+pub fn promote(call: &Call, ask: &Promote) -> Result<Outcome<Added>> {
+    convert::convert(call, &ask.as_conversion(call)?)
+}
+
+/// A vault id as people type it: with its kind, or the bare name a line has.
+fn named(call: &Call, given: &str) -> Result<MemoryId> {
+    if MemoryId::parse(given).is_none() && !given.trim().is_empty() {
+        let id = MemoryId::new(&Kind::Register, given);
+        if let Some(memory) = call.vault().get(&id)? {
+            return Ok(memory.id);
+        }
+    }
+    let id = names::find(call, given, Enough::to_change(call))?;
+    if id.kind().shelf() == ShelfName::Vault { Ok(id) } else { Err(unknown(given)) }
+}
+
+/// The additions that a text holds: a JSON array, one object, or one object per line.
+pub fn additions(call: &Call, bytes: &[u8]) -> Result<Vec<Addition>> {
+    let bad = |at: usize, why: String| {
+        Fault::new(Code::Input, format!("item {at} is no vault memory: {why}"))
+            .hint("give a JSON array, or one JSON object per line, each with a text")
+    };
+    let values: Vec<Value> = match json::parse(bytes) {
+        Ok(Value::Array(items)) => items,
+        Ok(one @ Value::Object(_)) => vec![one],
+        _ => bytes
+            .split(|b| *b == b'\n')
+            .filter(|line| !line.trim_ascii().is_empty())
+            .enumerate()
+            .map(|(at, line)| json::parse(line).map_err(|e| bad(at + 1, e.to_string())))
+            .collect::<Result<_>>()?,
+    };
+    let one = |(at, mut value): (usize, Value)| {
+        if let Value::Object(fields) = &mut value {
+            fields.entry("source").or_insert_with(|| json!(source(call)));
+        }
+        serde_json::from_value(value).map_err(|e| bad(at + 1, e.to_string()))
+    };
+    values.into_iter().enumerate().map(one).collect()
+}
+
+/// Adds many in one pass. One that is refused or waits costs only itself.
+pub fn bulk_add(call: &Call, all: Vec<Addition>) -> Result<Vec<Result<Stored>>> {
+    asked(call, Verb::Add, ShelfName::Vault, Owner::Nobody)?;
+    call.vault().write_all(all.into_iter().map(Write::Add).collect(), call.entry())
+}
+
+/// Takes many out of use in one pass; what is a person's waits for one.
+pub fn bulk_delete(call: &Call, ids: &[String]) -> Result<Retired> {
+    asked(call, Verb::Retire, ShelfName::Vault, Owner::Nobody)?;
+    let names: Vec<&str> =
+        ids.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, name)| name)).collect();
+    let mut free = Vec::new();
+    let mut waiting = Vec::new();
+    let mut unknown = Vec::new();
+    for name in names {
+        match seen(call, &MemoryId::new(&Kind::Register, name)) {
+            Ok(memory)
+                if asked(call, Verb::Retire, ShelfName::Vault, call.owner_of(&memory)?)? == May::Waits =>
+            {
+                life::run(call, Verb::Retire, &memory.id, None)?;
+                waiting.push(name.to_owned());
+            }
+            Ok(_) => free.push(name),
+            // Not there, or not this caller's to see.
+            Err(fault) if fault.code == Code::NotFound => unknown.push(name.to_owned()),
+            Err(fault) => return Err(fault),
+        }
+    }
+    let mut retired = call.vault().retire_all(&free, call.entry())?;
+    waiting.append(&mut retired.waiting);
+    unknown.append(&mut retired.not_found);
+    Ok(Retired { waiting, not_found: unknown, ..retired })
+}
