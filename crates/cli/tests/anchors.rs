@@ -91,7 +91,7 @@ fn changed_code_costs_rank_and_the_points_can_be_read() {
     ])
     .ok();
     env.write("src/queue.rs", CODE.replace("lock()", "lock_all()"));
-    let hits = env.run(&["search", "jobs", "queue", "postgres", "--json"]).ok().json();
+    let hits = env.run(&["search", "jobs", "queue", "postgres", "--json"]).ok().items();
     let id = the_id(&env);
     assert_ne!(hits[0]["memory"]["id"], id.as_str(), "{hits}");
     let stale = hits.as_array().unwrap().iter().find(|hit| hit["memory"]["id"] == id.as_str()).unwrap();

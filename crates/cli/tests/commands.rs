@@ -15,7 +15,7 @@ fn with_records() -> TestEnv {
 }
 
 fn ids(env: &TestEnv, arguments: &[&str]) -> Vec<String> {
-    let listed = env.run(&[&["list", "--json"], arguments].concat()).ok().json();
+    let listed = env.run(&[&["list", "--json"], arguments].concat()).ok().items();
     listed.as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap().to_owned()).collect()
 }
 

@@ -84,7 +84,7 @@ fn search_knows_filters_phrases_prefixes_exclusions_and_slips() {
     env.run(&["retire", queue, "--reason", "no longer"]).ok();
     assert!(ids(&["postgres", "queue"]).iter().all(|id| id != queue));
     assert_eq!(ids(&["postgres", "queue", "--include-retired"])[0], queue);
-    let hit = env.run(&["search", "reflog", "--json"]).ok().json()[0].clone();
+    let hit = env.run(&["search", "reflog", "--json"]).ok().items()[0].clone();
     let (text, mark) = (hit["snippet"]["text"].as_str().unwrap(), hit["snippet"]["marks"][0].clone());
     let part = &text[mark[0].as_u64().unwrap() as usize..mark[1].as_u64().unwrap() as usize];
     assert_eq!(part, "reflog");

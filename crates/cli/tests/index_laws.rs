@@ -27,7 +27,7 @@ fn many(env: &TestEnv, from: usize, to: usize) {
 }
 
 fn found(env: &TestEnv, words: &str) -> Vec<String> {
-    let answer = env.run(&["search", words, "--json"]).ok().json();
+    let answer = env.run(&["search", words, "--json"]).ok().items();
     let hits = answer.as_array().unwrap();
     hits.iter().map(|hit| hit["memory"]["id"].as_str().unwrap().to_owned()).collect()
 }

@@ -13,7 +13,7 @@ pub(crate) fn secret() -> String {
 pub(crate) fn asked(env: &TestEnv, args: &[&str]) -> Value {
     let mut all = vec!["--json"];
     all.extend(args);
-    env.run(&all).ok().json()
+    env.run(&all).ok().items()
 }
 
 /// Saves something as a person and gives its id.
@@ -231,7 +231,7 @@ fn an_agent_sees_what_is_shared_and_its_own() {
     assert_eq!(seen(&["list"]), [shared.as_str()], "a process without a name");
     assert_eq!(seen(&["list", "--agent", "orion"]), [own.as_str(), &shared]);
     assert_eq!(seen(&["list", "--agent", "vega"]), [shared.as_str(), &by_name]);
-    let person = env.at_terminal(&["--json", "list"], "").ok().json();
+    let person = env.at_terminal(&["--json", "list"], "").ok().items();
     assert_eq!(ids(&person).len(), 3);
     env.run(&["show", &own]).fails_with("NOT_FOUND", 3);
     env.run(&["history", &own]).fails_with("NOT_FOUND", 3);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The ids of a tier, newest first.
 fn ids(env: &TestEnv, tier: &str) -> Vec<String> {
-    let listed = env.run(&["list", "--tier", tier, "--json"]).ok().json();
+    let listed = env.run(&["list", "--tier", tier, "--json"]).ok().items();
     listed.as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -74,7 +74,7 @@ fn a_contradiction_is_shown_beside_what_is_known_and_supersedes_it_only_with_a_y
     assert_eq!(now.len(), 1);
     let history = env.run(&["history", &now[0]]).ok().stdout;
     assert!(history.contains(&first), "history is kept: {history}");
-    let all = env.run(&["list", "--tier", "semantic", "--all", "--json"]).ok().json();
+    let all = env.run(&["list", "--tier", "semantic", "--all", "--json"]).ok().items();
     assert_eq!(all.as_array().unwrap().len(), 2);
     env.at_terminal(&["restore", &first], "").fails_with("OCC_CONFLICT", 1);
     let forgotten = env.run(&["forget", &now[0], "--yes"]).ok().stdout;
@@ -119,12 +119,12 @@ fn search_is_by_words_and_meaning_within_limits_that_say_what_was_left_out() {
     let env = TestEnv::new();
     remembered(&env, "I prefer PostgreSQL for storage");
     let turn = said(&env, "We moved the orders database to a bigger machine");
-    let hits = env.run(&["search", "--tier", "all", "which database do I like", "--json"]).ok().json();
+    let hits = env.run(&["search", "--tier", "all", "which database do I like", "--json"]).ok().items();
     assert_eq!(hits.as_array().unwrap().len(), 2);
     assert!(hits[0]["score"].as_f64().unwrap() > 0.0 && hits[0]["why"].is_object());
-    let only = env.run(&["search", "--tier", "episodic", "database", "--json"]).ok().json();
+    let only = env.run(&["search", "--tier", "episodic", "database", "--json"]).ok().items();
     assert_eq!(only[0]["memory"]["id"], Value::from(turn.as_str()));
-    let over_all = env.run(&["search", "database machine", "--json"]).ok().json();
+    let over_all = env.run(&["search", "database machine", "--json"]).ok().items();
     let kinds: Vec<&str> = over_all.as_array().unwrap().iter().map(|g| g["kind"].as_str().unwrap()).collect();
     assert!(kinds.contains(&"episode"), "{kinds:?}");
     let block = env.run(&["search", "--context", "database"]).ok().stdout;
@@ -164,7 +164,7 @@ fn whoever_holds_a_token_is_its_user_and_meets_nobody_else() {
     as_anna(&["forget", &mine, "--yes"]).fails_with("NOT_FOUND", 3);
     as_anna(&["forget", "launch code", "--yes"]).fails_with("NOT_FOUND", 3);
     assert_eq!(
-        as_anna(&["search", "--tier", "all", "launch code", "--json"]).ok().json(),
+        as_anna(&["search", "--tier", "all", "launch code", "--json"]).ok().items(),
         Value::Array(vec![])
     );
     as_anna(&["clear", "all", "--yes"]).ok();
@@ -284,7 +284,7 @@ fn a_stop_keeps_turns_only_if_the_user_wants_it() {
         env.run_with(&["hook", "stop"], event.as_bytes());
         env.run_with(&["hook", "session-end"], event.as_bytes());
     }
-    let kept = env.run(&["list", "--tier", "episodic", "--json"]).ok().json();
+    let kept = env.run(&["list", "--tier", "episodic", "--json"]).ok().items();
     let trust: Vec<&str> = kept.as_array().unwrap().iter().map(|m| m["trust"].as_str().unwrap()).collect();
     assert_eq!(trust, ["low", "high"], "each has the trust of its channel, and is kept once");
     let waiting = env.run(&["review", "--json"]).ok().json();
@@ -311,7 +311,7 @@ fn a_fact_is_found_by_what_it_is_about() {
     let id = env
         .run(&["list", "--tier", "semantic", "--json"])
         .ok()
-        .json()
+        .items()
         .as_array()
         .unwrap()
         .iter()

@@ -13,6 +13,7 @@ use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, MemoryId, fault::Result};
 use heirloom_engine::shelf::anchors::{self, Anchor, Anchored, Cited, Freshness};
+use heirloom_engine::verbs::show::{Citations, citations};
 
 pub(crate) fn run(args: &Args, call: &AnchorCommand, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
@@ -43,16 +44,7 @@ pub(crate) fn run(args: &Args, call: &AnchorCommand, out: &Out) -> Result<u8> {
 }
 
 fn list(wired: &Wired, id: Option<&str>, stale: bool, out: &Out) -> Result<u8> {
-    let mut all = match id {
-        None => anchors::all(&wired.call)?,
-        Some(name) => {
-            let id = names::find(&wired.call, name)?;
-            anchors::check(&wired.call, id.as_str())?.into_iter().collect()
-        }
-    };
-    if stale {
-        all.retain(|one| one.state >= Freshness::Changed);
-    }
+    let all = citations(&wired.call, &Citations { id: id.map(str::to_owned), stale })?;
     out.answer(&all, || {
         if all.is_empty() {
             out.say(if stale {

@@ -1,6 +1,6 @@
 //! `convert`: a memory of another kind from one that is there.
 
-use super::show::{known_kind, print_memory};
+use super::show::print_memory;
 use super::{auto_commit, names, pairs, print_done};
 use crate::args::{Args, Convert};
 use crate::output::Out;
@@ -9,12 +9,13 @@ use heirloom_core::code::exit;
 use heirloom_core::{Trust, fault::Result};
 use heirloom_engine::convert::{Conversion, convert};
 use heirloom_engine::shelf::unknown;
+use heirloom_engine::verbs::list::known_kind;
 
 pub(crate) fn run(args: &Args, call: &Convert, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
     let id = names::find(&wired.call, &call.id)?;
-    let kind = known_kind(&wired, &call.kind)?;
+    let kind = known_kind(&wired.call, &call.kind)?;
     let words = call.words.join(" ");
     let wanted = Conversion {
         words: (!words.trim().is_empty()).then_some(words),

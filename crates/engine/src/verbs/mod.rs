@@ -8,7 +8,16 @@
 //! of [`Code::NeedsConfirmation`].
 
 pub mod life;
+pub mod list;
 pub mod names;
+pub mod recall;
+pub mod schema;
+pub mod search;
+pub mod shelves;
+pub mod show;
+pub mod status;
+pub mod told;
+pub mod trail;
 mod waiting;
 
 pub use waiting::{Waiting, resume};
