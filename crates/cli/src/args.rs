@@ -334,8 +334,8 @@ pub(crate) struct Forget {
 /// Show what an agent would be given for a prompt
 ///
 /// Words of the prompt are compared with titles, tags and descriptions of records; notes on files it names, lessons that share its words and
-/// the vault's answer follow in sections of their own. The block on standard output is byte for byte what an agent gets; `--explain` adds
-/// why each memory is there on standard error.
+/// the vault's answer follow in sections of their own. The block on standard output is byte for byte what an agent gets, the one `--agent` names
+/// or one without a name; `--explain` adds why each memory is there on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Recall {
     /// The prompt

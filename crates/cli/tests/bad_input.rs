@@ -221,7 +221,7 @@ fn a_linked_folder_or_file_is_never_followed_out() {
     store.refuses(&ran, "PATH_ERROR", 1);
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
     let listed = store.env.run(&["list", "--json"]).ok();
-    assert_eq!(listed.json(), json!([]), "what is behind a link is not listed");
+    assert_eq!(listed.items(), json!([]), "what is behind a link is not listed");
     assert!(store.env.run(&["verify"]).stdout.contains("is a link"));
 }
 

@@ -13,6 +13,7 @@
 
 mod agents;
 mod anchors;
+mod answers;
 mod attacks_paths;
 mod attacks_text;
 mod attacks_trust;

@@ -24,7 +24,7 @@ fn the_commands_answer_on_postgres_as_on_sqlite() {
     let shown = env.run(&["show", turn.as_str().unwrap(), "--json"]).ok().json();
     assert_eq!(shown["body"], "We spoke about the harvest");
     let hits = env.run(&["search", "--tier", "all", "harvest", "--json"]).ok().items();
-    assert_eq!(hits[0]["memory"]["id"], turn);
+    assert_eq!(hits[0]["id"], turn);
     env.run(&["remember", "I live in Graz"]).fails_with("NEEDS_CONFIRMATION", 4);
     let again = env.run_with(&["import", "-", "--json"], archive.as_bytes()).ok().json();
     assert_eq!((&again["added"], &again["known"]), (&0.into(), &2.into()));

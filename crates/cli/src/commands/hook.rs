@@ -193,12 +193,7 @@ impl Running<'_> {
             };
             return Ok(Did::nothing(saw, why));
         }
-        Ok(Did {
-            answer: Answer::Context(given.block),
-            ended: Ended::Injected,
-            saw,
-            because: given.because,
-        })
+        Ok(Did { answer: Answer::Context(given.block), ended: Ended::Injected, saw, because: given.because })
     }
 
     /// Notes what is given where `why` finds it. A ledger that cannot be written costs nobody a memory.

@@ -18,8 +18,7 @@ pub(crate) fn run(args: &Args, call: &Recall, out: &Out) -> Result<u8> {
     out.warnings(&wired.loaded.warnings);
     // As much as the host of that name takes; the hook knows no other way to be somebody.
     let host = call.agent.as_deref().and_then(Agent::named).unwrap_or(&CLAUDE_CODE);
-    let ask =
-        recall::Recall { prompt: call.prompt.join(" "), session: None, most: Some(host.context_max) };
+    let ask = recall::Recall { prompt: call.prompt.join(" "), session: None, most: Some(host.context_max) };
     let answer = recall::recall(&wired.call, &ask)?;
     out.answer(&answer, || {
         if answer.block.is_empty() {

@@ -132,21 +132,22 @@ fn of_shelves(call: &Call, ask: &List, after: Option<After>) -> Result<Listed> {
                 .as_ref()
                 .is_none_or(|scope| memory.scope.to_string() == *scope || of_agent(memory, scope))
     };
-    let mut keyed: Vec<(Key, Memory)> = listed
-        .memories
-        .drain(..)
-        .filter(fits)
-        .map(|memory| (Key::of(call, &memory), memory))
-        .filter(|(key, _)| match &after {
-            Some(After::Key(last)) => key > last,
-            _ => true,
-        })
-        .collect();
+    let all = listed.memories.drain(..).filter(fits);
+    let mut keyed: Vec<(Key, Memory)> = all.map(|memory| (Key::of(call, &memory), memory)).collect();
+    // A stable sort keeps the shelf's own order among equals.
     keyed.sort_by(|(a, _), (b, _)| a.cmp(b));
+    if let Some(After::Memory { key, id }) = &after {
+        let there = keyed.iter().position(|(_, memory)| memory.id.as_str() == id);
+        // If the memory is gone, its equals come once more rather than not at all.
+        let from = there.map_or_else(|| keyed.partition_point(|(one, _)| one < key), |at| at + 1);
+        keyed.drain(..from);
+    }
     let limit = ask.limit.unwrap_or(usize::MAX);
     if keyed.len() > limit {
         keyed.truncate(limit);
-        listed.next = keyed.last().map(|(key, _)| written(ask, &After::Key(key.clone())));
+        let last =
+            keyed.last().map(|(key, memory)| After::Memory { key: key.clone(), id: memory.id.to_string() });
+        listed.next = last.map(|last| written(ask, &last));
     }
     listed.memories = keyed.into_iter().map(|(_, memory)| memory).collect();
     Ok(listed)
@@ -191,7 +192,6 @@ struct Key {
     group: String,
     /// Later is smaller.
     age: i64,
-    id: String,
 }
 
 impl Key {
@@ -203,7 +203,7 @@ impl Key {
             ShelfName::Records => {
                 let name = memory.kind.name();
                 let at = call.settings().categories.iter().position(|category| category.name() == name);
-                (format!("{:04}", at.unwrap_or(9_999)), 0)
+                (format!("{:04} {}", at.unwrap_or(9_999), memory.id.name()), 0)
             }
             ShelfName::Topics => {
                 let place = memory.id.name().rsplit_once('#').map_or("", |(place, _)| place);
@@ -213,7 +213,7 @@ impl Key {
             ShelfName::Notes | ShelfName::Tiers => (String::new(), -second),
         };
         let at = ShelfName::ALL.iter().position(|one| *one == shelf).unwrap_or_default();
-        Key { shelf: u8::try_from(at).unwrap_or(u8::MAX), group, age, id: memory.id.to_string() }
+        Key { shelf: u8::try_from(at).unwrap_or(u8::MAX), group, age }
     }
 }
 
@@ -221,7 +221,10 @@ impl Key {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum After {
-    Key(Key),
+    Memory {
+        key: Key,
+        id: String,
+    },
     /// A place in the tiers' own order.
     Place(i64),
 }
@@ -257,7 +260,7 @@ fn read(ask: &List, cursor: &str) -> Result<After> {
         return Err(unknown("belongs to a list with other filters"));
     }
     match (&cursor.after, &ask.tier) {
-        (After::Key(_), None) | (After::Place(_), Some(_)) => Ok(cursor.after),
+        (After::Memory { .. }, None) | (After::Place(_), Some(_)) => Ok(cursor.after),
         _ => Err(unknown("is none that `list` gave")),
     }
 }

@@ -4,18 +4,18 @@
 //! memories in it. It is always an agent's answer: a person who asks sees what their agent would. The hook reads nothing beyond what it
 //! gives. Never here: ranking, or the rules of the block.
 
+use super::asked;
 use super::search::{Ranking, whole};
 use super::told::{self, Hit};
-use super::asked;
 use crate::call::Call;
 use crate::capture::files_named;
 use crate::index::shelves::{Look, ShelfIndex};
 use crate::inject::{Budget, answer_block, prompt_block};
 use crate::recall::answer::{Asked, Recalled, answer, for_agent};
+use crate::recall::ledger;
 use crate::recall::prompt::{Called, for_prompt, says_too_little};
 use crate::recall::query::Conditions;
 use crate::recall::title_tags::{Hit as Titled, Why};
-use crate::recall::ledger;
 use heirloom_core::settings::MatchStrategy;
 use heirloom_core::{Audience, Owner, Verb, fault::Result};
 use serde::{Deserialize, Serialize};

@@ -50,11 +50,7 @@ pub fn of(name: &str) -> Option<Value> {
         "lesson-topics" => ("The topics of lessons", list_of(topic())),
         "list" => (
             "A page of memories",
-            object(&[
-                ("memories", list_of(memory())),
-                ("next?", text()),
-                ("unreachable?", list_of(text())),
-            ]),
+            object(&[("memories", list_of(memory())), ("next?", text()), ("unreachable?", list_of(text()))]),
         ),
         "note-list" => ("Notes in use, newest first", memories()),
         "note-session" => ("The notes a session should see", memories()),
@@ -87,12 +83,7 @@ pub fn of(name: &str) -> Option<Value> {
         "status" => ("What there is, and what needs attention", status()),
         "vault-consolidate" => (
             "Pairs of the vault that may be one memory, best first",
-            list_of(object(&[
-                ("score", number()),
-                ("a", id()),
-                ("b", id()),
-                ("texts", list_of(text())),
-            ])),
+            list_of(object(&[("score", number()), ("a", id()), ("b", id()), ("texts", list_of(text()))])),
         ),
         "vault-context" => (
             "The vault's block for a question",
@@ -130,7 +121,8 @@ fn object(parts: &[(&str, Value)]) -> Value {
     let plain = |name: &str| name.trim_end_matches('?').to_owned();
     let properties: Map<String, Value> =
         parts.iter().map(|(name, schema)| (plain(name), schema.clone())).collect();
-    let required: Vec<&str> = parts.iter().map(|(name, _)| *name).filter(|name| !name.ends_with('?')).collect();
+    let required: Vec<&str> =
+        parts.iter().map(|(name, _)| *name).filter(|name| !name.ends_with('?')).collect();
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 

@@ -190,12 +190,8 @@ fn of_tiers(call: &Call, ask: &Search) -> Result<Found> {
     let tiers = call.tiers()?;
     let question = ask.words.join(" ");
     let told = |found: &OfTiers| Hit::of(call, found.memory.memory(), Some(found.score), found.why.clone());
-    let found = |hits: Vec<Hit>, context| Found {
-        ranking: Ranking::Tiers,
-        hits,
-        context,
-        totals: Vec::new(),
-    };
+    let found =
+        |hits: Vec<Hit>, context| Found { ranking: Ranking::Tiers, hits, context, totals: Vec::new() };
     if ask.context {
         let context = tiers.context(&question, &tiers.limits())?;
         let hits = context.facts.iter().chain(&context.episodes).map(told).collect();

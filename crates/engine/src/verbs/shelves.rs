@@ -105,8 +105,7 @@ pub struct ListNotes {
 pub fn list_notes(call: &Call, ask: &ListNotes) -> Result<Memories> {
     asked(call, Verb::List, Owner::Nobody)?;
     let ask = ask.clone();
-    let filter =
-        NoteFilter { scope: ask.scope, keyword: ask.keyword, offset: ask.offset, limit: ask.limit };
+    let filter = NoteFilter { scope: ask.scope, keyword: ask.keyword, offset: ask.offset, limit: ask.limit };
     Ok(Memories::of(call, call.notes().list_by(&filter)?))
 }
 
@@ -285,11 +284,7 @@ pub fn vault_proposals(call: &Call, named: &[String]) -> Result<Vec<Proposed>> {
                 Some(other) => one.reason.replacen(other.id.name(), other.id.as_str(), 1),
                 None => one.reason,
             };
-            Some(Proposed {
-                id: memory.id.to_string(),
-                reason,
-                text: call.screen().redacted(&memory.body),
-            })
+            Some(Proposed { id: memory.id.to_string(), reason, text: call.screen().redacted(&memory.body) })
         })
         .collect())
 }

@@ -131,7 +131,9 @@ pub fn citations(call: &Call, ask: &Citations) -> Result<Vec<Anchored>> {
 
 /// Whether a memory may be told of. Only the vault keeps some for others; what is gone is nobody's secret.
 fn is_for(call: &Call, id: &str) -> bool {
-    let Some(id) = MemoryId::parse(id).filter(|id| id.kind().shelf() == ShelfName::Vault) else { return true };
+    let Some(id) = MemoryId::parse(id).filter(|id| id.kind().shelf() == ShelfName::Vault) else {
+        return true;
+    };
     let memory = call.shelf_of(&id).and_then(|shelf| shelf.get(&id));
     memory.ok().flatten().is_none_or(|memory| call.caller().sees().sees(&memory))
 }
