@@ -140,8 +140,8 @@ fn redact(screen: &Screen, text: &mut String) -> bool {
 pub(crate) fn redact_in(screen: &Screen, value: &mut Value) -> bool {
     match value {
         Value::String(text) => redact(screen, text),
-        Value::Array(items) => items.iter_mut().fold(false, |cut, item| redact_in(screen, item) || cut),
-        Value::Object(map) => map.values_mut().fold(false, |cut, item| redact_in(screen, item) || cut),
+        Value::Array(items) => items.iter_mut().fold(false, |cut, item| cut | redact_in(screen, item)),
+        Value::Object(map) => map.values_mut().fold(false, |cut, item| cut | redact_in(screen, item)),
         _ => false,
     }
 }
