@@ -6,6 +6,7 @@
 use crate::{Outcome, run, tour, workspace};
 use heirloom_core::Settings;
 use heirloom_engine::shelf::records::json_schema;
+use heirloom_engine::verbs::schema;
 use std::path::Path;
 use std::process::Command;
 
@@ -88,12 +89,18 @@ fn reference(heirloom: &Path) -> Result<Vec<Page>, String> {
 
 fn schemas() -> Result<Vec<Page>, String> {
     let settings = Settings::standard();
-    settings
+    let records = settings
         .categories
         .iter()
-        .map(|category| {
-            let text = serde_json::to_string_pretty(&json_schema(category)).map_err(|e| e.to_string())?;
-            Ok(Page { path: format!("schemas/{}.schema.json", category.name()), text: text + "\n" })
+        .map(|category| (format!("{}.schema.json", category.name()), json_schema(category)));
+    let answers = schema::ANSWERS
+        .into_iter()
+        .filter_map(|name| Some((format!("answers/{name}.json"), schema::of(name)?)));
+    records
+        .chain(answers)
+        .map(|(name, schema)| {
+            let text = serde_json::to_string_pretty(&schema).map_err(|e| e.to_string())?;
+            Ok(Page { path: format!("schemas/{name}"), text: text + "\n" })
         })
         .collect()
 }

@@ -23,6 +23,7 @@ pub(crate) use transfer::{Compact, Convert, Export, Import, Sync};
 pub(crate) use writing::{Add, AnchorAction, AnchorCommand, Edit};
 
 use clap::{Parser, Subcommand};
+use heirloom_agents::table::CLAUDE_CODE;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -64,15 +65,15 @@ pub(crate) struct Args {
 }
 
 impl Command {
-    /// The agent in whose name this asks, if it gives one.
+    /// The agent in whose name this asks, if it gives one. A hook is always somebody's.
     pub(crate) fn agent(&self) -> Option<&str> {
         let agent = match self {
+            Command::Hook(call) => return Some(call.agent.as_deref().unwrap_or(CLAUDE_CODE.name)),
             Command::Show(call) => &call.agent,
             Command::List(call) => &call.agent,
             Command::Search(call) => &call.agent,
             Command::Recall(call) => &call.agent,
             Command::Snapshot(call) => &call.agent,
-            Command::Hook(call) => &call.agent,
             Command::Vault(call) => match &call.action {
                 VaultAction::Context { agent, .. } => agent,
                 _ => &None,
@@ -227,9 +228,13 @@ pub(crate) struct List {
     #[arg(long, requires = "tier")]
     pub(crate) session: Option<String>,
 
-    /// With --tier: at most so many
-    #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 50)]
-    pub(crate) limit: usize,
+    /// At most so many; everything unless said, with --tier 50
+    #[arg(long, short = 'n', value_name = "COUNT")]
+    pub(crate) limit: Option<usize>,
+
+    /// Go on where a list before ended: its `next`
+    #[arg(long)]
+    pub(crate) cursor: Option<String>,
 
     /// Only this scope: global, file:PATH, area:NAME, or one of the vault's
     #[arg(long)]
@@ -329,8 +334,8 @@ pub(crate) struct Forget {
 /// Show what an agent would be given for a prompt
 ///
 /// Words of the prompt are compared with titles, tags and descriptions of records; notes on files it names, lessons that share its words and
-/// the vault's answer follow in sections of their own. The block on standard output is byte for byte what an agent gets; `--explain` adds
-/// why each memory is there on standard error.
+/// the vault's answer follow in sections of their own. The block on standard output is byte for byte what an agent gets, the one `--agent` names
+/// or one without a name; `--explain` adds why each memory is there on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Recall {
     /// The prompt

@@ -5,7 +5,6 @@
 
 use crate::environment;
 use heirloom_core::{Audience, Caller, Code, Fault, Scopes, Settings, Who, fault::Result};
-use heirloom_engine::Call;
 use heirloom_engine::shelf::tiers::Access;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
@@ -36,14 +35,6 @@ pub(crate) fn caller(
     }
     let sees = settings.vault.visible(agent).into_iter().map(str::to_owned).collect();
     caller.as_agent(agent, Audience::of(sees))
-}
-
-/// Who looks: a person sees every scope of the vault, a process what is shared, a named agent that and its own.
-pub(crate) fn audience(engine: &Call, agent: Option<&str>) -> Audience {
-    if agent.is_none() && is_present() {
-        return Audience::person();
-    }
-    Audience::of(engine.vault().reader(agent).scopes)
 }
 
 /// Refuses unless a person is here.

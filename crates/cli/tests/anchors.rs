@@ -91,15 +91,15 @@ fn changed_code_costs_rank_and_the_points_can_be_read() {
     ])
     .ok();
     env.write("src/queue.rs", CODE.replace("lock()", "lock_all()"));
-    let hits = env.run(&["search", "jobs", "queue", "postgres", "--json"]).ok().json();
+    let hits = env.run(&["search", "jobs", "queue", "postgres", "--json"]).ok().items();
     let id = the_id(&env);
-    assert_ne!(hits[0]["memory"]["id"], id.as_str(), "{hits}");
-    let stale = hits.as_array().unwrap().iter().find(|hit| hit["memory"]["id"] == id.as_str()).unwrap();
-    assert_eq!(stale["memory"]["cited"]["state"], "changed");
-    let parts = stale["memory"]["why"].as_array().unwrap();
-    let sum: f64 = parts.iter().map(|part| part[1].as_f64().unwrap()).sum();
-    assert!((sum - stale["memory"]["score"].as_f64().unwrap()).abs() < 1e-3, "{stale}");
-    assert!(parts.iter().any(|part| part[0] == "stale" && part[1].as_f64().unwrap() < 0.0));
+    assert_ne!(hits[0]["id"], id.as_str(), "{hits}");
+    let stale = hits.as_array().unwrap().iter().find(|hit| hit["id"] == id.as_str()).unwrap();
+    assert_eq!(stale["anchors"][0]["state"], "changed");
+    let parts = stale["why"].as_array().unwrap();
+    let sum: f64 = parts.iter().map(|part| part["points"].as_f64().unwrap()).sum();
+    assert!((sum - stale["score"].as_f64().unwrap()).abs() < 1e-3, "{stale}");
+    assert!(parts.iter().any(|part| part["what"] == "stale" && part["points"].as_f64().unwrap() < 0.0));
     let text = env.run(&["search", "jobs", "queue"]).ok().stdout;
     assert!(text.contains("code changed since"), "{text}");
 }

@@ -206,7 +206,7 @@ fn attack_04_a_file_swapped_for_a_link_during_writes_is_never_written_through() 
     assert_eq!(
         env.run(&["list", "--kind", "decision", "--json"])
             .ok()
-            .json()
+            .items()
             .as_array()
             .unwrap()
             .iter()
@@ -390,7 +390,7 @@ fn attack_21_an_import_brings_no_trust_no_foreign_user_and_no_file_from_elsewher
     let backdated = json!({ "id": "episode:1-2-4", "content": "CANARY was always so", "trust": "high", "occurred_at": "1999-01-01T00:00:00Z", "expires_at": "2999-01-01T00:00:00Z" });
     env.run_with(&["import", "-"], archive(&[memory(fact.clone()), memory(backdated)]).as_bytes()).ok();
     assert_eq!(
-        env.run(&["list", "--tier", "semantic", "--json"]).ok().json(),
+        env.run(&["list", "--tier", "semantic", "--json"]).ok().items(),
         json!([]),
         "a fact waits for a yes"
     );
@@ -432,7 +432,7 @@ fn attack_21_an_import_brings_no_trust_no_foreign_user_and_no_file_from_elsewher
     finish(env.command("mkfifo").arg(folder.join("pipe.md")));
     let ran = env.run(&["import", folder.to_str().unwrap()]);
     assert!(ran.code.is_some(), "{ran:?}");
-    assert_eq!(env.run(&["list", "--kind", "note", "--json"]).ok().json(), json!([]));
+    assert_eq!(env.run(&["list", "--kind", "note", "--json"]).ok().items(), json!([]));
 }
 
 #[test]
@@ -579,7 +579,7 @@ fn attack_32_fifty_broken_files_cost_only_themselves() {
     assert_eq!(
         env.run(&["list", "--kind", "decision", "--json"])
             .ok()
-            .json()
+            .items()
             .as_array()
             .unwrap()
             .iter()

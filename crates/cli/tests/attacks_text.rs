@@ -56,7 +56,7 @@ fn attack_05_yaml_and_json_bombs_are_refused_or_read_and_cost_only_themselves() 
         let ran = env.run(args);
         assert!(ran.code.is_some_and(|code| code < 100), "{args:?}: {}", ran.stderr);
     }
-    let listed = env.run(&["list", "--kind", "note", "--json"]).ok().json();
+    let listed = env.run(&["list", "--kind", "note", "--json"]).ok().items();
     assert!(
         listed.as_array().unwrap().iter().any(|note| note["body"].as_str().unwrap().contains("It leaked"))
     );
@@ -271,7 +271,7 @@ fn attack_13_a_question_is_words_and_never_a_query_language() {
         }
     }
     assert_eq!(
-        env.run(&["list", "--tier", "semantic", "--json"]).ok().json().as_array().unwrap().len(),
+        env.run(&["list", "--tier", "semantic", "--json"]).ok().items().as_array().unwrap().len(),
         1,
         "nothing was dropped"
     );
@@ -411,7 +411,7 @@ fn attack_30_a_verdict_says_nothing_about_what_it_hides() {
     let plain = |text: &str| text.split("review accept").next().unwrap().to_owned();
     assert_eq!(plain(&known.stderr), plain(&new.stderr));
     let mine =
-        env.run(&["list", "--tier", "semantic", "--json"]).ok().json()[0]["id"].as_str().unwrap().to_owned();
+        env.run(&["list", "--tier", "semantic", "--json"]).ok().items()[0]["id"].as_str().unwrap().to_owned();
     let hers = |id: &str| as_anna(&["show", id]).stderr.replace(id, "ID");
     assert_eq!(hers(&mine), hers("fact:1a1e2f8289f-3bb6de-dd6f90ca0847"));
 }

@@ -135,7 +135,7 @@ fn attack_23_what_was_forgotten_stays_out_however_it_comes_back() {
     let ids: Vec<String> = env
         .run(&["list", "--json"])
         .ok()
-        .json()
+        .items()
         .as_array()
         .unwrap()
         .iter()
@@ -190,7 +190,7 @@ fn attack_24_after_forgetting_no_file_holds_the_text() {
         env.run_with(&["hook", "prompt"], event.as_bytes()).ok().stdout.contains(marker),
         "indexed and given"
     );
-    for memory in env.run(&["list", "--json"]).ok().json().as_array().unwrap() {
+    for memory in env.run(&["list", "--json"]).ok().items().as_array().unwrap() {
         env.at_terminal(&["forget", memory["id"].as_str().unwrap(), "--yes"], "").ok();
     }
     env.at_terminal(&["clear", "all", "--yes"], "").ok();

@@ -221,7 +221,7 @@ fn a_linked_folder_or_file_is_never_followed_out() {
     store.refuses(&ran, "PATH_ERROR", 1);
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
     let listed = store.env.run(&["list", "--json"]).ok();
-    assert_eq!(listed.json(), json!([]), "what is behind a link is not listed");
+    assert_eq!(listed.items(), json!([]), "what is behind a link is not listed");
     assert!(store.env.run(&["verify"]).stdout.contains("is a link"));
 }
 
@@ -298,7 +298,7 @@ fn a_pipe_that_nobody_writes_to_does_not_hold_anything_up() {
     store.refuses(&ran, "INPUT_ERROR", 1);
     let record = store.env.memory("decisions/pipe.json");
     rustix::fs::mknodat(rustix::fs::CWD, &record, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    assert_eq!(store.env.run(&["list", "--json"]).ok().json().as_array().unwrap().len(), 1);
+    assert_eq!(store.env.run(&["list", "--json"]).ok().items().as_array().unwrap().len(), 1);
     store.env.run(&["record", "index", "--rebuild"]).ok();
 }
 
@@ -308,7 +308,7 @@ fn a_damaged_record_costs_only_itself() {
     store.env.write(format!("{ROOT}/decisions/broken.json"), "{ \"title\": ");
     store.env.write(format!("{ROOT}/decisions/list.json"), "[]");
     store.env.write(format!("{ROOT}/decisions/bytes.json"), b"\xff\xff");
-    assert_eq!(store.env.run(&["list", "--json"]).ok().json().as_array().unwrap().len(), 1);
+    assert_eq!(store.env.run(&["list", "--json"]).ok().items().as_array().unwrap().len(), 1);
     let rebuilt = store.env.run(&["record", "index", "--rebuild"]).ok();
     assert!(rebuilt.stderr.contains("broken.json") && rebuilt.stdout.contains("1 entries"));
     for name in ["broken", "list", "bytes"] {

@@ -15,7 +15,7 @@ fn with_records() -> TestEnv {
 }
 
 fn ids(env: &TestEnv, arguments: &[&str]) -> Vec<String> {
-    let listed = env.run(&[&["list", "--json"], arguments].concat()).ok().json();
+    let listed = env.run(&[&["list", "--json"], arguments].concat()).ok().items();
     listed.as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -297,7 +297,7 @@ fn recall_prints_the_block_and_says_why() {
     let explained = env.run(&["recall", "which database holds the orders?", "--explain"]).ok();
     assert!(explained.stderr.contains("title orders (+2)") && explained.stderr.contains("tag database (+3)"));
     let hits = env.run(&["recall", "which database holds the orders?", "--json"]).ok().json();
-    assert_eq!(hits["hits"][0]["score"], 6, "2 title, 3 tag, 1 recent");
+    assert_eq!(hits["hits"][0]["score"], 6.0, "2 title, 3 tag, 1 recent");
     assert_eq!(hits["block"], block);
     assert_eq!(env.run(&["recall", "orders?"]).ok().stdout, "", "too short to say anything");
 }
@@ -495,9 +495,9 @@ fn the_project_is_found_from_a_folder_inside_it_and_by_flag() {
     std::fs::create_dir_all(env.project().join("src/deep")).unwrap();
     let mut inside = env.command(crate::env::HEIRLOOM);
     inside.args(["list", "--json"]).current_dir(env.project().join("src/deep"));
-    assert_eq!(crate::env::finish(&mut inside).ok().json().as_array().unwrap().len(), 2);
+    assert_eq!(crate::env::finish(&mut inside).ok().items().as_array().unwrap().len(), 2);
     let mut elsewhere = env.command(crate::env::HEIRLOOM);
     elsewhere.args(["list", "--json", "-C"]).arg(env.project()).current_dir("/");
-    assert_eq!(crate::env::finish(&mut elsewhere).ok().json().as_array().unwrap().len(), 2);
+    assert_eq!(crate::env::finish(&mut elsewhere).ok().items().as_array().unwrap().len(), 2);
     env.run(&["list", "-C", "/nonexistent"]).fails_with("USAGE", 2);
 }

@@ -192,9 +192,9 @@ fn max_retained_keeps_the_newest_and_names_what_was_still_open() {
         ])
         .ok();
     }
-    let active = env.run(&["list", "--json", "--kind", "session_summary"]).ok().json();
+    let active = env.run(&["list", "--json", "--kind", "session_summary"]).ok().items();
     assert_eq!(active.as_array().unwrap().len(), 5);
-    let retired = env.run(&["list", "--json", "--retired"]).ok().json();
+    let retired = env.run(&["list", "--json", "--retired"]).ok().items();
     assert_eq!(retired[0]["id"], "session_summary:session-1");
     let seventh = env.run(&["add", "session_summary", "Session 7", "-f", "goal=g"]).ok();
     assert!(seventh.stderr.contains("session-2.json` still lists 1 open points"), "{seventh:?}");
@@ -237,7 +237,7 @@ fn archive_retired_moves_collected_files_to_the_archive() {
     assert!(!env.memory("decisions/gone.json").exists());
     let kept = |name: &str| std::fs::read_to_string(env.memory("archive/decisions").join(name)).unwrap();
     assert!(kept("gone.json").contains("first") && kept("gone-2.json").contains("second"));
-    assert_eq!(env.run(&["list", "--all", "--json"]).ok().json(), json!([]));
+    assert_eq!(env.run(&["list", "--all", "--json"]).ok().items(), json!([]));
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn a_home_that_cannot_be_written_does_not_keep_anybody_from_reading() {
     std::fs::remove_dir_all(env.home()).unwrap();
     // A file where the home should be: not even root can make a folder in it.
     std::fs::write(env.home(), "no folder").unwrap();
-    let listed = env.run(&["list", "--json"]).ok().json();
+    let listed = env.run(&["list", "--json"]).ok().items();
     assert_eq!(listed[0]["trust"], "medium", "nobody here knows where it came from");
     assert_eq!(env.create("fresh", &decision("A fresh choice")).kind(), "IO_ERROR");
     assert!(!Path::new(&env.project().join(target("fresh"))).exists());

@@ -319,10 +319,10 @@ fn turns_and_facts_are_embedded_too() {
     let env = ready(&server);
     env.run(&["add", "episode", "The rows of our backlog sit in Postgres"]).ok();
     env.run(&["model", "embed"]).ok();
-    let found = env.run(&["search", "--tier", "episodic", "which database engine?", "--json"]).ok().json();
+    let found = env.run(&["search", "--tier", "episodic", "which database engine?", "--json"]).ok().items();
     assert!(found.to_string().contains("our backlog"), "{found}");
     server.fails_with(401);
-    let found = env.run(&["search", "--tier", "episodic", "backlog postgres", "--json"]).ok().json();
+    let found = env.run(&["search", "--tier", "episodic", "backlog postgres", "--json"]).ok().items();
     assert!(found.to_string().contains("our backlog"), "{found}");
 }
 
@@ -412,7 +412,7 @@ fn facts_that_a_model_finds_wait_for_a_yes_with_their_origin() {
     assert!(memory["message"].as_str().unwrap().starts_with("episode:"), "{memory}");
     assert_eq!(drafts[0]["trust"], "low");
     assert_eq!(
-        env.run(&["list", "--tier", "semantic", "--json"]).ok().json().as_array().map(Vec::len),
+        env.run(&["list", "--tier", "semantic", "--json"]).ok().items().as_array().map(Vec::len),
         Some(0)
     );
     let texts = server.texts();
@@ -430,7 +430,7 @@ fn facts_that_a_model_finds_wait_for_a_yes_with_their_origin() {
         "{accepted:?}"
     );
     assert_eq!(
-        env.run(&["list", "--tier", "semantic", "--json"]).ok().json().as_array().map(Vec::len),
+        env.run(&["list", "--tier", "semantic", "--json"]).ok().items().as_array().map(Vec::len),
         Some(1)
     );
 }

@@ -45,6 +45,14 @@ impl Ran {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
+    /// The memories of an answer of `list`, the hits of one of `search`: whatever the answer is about. Another answer as it is.
+    #[track_caller]
+    pub(crate) fn items(&self) -> Value {
+        let answer = self.json();
+        let items = ["memories", "hits"].iter().find_map(|key| answer.get(key)).cloned();
+        items.unwrap_or(answer)
+    }
+
     /// The first word of an error block of `record write`.
     pub(crate) fn kind(&self) -> &str {
         self.stdout.lines().next().unwrap_or_default()

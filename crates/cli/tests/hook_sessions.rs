@@ -30,7 +30,7 @@ fn triage_data(ran: &Ran) -> Value {
 }
 
 fn notes(env: &TestEnv) -> usize {
-    env.run(&["list", "--kind", "note", "--json"]).ok().json().as_array().unwrap().len()
+    env.run(&["list", "--kind", "note", "--json"]).ok().items().as_array().unwrap().len()
 }
 
 #[test]

@@ -53,9 +53,9 @@ fn the_ledger_says_why_a_memory_was_given() {
     prompt(&env, "one", QUESTION);
     let why = env.run(&["why", "use-postgres-for-the-queue", "--json"]).ok().json();
     assert_eq!(why["agent"], "claude-code");
-    let parts = why["given"]["why"].as_array().unwrap();
-    let sum: f64 = parts.iter().filter_map(|part| part[1].as_f64()).sum();
-    assert!((sum - why["given"]["score"].as_f64().unwrap()).abs() < 0.01, "{why}");
+    let parts = why["why"].as_array().unwrap();
+    let sum: f64 = parts.iter().filter_map(|part| part["points"].as_f64()).sum();
+    assert!((sum - why["score"].as_f64().unwrap()).abs() < 0.01, "{why}");
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn search_knows_filters_phrases_prefixes_exclusions_and_slips() {
     let ids = |words: &[&str]| -> Vec<String> {
         let mut args = vec!["search", "--json"];
         args.extend(words);
-        let hits = env.run(&args).ok().json();
-        hits.as_array().unwrap().iter().map(|hit| hit["memory"]["id"].as_str().unwrap().to_owned()).collect()
+        let hits = env.run(&args).ok().items();
+        hits.as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
     };
     let queue = "decision:use-postgres-for-the-queue";
     assert_eq!(ids(&["postgers", "queue"])[0], queue);
@@ -84,7 +84,7 @@ fn search_knows_filters_phrases_prefixes_exclusions_and_slips() {
     env.run(&["retire", queue, "--reason", "no longer"]).ok();
     assert!(ids(&["postgres", "queue"]).iter().all(|id| id != queue));
     assert_eq!(ids(&["postgres", "queue", "--include-retired"])[0], queue);
-    let hit = env.run(&["search", "reflog", "--json"]).ok().json()[0].clone();
+    let hit = env.run(&["search", "reflog", "--json"]).ok().items()[0].clone();
     let (text, mark) = (hit["snippet"]["text"].as_str().unwrap(), hit["snippet"]["marks"][0].clone());
     let part = &text[mark[0].as_u64().unwrap() as usize..mark[1].as_u64().unwrap() as usize];
     assert_eq!(part, "reflog");
@@ -138,9 +138,9 @@ fn the_ledger_knows_whatever_was_given_and_whoever_gave_it() {
     env.run(&["config", "set", "retrieval.match_strategy", "title_tags"]).ok();
     prompt(&env, "one", QUESTION);
     let why = env.run(&["why", "use-postgres-for-the-queue", "--json"]).ok().json();
-    let parts = why["given"]["why"].as_array().unwrap();
-    let sum: f64 = parts.iter().filter_map(|part| part[1].as_f64()).sum();
-    assert!(sum > 0.0 && sum == why["given"]["score"].as_f64().unwrap(), "{why}");
+    let parts = why["why"].as_array().unwrap();
+    let sum: f64 = parts.iter().filter_map(|part| part["points"].as_f64()).sum();
+    assert!(sum > 0.0 && sum == why["score"].as_f64().unwrap(), "{why}");
     env.at_terminal(&["add", "constraint", "Never log a customer's name because of the law"], "").ok();
     hook(
         &env,

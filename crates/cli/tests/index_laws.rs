@@ -27,9 +27,9 @@ fn many(env: &TestEnv, from: usize, to: usize) {
 }
 
 fn found(env: &TestEnv, words: &str) -> Vec<String> {
-    let answer = env.run(&["search", words, "--json"]).ok().json();
+    let answer = env.run(&["search", words, "--json"]).ok().items();
     let hits = answer.as_array().unwrap();
-    hits.iter().map(|hit| hit["memory"]["id"].as_str().unwrap().to_owned()).collect()
+    hits.iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
 }
 
 fn index(env: &TestEnv) -> std::path::PathBuf {
@@ -61,8 +61,8 @@ fn ten_processes_that_open_a_fresh_index_at_once_all_answer() {
     };
     let started: Vec<_> = (0..10).map(start).collect();
     for process in started {
-        let answer = ran(process.wait_with_output().unwrap()).ok().json();
-        assert_eq!(answer[0]["memory"]["id"], "decision:decision-77");
+        let answer = ran(process.wait_with_output().unwrap()).ok().items();
+        assert_eq!(answer[0]["id"], "decision:decision-77");
     }
 }
 

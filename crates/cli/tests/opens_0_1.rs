@@ -61,7 +61,7 @@ impl Old {
     fn asked(&self, args: &[&str]) -> Value {
         let mut all = vec!["--json"];
         all.extend(args);
-        self.env.at_terminal(&all, "").ok().json()
+        self.env.at_terminal(&all, "").ok().items()
     }
 
     /// Everything of the project and of the user's own facts, whatever its status.
@@ -89,7 +89,7 @@ impl Old {
         let mut all = vec!["search"];
         all.extend(args);
         let hits = self.asked(&all);
-        hits.as_array().unwrap().iter().map(|hit| hit["memory"]["id"].as_str().unwrap().to_owned()).collect()
+        hits.as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
     }
 
     /// The block an agent is given at a prompt.

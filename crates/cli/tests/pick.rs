@@ -16,8 +16,8 @@ fn ready() -> TestEnv {
 }
 
 fn ids(env: &TestEnv, words: &[&str]) -> Vec<String> {
-    let hits = env.run(&[&["search", "--json"], words].concat()).ok().json();
-    hits.as_array().unwrap().iter().map(|hit| hit["memory"]["id"].as_str().unwrap().to_owned()).collect()
+    let hits = env.run(&[&["search", "--json"], words].concat()).ok().items();
+    hits.as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

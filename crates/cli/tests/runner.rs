@@ -13,6 +13,7 @@
 
 mod agents;
 mod anchors;
+mod answers;
 mod attacks_git;
 mod attacks_paths;
 mod attacks_review;

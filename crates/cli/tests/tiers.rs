@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The ids of a tier, newest first.
 fn ids(env: &TestEnv, tier: &str) -> Vec<String> {
-    let listed = env.run(&["list", "--tier", tier, "--json"]).ok().json();
+    let listed = env.run(&["list", "--tier", tier, "--json"]).ok().items();
     listed.as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -74,7 +74,7 @@ fn a_contradiction_is_shown_beside_what_is_known_and_supersedes_it_only_with_a_y
     assert_eq!(now.len(), 1);
     let history = env.run(&["history", &now[0]]).ok().stdout;
     assert!(history.contains(&first), "history is kept: {history}");
-    let all = env.run(&["list", "--tier", "semantic", "--all", "--json"]).ok().json();
+    let all = env.run(&["list", "--tier", "semantic", "--all", "--json"]).ok().items();
     assert_eq!(all.as_array().unwrap().len(), 2);
     env.at_terminal(&["restore", &first], "").fails_with("OCC_CONFLICT", 1);
     let forgotten = env.at_terminal(&["forget", &now[0], "--yes"], "").ok().stdout;
@@ -120,12 +120,12 @@ fn search_is_by_words_and_meaning_within_limits_that_say_what_was_left_out() {
     let env = TestEnv::new();
     remembered(&env, "I prefer PostgreSQL for storage");
     let turn = said(&env, "We moved the orders database to a bigger machine");
-    let hits = env.run(&["search", "--tier", "all", "which database do I like", "--json"]).ok().json();
+    let hits = env.run(&["search", "--tier", "all", "which database do I like", "--json"]).ok().items();
     assert_eq!(hits.as_array().unwrap().len(), 2);
-    assert!(hits[0]["score"].as_f64().unwrap() > 0.0 && hits[0]["why"].is_object());
-    let only = env.run(&["search", "--tier", "episodic", "database", "--json"]).ok().json();
-    assert_eq!(only[0]["memory"]["id"], Value::from(turn.as_str()));
-    let over_all = env.run(&["search", "database machine", "--json"]).ok().json();
+    assert!(hits[0]["score"].as_f64().unwrap() > 0.0 && hits[0]["why"].is_array());
+    let only = env.run(&["search", "--tier", "episodic", "database", "--json"]).ok().items();
+    assert_eq!(only[0]["id"], Value::from(turn.as_str()));
+    let over_all = env.run(&["search", "database machine", "--json"]).ok().items();
     let kinds: Vec<&str> = over_all.as_array().unwrap().iter().map(|g| g["kind"].as_str().unwrap()).collect();
     assert!(kinds.contains(&"episode"), "{kinds:?}");
     let block = env.run(&["search", "--context", "database"]).ok().stdout;
@@ -165,7 +165,7 @@ fn whoever_holds_a_token_is_its_user_and_meets_nobody_else() {
     as_anna(&["forget", &mine, "--yes"]).fails_with("SECURITY_ERROR", 1);
     as_anna(&["forget", "launch code", "--yes"]).fails_with("SECURITY_ERROR", 1);
     assert_eq!(
-        as_anna(&["search", "--tier", "all", "launch code", "--json"]).ok().json(),
+        as_anna(&["search", "--tier", "all", "launch code", "--json"]).ok().items(),
         Value::Array(vec![])
     );
     as_anna(&["clear", "all", "--yes"]).fails_with("SECURITY_ERROR", 1);
@@ -285,7 +285,7 @@ fn a_stop_keeps_turns_only_if_the_user_wants_it() {
         env.run_with(&["hook", "stop"], event.as_bytes());
         env.run_with(&["hook", "session-end"], event.as_bytes());
     }
-    let kept = env.run(&["list", "--tier", "episodic", "--json"]).ok().json();
+    let kept = env.run(&["list", "--tier", "episodic", "--json"]).ok().items();
     let trust: Vec<&str> = kept.as_array().unwrap().iter().map(|m| m["trust"].as_str().unwrap()).collect();
     assert_eq!(trust, ["low", "high"], "each has the trust of its channel, and is kept once");
     let waiting = env.run(&["review", "--json"]).ok().json();
@@ -304,7 +304,7 @@ fn a_fact_is_found_by_what_it_is_about() {
     about("mail.server", "Port 2525, for tests").ok();
     let found = env.run(&["recall", "--json", "build.server"]).ok().json();
     assert_eq!(found["hits"][0]["body"], "Port 8081, behind the proxy", "the text is stored as it was said");
-    assert_eq!(found["hits"][0]["title"], "build.server");
+    assert_eq!(found["hits"][0]["title"], "build.server: Port 8081, behind the proxy");
     let block = env.run(&["search", "--context", "build.server"]).ok().stdout;
     assert!(block.contains("• build.server: Port 8081, behind the proxy"), "{block}");
     // The same words about something else are another fact, and the words said anew stay about the same thing.
@@ -312,7 +312,7 @@ fn a_fact_is_found_by_what_it_is_about() {
     let id = env
         .run(&["list", "--tier", "semantic", "--json"])
         .ok()
-        .json()
+        .items()
         .as_array()
         .unwrap()
         .iter()
@@ -322,7 +322,8 @@ fn a_fact_is_found_by_what_it_is_about() {
         .unwrap()
         .to_owned();
     env.at_terminal(&["edit", &id, "--text", "Port 2526, for tests"], "y\n").ok();
-    assert_eq!(env.run(&["recall", "--json", "mail.server"]).ok().json()["hits"][0]["title"], "mail.server");
+    let found = env.run(&["recall", "--json", "mail.server"]).ok().items();
+    assert!(found[0]["title"].as_str().unwrap().starts_with("mail.server: "), "{found}");
     let long = env.raw_input("x".repeat(3_000).as_bytes());
     env.at_terminal(&["remember", "--subject", "long", "--from", &long], "")
         .fails_with("VALIDATION_ERROR", 1);

@@ -16,7 +16,7 @@ fn remembered(env: &TestEnv, text: &str) -> String {
 }
 
 fn count(env: &TestEnv, tier: &str) -> usize {
-    let listed = env.run(&["list", "--tier", tier, "-n", "100000", "--json"]).ok().json();
+    let listed = env.run(&["list", "--tier", tier, "-n", "100000", "--json"]).ok().items();
     listed.as_array().unwrap().len()
 }
 
@@ -104,11 +104,11 @@ fn an_archive_from_elsewhere_counts_as_an_agents_words_unless_a_person_vouches()
         (&brought["added"], &brought["waiting"], &brought["unsealed_chunks"]),
         (&1.into(), &1.into(), &1.into())
     );
-    let listed = here.run(&["list", "--tier", "episodic", "--json"]).ok().json();
+    let listed = here.run(&["list", "--tier", "episodic", "--json"]).ok().items();
     assert_eq!(listed[0]["trust"], "low");
     here.run(&["import", file, "--vouch"]).fails_with("NEEDS_PERSON", 1);
     here.at_terminal(&["import", file, "--vouch"], "").ok();
-    let facts = here.run(&["list", "--tier", "semantic", "--json"]).ok().json();
+    let facts = here.run(&["list", "--tier", "semantic", "--json"]).ok().items();
     assert_eq!(facts[0]["trust"], "high");
 
     // Damage is named by its line, everything before it is kept, and a whole archive goes on from there.
@@ -141,7 +141,7 @@ fn eight_processes_write_at_once_and_nothing_is_lost() {
     assert_eq!(told.len(), 48);
     assert_eq!(count(&env, "episodic"), 48);
     env.run(&["audit", "verify"]).ok();
-    let found = env.run(&["search", "--tier", "episodic", "writer", "-n", "100", "--json"]).ok().json();
+    let found = env.run(&["search", "--tier", "episodic", "writer", "-n", "100", "--json"]).ok().items();
     assert_eq!(found.as_array().unwrap().len(), 48, "the index has them all");
 }
 
@@ -162,12 +162,12 @@ fn a_writer_that_is_killed_loses_nothing_it_acknowledged() {
         }
     }
     acknowledged.insert(said(&env, "the last turn"));
-    let listed = env.run(&["list", "--tier", "episodic", "--json"]).ok().json();
+    let listed = env.run(&["list", "--tier", "episodic", "--json"]).ok().items();
     let there: BTreeSet<String> =
         listed.as_array().unwrap().iter().map(|m| m["id"].as_str().unwrap().to_owned()).collect();
     assert!(there.is_superset(&acknowledged), "{acknowledged:?} but {there:?}");
     env.run(&["audit", "verify"]).ok();
-    let found = env.run(&["search", "--tier", "episodic", "the last turn", "--json"]).ok().json();
+    let found = env.run(&["search", "--tier", "episodic", "the last turn", "--json"]).ok().items();
     assert!(!found.as_array().unwrap().is_empty());
     finish(env.command(HEIRLOOM).args(["verify"]));
 }

@@ -18,13 +18,13 @@ fn the_commands_answer_on_postgres_as_on_sqlite() {
     let brought =
         env.run_with(&["--database", &address, "import", "-", "--json"], archive.as_bytes()).ok().json();
     assert_eq!((&brought["added"], &brought["unsealed_chunks"]), (&2.into(), &0.into()), "{brought}");
-    let sqlite = env.run(&["list", "--tier", "semantic", "--json"]).ok().json();
+    let sqlite = env.run(&["list", "--tier", "semantic", "--json"]).ok().items();
     env.set("HEIRLOOM_DATABASE_URL", &address);
-    assert_eq!(env.run(&["list", "--tier", "semantic", "--json"]).ok().json(), sqlite);
+    assert_eq!(env.run(&["list", "--tier", "semantic", "--json"]).ok().items(), sqlite);
     let shown = env.run(&["show", turn.as_str().unwrap(), "--json"]).ok().json();
     assert_eq!(shown["body"], "We spoke about the harvest");
-    let hits = env.run(&["search", "--tier", "all", "harvest", "--json"]).ok().json();
-    assert_eq!(hits[0]["memory"]["id"], turn);
+    let hits = env.run(&["search", "--tier", "all", "harvest", "--json"]).ok().items();
+    assert_eq!(hits[0]["id"], turn);
     env.run(&["remember", "I live in Graz"]).fails_with("NEEDS_CONFIRMATION", 4);
     let again = env.run_with(&["import", "-", "--json"], archive.as_bytes()).ok().json();
     assert_eq!((&again["added"], &again["known"]), (&0.into(), &2.into()));
@@ -47,7 +47,7 @@ fn the_commands_answer_on_postgres_as_on_sqlite() {
     let gone = env.at_terminal(&["forget", fact.as_str().unwrap(), "--yes", "--shred"], "").ok();
     assert!(gone.stderr.contains("backups"), "what cannot be reached is said: {gone:?}");
     env.at_terminal(&["clear", "all", "--yes", "--json"], "").ok();
-    assert_eq!(env.run(&["list", "--tier", "episodic", "--json"]).ok().json().as_array().unwrap().len(), 0);
+    assert_eq!(env.run(&["list", "--tier", "episodic", "--json"]).ok().items().as_array().unwrap().len(), 0);
     env.run(&["expire"]).ok();
     drop(server);
     env.run(&["list", "--tier", "episodic"]).fails_with("DATABASE_UNAVAILABLE", 5);

@@ -6,6 +6,7 @@
 use crate::kind::Kind;
 use crate::trust::{Source, Trust};
 use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 use std::fmt;
 
 /// A memory as everybody sees it.
@@ -57,6 +58,9 @@ pub struct Memory {
     /// The file it lives in, from the project folder, for the shelves that are files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// What only its kind has: a record's content, a turn's role and session, a note's own content hash, …
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub fields: Map<String, Value>,
 }
 
 /// An id: kind, colon, name.

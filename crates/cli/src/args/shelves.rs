@@ -26,7 +26,7 @@ pub(crate) struct Search {
     #[arg(long)]
     pub(crate) include_retired: bool,
 
-    /// Most hits of each kind
+    /// Most hits; under `title_tags` so many of each kind
     #[arg(long, short = 'n', default_value_t = heirloom_engine::recall::search::PER_KIND)]
     pub(crate) limit: usize,
 

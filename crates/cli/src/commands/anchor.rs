@@ -3,8 +3,8 @@
 //! Comes in: places as somebody typed them. Goes out: what is cited and what became of it. Never here: looking at code, or deciding whether it
 //! changed.
 
+use super::auto_commit;
 use super::show::visible;
-use super::{auto_commit, names};
 use crate::args::{AnchorAction, AnchorCommand, Args};
 use crate::output::Out;
 use crate::wiring;
@@ -12,8 +12,9 @@ use crate::wiring::Wired;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
-use heirloom_engine::shelf::anchors::{self, Anchored, Cited, Freshness};
+use heirloom_engine::shelf::anchors::{Anchored, Cited, Freshness};
 use heirloom_engine::verbs::anchor::{Anchor, Deed, anchor};
+use heirloom_engine::verbs::show::{Citations, citations};
 
 pub(crate) fn run(args: &Args, call: &AnchorCommand, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
@@ -31,16 +32,7 @@ pub(crate) fn run(args: &Args, call: &AnchorCommand, out: &Out) -> Result<u8> {
 }
 
 fn list(wired: &Wired, id: Option<&str>, stale: bool, out: &Out) -> Result<u8> {
-    let mut all = match id {
-        None => anchors::all(&wired.call)?,
-        Some(name) => {
-            let id = names::find(&wired.call, name)?;
-            anchors::check(&wired.call, id.as_str())?.into_iter().collect()
-        }
-    };
-    if stale {
-        all.retain(|one| one.state >= Freshness::Changed);
-    }
+    let all = citations(&wired.call, &Citations { id: id.map(str::to_owned), stale })?;
     out.answer(&all, || {
         if all.is_empty() {
             out.say(if stale {

@@ -5,22 +5,28 @@ use crate::output::{Out, Table};
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
-use heirloom_engine::gate::audit::{entries, verify};
 use heirloom_engine::shelf::tiers::Line;
-use serde_json::{Value, json};
+use heirloom_engine::verbs::trail;
+use serde_json::Value;
 
 pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
+    let ask = trail::Audit {
+        id: call.id.clone(),
+        verdict: call.verdict.clone(),
+        event: call.event.clone(),
+        limit: call.limit,
+    };
     if call.tiers {
-        return tiers(&wired, call, out);
+        // Why nobody is signed in is only known here.
+        wired.tiers()?;
+        print_own(out, &trail::own_audit(&wired.call, &ask)?);
+        return Ok(exit::OK);
     }
-    let path = wired.call.project().local()?.path("audit.jsonl");
     if let Some(AuditAction::Verify) = call.action {
-        let count = verify(&path)?;
-        // The project's chain and the user's own are one question to whoever asks it.
-        let own = wired.tiers().map_or(Ok(0), |tiers| tiers.verify_audit())?;
-        let count = count + own;
-        out.answer(&json!({ "whole": true, "entries": count }), || {
+        let whole = trail::verify_audit(&wired.call)?;
+        let count = whole.entries;
+        out.answer(&whole, || {
             out.line(format!(
                 "{} {count} {}, none altered, removed or moved",
                 out.style.green("whole:"),
@@ -31,13 +37,7 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
     }
     let text =
         |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut wanted: Vec<Value> = entries(&path)?
-        .into_iter()
-        .filter(|e| call.id.as_ref().is_none_or(|id| text(e, "id") == *id))
-        .filter(|e| call.verdict.as_ref().is_none_or(|verdict| text(e, "verdict") == *verdict))
-        .collect();
-    let surplus = wanted.len().saturating_sub(call.limit);
-    wanted.drain(..surplus);
+    let wanted = trail::audit(&wired.call, &ask)?;
     out.answer(&wanted, || {
         if wanted.is_empty() {
             out.say("no entries");
@@ -53,15 +53,10 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
 }
 
 /// The user's own chain.
-fn tiers(wired: &wiring::Wired, call: &Audit, out: &Out) -> Result<u8> {
-    let about = |line: &Line| {
-        call.id.as_ref().is_none_or(|id| line.metadata.memory_ids.contains(id))
-            && call.event.as_ref().is_none_or(|action| line.action.name() == *action)
-    };
-    let lines = wired.tiers()?.audit(call.limit, about)?;
+fn print_own(out: &Out, lines: &[Line]) {
     out.answer(&lines, || {
         let mut table = Table::new(&["WHEN", "WHAT", "TIER", "COUNT", "REASON", "IDS"]);
-        for line in &lines {
+        for line in lines {
             let facts = &line.metadata;
             table.row(vec![
                 line.at.clone(),
@@ -79,5 +74,4 @@ fn tiers(wired: &wiring::Wired, call: &Audit, out: &Out) -> Result<u8> {
         }
         table.print(out);
     });
-    Ok(exit::OK)
 }

@@ -5,11 +5,12 @@ use crate::output::Out;
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
+use heirloom_engine::verbs::shelves;
 
 pub(crate) fn run(args: &Args, call: &Brief, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let brief = wired.call.topics().brief(&call.task.join(" "))?;
+    let brief = shelves::brief(&wired.call, &call.task.join(" "))?;
     out.answer(&brief, || {
         if brief.ids.is_empty() {
             out.say("no lesson fits; `heirloom add lesson \"…\" --topic …` saves one");

@@ -3,7 +3,6 @@
 //! Comes in: a moment, an agent, and the agent's JSON on standard input. Goes out: an answer in that agent's words, and a line in the
 //! trace. Never here: an exit code other than 0, except the 2 with which a stop is held up; an error on standard output.
 
-use super::hybrid;
 use crate::args::{Args, Hook};
 use crate::output::Out;
 use crate::{environment, hook_input, wiring};
@@ -17,10 +16,8 @@ use heirloom_core::time;
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
-use heirloom_engine::inject::prompt_block;
 use heirloom_engine::recall::ledger;
-use heirloom_engine::recall::prompt::for_prompt;
-use heirloom_engine::shelf::Audience;
+use heirloom_engine::verbs::recall;
 use std::path::Path;
 use std::time::Instant;
 
@@ -30,11 +27,6 @@ const START_MAX: usize = 2_400;
 /// How to save without the skill.
 const WITHOUT_SKILL: &str = "Without that skill: read the context file of each category, then run `heirloom add CATEGORY \"what holds, because of \
     what\"` for what is worth keeping; the command checks it and says what is wrong. Then you may stop.";
-
-/// Most characters a prompt is answered with, well below what any agent swaps for a file.
-pub(crate) const PROMPT_MAX: usize = 6_000;
-/// Most of them for the vault's answer.
-pub(crate) const VAULT_MAX: usize = 2_000;
 
 pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let started = Instant::now();
@@ -125,8 +117,11 @@ impl Running<'_> {
         if did.ended == Ended::Failed {
             self.out.say(did.because.join("; "));
         }
-        if self.moment == Moment::SessionStart && hybrid::is_on(&wired) {
-            hybrid::warm(&wired);
+        if self.moment == Moment::SessionStart && recall::is_hybrid(&wired.call) {
+            match recall::warm(&wired.call) {
+                true => super::model::start_in_background(&wired),
+                false => super::model::warm_in_background(&wired),
+            }
         }
         wired.call.abandon_glance();
         reply::render(self.agent, self.moment, &did.answer)
@@ -154,11 +149,10 @@ impl Running<'_> {
             // What the model was given before is lost; a ledger that cannot say so must not cost the hook.
             let _ = ledger::clear(wired.call.project(), session, self.agent.name);
         }
-        if matches!(call.event, Event::SessionStart { .. }) && hybrid::is_on(wired) {
-            hybrid::prepare(wired);
+        if matches!(call.event, Event::SessionStart { .. }) {
+            recall::prepare(&wired.call);
         }
         match &call.event {
-            Event::Prompt { text } if hybrid::is_on(wired) => self.hybrid_prompt(wired, call, text),
             Event::Prompt { text } => self.prompt(wired, call, text),
             // Relative paths start where the tool works, which may be elsewhere than the session.
             Event::PreWrite { targets, folder } => {
@@ -202,43 +196,23 @@ impl Running<'_> {
     fn prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
         self.out.warnings(&wired.loaded.warnings);
         let saw = format!("a prompt of {} characters", text.chars().count());
-        let called = for_prompt(&wired.call, text, Some(self.agent.name), VAULT_MAX)?;
-        let block = prompt_block(&wired.call, &called, PROMPT_MAX.min(self.agent.context_max));
-        if block.is_empty() {
-            return Ok(Did::nothing(saw, "nothing fits: no title, tag, note, lesson or register"));
-        }
-        self.note_given(wired, call, called.given());
-        let records = called.records.iter().map(|hit| format!("{} (score {})", hit.path, hit.score));
-        let beside = called.notes.iter().chain(&called.lessons);
-        let beside = beside.map(|beside| format!("{} ({})", beside.memory.id, beside.why));
-        let mut because: Vec<String> = records.chain(beside).collect();
-        let of_vault = called.vault.lines().filter(|line| line.starts_with("- ")).count();
-        if of_vault > 0 {
-            because.push(format!("{of_vault} of the vault"));
-        }
-        Ok(Did { answer: Answer::Context(block), ended: Ended::Injected, saw, because })
-    }
-
-    fn hybrid_prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
-        self.out.warnings(&wired.loaded.warnings);
-        let saw = format!("a prompt of {} characters", text.chars().count());
-        let audience = Audience::of(wired.call.vault().reader(Some(self.agent.name)).scopes);
-        let given =
-            hybrid::for_prompt(wired, text, audience, call.session.as_deref(), self.agent.context_max)?;
-        if given.hits.is_empty() {
+        let ask = recall::Recall {
+            prompt: text.to_owned(),
+            session: call.session.clone(),
+            most: Some(self.agent.context_max),
+        };
+        let given = recall::prompt(&wired.call, &ask)?;
+        if given.block.is_empty() {
             let why = match given.repeated {
+                0 if !recall::is_hybrid(&wired.call) => {
+                    "nothing fits: no title, tag, note, lesson or register".to_owned()
+                }
                 0 => "nothing is near enough".to_owned(),
                 repeated => format!("{repeated} memories fit and were given before in this session"),
             };
             return Ok(Did::nothing(saw, why));
         }
-        let _ = ledger::note(wired.call.project(), call.session.as_deref(), self.agent.name, &given.hits);
-        Ok(Did {
-            answer: Answer::Context(given.block),
-            ended: Ended::Injected,
-            saw,
-            because: given.hits.iter().map(|hit| format!("{} (score {:.2})", hit.id, hit.score)).collect(),
-        })
+        Ok(Did { answer: Answer::Context(given.block), ended: Ended::Injected, saw, because: given.because })
     }
 
     /// Notes what is given where `why` finds it. A ledger that cannot be written costs nobody a memory.
@@ -351,7 +325,7 @@ impl Running<'_> {
             }
             Err(fault) => did.because.push(format!("no turns kept: {}", fault.message)),
         }
-        if hybrid::is_on(wired) {
+        if recall::is_hybrid(&wired.call) {
             super::model::start_in_background(wired);
         }
         did

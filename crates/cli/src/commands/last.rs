@@ -8,10 +8,8 @@ use heirloom_agents::Moment;
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::hook::trace::{self, Ended, Run};
-
-/// How far back runs of one hook are looked for.
-const LOOKED_AT: usize = 5_000;
+use heirloom_engine::hook::trace::{Ended, Run};
+use heirloom_engine::verbs::trail;
 
 pub(crate) fn run(args: &Args, call: &Last, out: &Out) -> Result<u8> {
     if let Some(name) = call.hook.as_deref().filter(|name| Moment::named(name).is_none()) {
@@ -21,10 +19,7 @@ pub(crate) fn run(args: &Args, call: &Last, out: &Out) -> Result<u8> {
     }
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let count = if call.hook.is_some() { LOOKED_AT } else { call.limit };
-    let mut runs = trace::last(wired.call.project(), count)?;
-    runs.retain(|run| call.hook.as_ref().is_none_or(|hook| run.hook == *hook));
-    runs.truncate(call.limit);
+    let runs = trail::last(&wired.call, &trail::Last { hook: call.hook.clone(), limit: call.limit })?;
     out.answer(&runs, || {
         if runs.is_empty() {
             out.say(

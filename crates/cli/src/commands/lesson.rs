@@ -6,11 +6,9 @@ use crate::output::{Out, Table};
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Code, Fault, Memory, Status, fault::Result};
+use heirloom_core::{Memory, fault::Result};
 use heirloom_engine::Call;
-use heirloom_engine::shelf::{Listing, Shelf as _};
-use serde_json::json;
-use std::collections::BTreeMap;
+use heirloom_engine::verbs::shelves;
 
 pub(crate) fn run(args: &Args, call: &Lesson, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
@@ -21,18 +19,10 @@ pub(crate) fn run(args: &Args, call: &Lesson, out: &Out) -> Result<u8> {
     }
 }
 
-fn load(engine: &Call, place: &str, out: &Out) -> Result<u8> {
-    let (topic, subtopic) = match place.split_once('/') {
-        Some((topic, subtopic)) => (topic, Some(subtopic)),
-        None => (place, None),
-    };
-    let lessons = engine.topics().load(topic, subtopic)?;
-    if lessons.is_empty() {
-        return Err(Fault::new(Code::NotFound, format!("there are no lessons under `{place}`"))
-            .hint("`heirloom lesson topics` lists the topics"));
-    }
-    out.answer(&lessons, || {
-        for (at, lesson) in lessons.iter().enumerate() {
+fn load(call: &Call, place: &str, out: &Out) -> Result<u8> {
+    let loaded = shelves::load_lessons(call, place)?;
+    out.answer(&loaded, || {
+        for (at, lesson) in loaded.memories.iter().enumerate() {
             if at > 0 {
                 out.line("");
             }
@@ -53,51 +43,21 @@ fn print_lesson(out: &Out, lesson: &Memory) {
     out.line(visible(&lesson.body));
 }
 
-#[derive(Default)]
-struct Tally {
-    active: usize,
-    archived: usize,
-    uses: u64,
-    newest: String,
-}
-
-fn topics(engine: &Call, out: &Out) -> Result<u8> {
-    let shelf = engine.topics();
-    let uses = shelf.uses()?;
-    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
-    for lesson in shelf.list(&Listing::everything())? {
-        let place = lesson.id.name().rsplit_once('#').map_or("", |(place, _)| place).to_owned();
-        let tally = tallies.entry(place).or_default();
-        match lesson.status {
-            Status::Active => tally.active += 1,
-            _ => tally.archived += 1,
-        }
-        tally.uses += uses.get(lesson.id.as_str()).map_or(0, |uses| uses.count);
-        let day = lesson.occurred_at.unwrap_or_default();
-        if day > tally.newest {
-            tally.newest = day;
-        }
-    }
-    let rows: Vec<_> = tallies
-        .iter()
-        .map(|(place, tally)| {
-            json!({ "topic": place, "active": tally.active, "archived": tally.archived, "loads": tally.uses,
-                "newest": tally.newest.get(..10) })
-        })
-        .collect();
-    out.answer(&rows, || {
-        if tallies.is_empty() {
+fn topics(call: &Call, out: &Out) -> Result<u8> {
+    let topics = shelves::lesson_topics(call)?;
+    out.answer(&topics, || {
+        if topics.is_empty() {
             out.say("no lessons yet; `heirloom add lesson \"…\" --topic git/rebase` saves one");
             return;
         }
         let mut table = Table::new(&["TOPIC", "ACTIVE", "ARCHIVED", "LOADS", "NEWEST"]);
-        for (place, tally) in &tallies {
+        for topic in &topics {
             table.row(vec![
-                place.clone(),
-                tally.active.to_string(),
-                tally.archived.to_string(),
-                tally.uses.to_string(),
-                tally.newest.get(..10).unwrap_or("-").to_owned(),
+                topic.topic.clone(),
+                topic.active.to_string(),
+                topic.archived.to_string(),
+                topic.loads.to_string(),
+                topic.newest.clone().unwrap_or_else(|| "-".to_owned()),
             ]);
         }
         table.print(out);

@@ -15,7 +15,6 @@ mod doctor;
 mod edit;
 mod export;
 mod hook;
-mod hybrid;
 mod import;
 mod init;
 mod input;
@@ -44,7 +43,6 @@ mod show;
 mod snapshot;
 mod status;
 mod sync;
-mod tiers;
 mod user;
 mod vault;
 mod verify;
@@ -87,7 +85,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Unarchive(call) => lifecycle::unarchive(args, call, out),
         Command::Forget(call) => lifecycle::forget(args, call, out),
         Command::Recall(call) => recall::run(args, call, out),
-        Command::Why(call) => hybrid::why(args, call, out),
+        Command::Why(call) => recall::why(args, call, out),
         Command::Model(call) => model::run(args, call, out),
         Command::Brief(call) => brief::run(args, call, out),
         Command::Snapshot(call) => snapshot::run(args, call, out),

@@ -5,24 +5,27 @@ use crate::output::{Out, Table};
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::{Memory, fault::Result};
-use heirloom_engine::shelf::notes::{Filter, Session};
+use heirloom_engine::verbs::shelves::{self, ListNotes, NotesInPlay};
 
 pub(crate) fn run(args: &Args, call: &Note, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let notes = wired.call.notes();
     let found = match &call.action {
-        NoteAction::List { scope, keyword, offset, limit } => notes.list_by(&Filter {
-            scope: scope.clone(),
-            keyword: keyword.clone(),
-            offset: *offset,
-            limit: Some(*limit),
-        })?,
+        NoteAction::List { scope, keyword, offset, limit } => {
+            let ask = ListNotes {
+                scope: scope.clone(),
+                keyword: keyword.clone(),
+                offset: *offset,
+                limit: Some(*limit),
+            };
+            shelves::list_notes(&wired.call, &ask)?
+        }
         NoteAction::Session { file, area, limit } => {
-            notes.for_session(&Session { files: file.clone(), area: area.clone() }, *limit)?
+            let ask = NotesInPlay { files: file.clone(), area: area.clone(), limit: *limit };
+            shelves::notes_in_play(&wired.call, &ask)?
         }
     };
-    out.answer(&found, || print(out, &found));
+    out.answer(&found, || print(out, &found.memories));
     Ok(exit::OK)
 }
 

@@ -1,7 +1,6 @@
 //! `search` at a terminal: the list narrows while somebody types, and what they choose is shown.
 
-use super::hybrid::found;
-use super::show;
+use super::{search as found, show};
 use crate::args::{Args, Search, Show};
 use crate::output::Out;
 use crate::picker::{self, Row};
@@ -11,6 +10,7 @@ use heirloom_core::fault::Result;
 use heirloom_engine::index::shelves::Look;
 use heirloom_engine::recall::answer::Recalled;
 use heirloom_engine::recall::snippet;
+use heirloom_engine::verbs::search::narrowed;
 
 /// How much of a body is shown below its title, in characters.
 const EXCERPT: usize = 160;
@@ -20,8 +20,9 @@ const PAUSE_MS: i64 = 300;
 pub(super) fn run(args: &Args, wired: &Wired, call: &Search, out: &Out) -> Result<u8> {
     let pause = if wired.call.settings().embedding.is_some() { PAUSE_MS } else { 0 };
     let mut look = Look::Thorough;
+    let ask = found::request(call);
     let chosen = picker::pick(&call.words.join(" "), pause, |line, room| {
-        let (_, mut hits) = found(wired, line, call, look)?;
+        let (_, mut hits) = narrowed(&wired.call, line, &ask, look)?;
         // Files are looked at closely once; meanwhile nobody but this terminal is typing.
         look = Look::Quick;
         hits.truncate(room);

@@ -1,66 +1,68 @@
-//! `recall`: what an agent would be given for a prompt.
+//! `recall`: what an agent would be given for a prompt. `why`: the last time one was given a memory.
 
-use super::hook::{PROMPT_MAX, VAULT_MAX};
-use crate::args::{Args, Recall};
+use super::search::reasons;
+use crate::args::{Args, Recall, Why};
 use crate::output::Out;
 use crate::wiring;
+use heirloom_agents::table::{Agent, CLAUDE_CODE};
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
-use heirloom_engine::inject::prompt_block;
-use heirloom_engine::recall::prompt::{Called, for_prompt};
-use heirloom_engine::recall::title_tags::Why;
-use serde_json::json;
+use heirloom_engine::verbs::recall;
+use heirloom_engine::verbs::search::Ranking;
+use heirloom_engine::verbs::told::{Hit, Reason};
+use heirloom_engine::verbs::trail::{self, AskWhy};
 
 pub(crate) fn run(args: &Args, call: &Recall, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    if super::hybrid::is_on(&wired) {
-        return super::hybrid::recall(&wired, call, out);
-    }
-    let prompt = call.prompt.join(" ");
-    let called = for_prompt(&wired.call, &prompt, call.agent.as_deref(), VAULT_MAX)?;
-    let block = prompt_block(&wired.call, &called, PROMPT_MAX);
-    let Called { records: hits, notes, lessons, vault } = &called;
-    let answer = json!({ "prompt": prompt, "hits": hits, "notes": notes, "lessons": lessons, "vault": vault, "block": block });
+    // As much as the host of that name takes; the hook knows no other way to be somebody.
+    let host = call.agent.as_deref().and_then(Agent::named).unwrap_or(&CLAUDE_CODE);
+    let ask = recall::Recall { prompt: call.prompt.join(" "), session: None, most: Some(host.context_max) };
+    let answer = recall::recall(&wired.call, &ask)?;
     out.answer(&answer, || {
-        if block.is_empty() {
-            out.say("nothing fits; recall looks at titles and tags (see `heirloom list`)");
+        if answer.block.is_empty() {
+            out.say(match answer.ranking {
+                Ranking::Hybrid => "nothing fits well enough; `heirloom search` shows what is nearest",
+                _ => "nothing fits; recall looks at titles and tags (see `heirloom list`)",
+            });
             return;
         }
-        out.raw(block.as_bytes());
+        out.raw(answer.block.as_bytes());
         if call.explain {
-            for beside in notes.iter().chain(lessons) {
-                out.say(format!("    {}: {}", one_line(&beside.memory.title), one_line(&beside.why)));
-            }
-            for hit in hits {
-                out.say(format!(
-                    "{} {}: {}",
-                    out.style.dim(&format!("{:>3}", hit.score)),
-                    hit.title,
-                    reasons(&hit.why)
-                ));
-            }
+            explain(out, answer.ranking, &answer.hits);
         }
     });
     Ok(exit::OK)
 }
 
-fn reasons(why: &Why) -> String {
-    let mut parts = Vec::new();
-    let mut words = |what: &str, list: &[String], points: usize| {
-        if !list.is_empty() {
-            parts.push(format!("{what} {} (+{})", list.join(", "), list.len() * points));
+fn explain(out: &Out, ranking: Ranking, hits: &[Hit]) {
+    if ranking == Ranking::Hybrid {
+        for hit in hits {
+            let score = out.style.dim(&format!("{:.2}", hit.score.unwrap_or_default()));
+            out.say(format!("{score} {}: {}", hit.memory.id, reasons(&hit.why)));
         }
-    };
-    words("title", &why.title, 2);
-    words("tag", &why.tags, 3);
-    words("prefix", &why.prefix, 1);
-    if why.description > 0 {
-        parts.push(format!("description (+{})", why.description));
+        return;
     }
-    if why.recent {
-        parts.push("updated in the last 30 days (+1)".to_owned());
+    let title = |hit: &Hit| one_line(&hit.memory.title);
+    for hit in hits.iter().filter(|hit| hit.score.is_none()) {
+        out.say(format!("    {}: {}", title(hit), one_line(&reasons(&hit.why))));
     }
-    parts.join(", ")
+    for hit in hits {
+        let Some(score) = hit.score else { continue };
+        let part = |reason: &Reason| format!("{} (+{})", reason.what, reason.points);
+        let why: Vec<String> = hit.why.iter().map(part).collect();
+        out.say(format!("{} {}: {}", out.style.dim(&format!("{score:>3}")), title(hit), why.join(", ")));
+    }
+}
+
+/// `why`: the last time a memory was given to an agent.
+pub(crate) fn why(args: &Args, call: &Why, out: &Out) -> Result<u8> {
+    let wired = wiring::wire(args)?;
+    let last = trail::why(&wired.call, &AskWhy { id: call.id.clone() })?;
+    out.answer(&last, || {
+        out.line(format!("{} was given to {} at {}", out.style.bold(&last.id), last.agent, last.at));
+        out.line(format!("  score {:.2}: {}", last.score, reasons(&last.why)));
+    });
+    Ok(exit::OK)
 }

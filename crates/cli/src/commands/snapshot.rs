@@ -6,20 +6,19 @@ use crate::output::Out;
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
-use serde_json::json;
+use heirloom_engine::verbs::shelves;
 
 pub(crate) fn run(args: &Args, call: &Snapshot, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let vault = wired.call.vault();
-    let reader = vault.reader(call.agent.as_deref());
-    let block = vault.snapshot(&reader, call.max_chars)?;
-    out.answer(&json!({ "agent": call.agent, "scopes": reader.scopes, "block": block }), || {
+    let snapshot = shelves::snapshot(&wired.call, call.max_chars)?;
+    let block = &snapshot.block;
+    out.answer(&snapshot, || {
         if block.is_empty() {
             out.say("nothing that a person wrote or accepted; `heirloom review` lists what waits");
             return;
         }
-        out.raw(visible(&block).as_bytes());
+        out.raw(visible(block).as_bytes());
     });
     Ok(exit::OK)
 }

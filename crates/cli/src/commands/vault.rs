@@ -7,20 +7,19 @@ use crate::output::{Out, Table};
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
+use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
-use heirloom_core::{Memory, fault::Result};
-use heirloom_engine::shelf::vault::{Filter, Stats};
-use heirloom_engine::shelf::{Listing, Shelf as _};
+use heirloom_engine::shelf::vault::Stats;
+use heirloom_engine::verbs::shelves::{self, RecallVault};
 use heirloom_engine::verbs::vault::{self as verbs, Promote};
 use serde_json::{Value, json};
-use std::collections::HashMap;
 
 pub(crate) fn run(args: &Args, call: &Vault, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
     match &call.action {
         VaultAction::Stats => {
-            let stats = wired.call.vault().stats()?;
+            let stats = shelves::vault_stats(&wired.call)?;
             out.answer(&stats, || print_stats(out, &stats));
             Ok(exit::OK)
         }
@@ -30,17 +29,13 @@ pub(crate) fn run(args: &Args, call: &Vault, out: &Out) -> Result<u8> {
         VaultAction::Recall { category, tag, scope, limit } => {
             recall(&wired, category.as_deref(), tag, scope, *limit, out)
         }
-        VaultAction::Context { query, agent, max_chars } => {
-            let vault = wired.call.vault();
-            let query = query.join(" ");
-            let reader = vault.reader(agent.as_deref());
-            let most = wired.call.settings().vault.max_items;
-            let block = vault.context(&reader, Some(&query), most, *max_chars)?;
-            out.answer(&json!({ "agent": agent, "query": query, "block": block }), || {
-                if block.is_empty() {
+        VaultAction::Context { query, max_chars, .. } => {
+            let answer = shelves::vault_context(&wired.call, &query.join(" "), *max_chars)?;
+            out.answer(&answer, || {
+                if answer.block.is_empty() {
                     out.say("nothing fits");
                 }
-                out.raw(visible(&block).as_bytes());
+                out.raw(visible(&answer.block).as_bytes());
             });
             Ok(exit::OK)
         }
@@ -76,45 +71,21 @@ pub(crate) fn print_stats(out: &Out, stats: &Stats) {
     }
 }
 
-/// The scopes a call is about: those it names, else all that the caller sees.
-fn scopes(wired: &Wired, named: &[String]) -> Option<Vec<String>> {
-    if !named.is_empty() {
-        return Some(named.to_vec());
-    }
-    (!person::is_present()).then(|| wired.call.vault().reader(None).scopes)
-}
-
-/// Memories in use by the name their lines have.
-fn by_name(wired: &Wired) -> Result<HashMap<String, Memory>> {
-    let active = wired.call.vault().list(&Listing::active())?;
-    Ok(active.into_iter().map(|memory| (memory.id.name().to_owned(), memory)).collect())
-}
-
-/// A text as a list shows it: one line, nothing the gate would refuse, nothing a terminal would obey.
-fn excerpt(wired: &Wired, text: &str) -> String {
-    visible(&one_line(&wired.call.screen().redacted(text)))
-}
-
-fn borrowed(scopes: &Option<Vec<String>>) -> Option<Vec<&str>> {
-    scopes.as_ref().map(|scopes| scopes.iter().map(String::as_str).collect())
+/// A text as a list shows it: one line, nothing a terminal would obey.
+fn excerpt(text: &str) -> String {
+    visible(&one_line(text))
 }
 
 fn consolidate(wired: &Wired, floor: f64, scope: &[String], out: &Out) -> Result<u8> {
-    let scopes = scopes(wired, scope);
-    let pairs = wired.call.vault().consolidation_candidates(borrowed(&scopes).as_deref(), floor)?;
-    let names = by_name(wired)?;
+    let pairs = shelves::vault_pairs(&wired.call, floor, scope)?;
     out.answer(&pairs, || {
         if pairs.is_empty() {
             out.say(format!("no two memories are {floor} alike"));
         }
         for pair in &pairs {
             out.line(format!("{:.2}", pair.score));
-            for memory in [&pair.a, &pair.b].into_iter().filter_map(|id| names.get(id)) {
-                out.line(format!(
-                    "  {}  {}",
-                    out.style.cyan(memory.id.as_str()),
-                    excerpt(wired, &memory.body)
-                ));
+            for (id, text) in [&pair.a, &pair.b].into_iter().zip(&pair.texts) {
+                out.line(format!("  {}  {}", out.style.cyan(&excerpt(id)), excerpt(text)));
             }
         }
     });
@@ -122,9 +93,7 @@ fn consolidate(wired: &Wired, floor: f64, scope: &[String], out: &Out) -> Result
 }
 
 fn propose(wired: &Wired, scope: &[String], out: &Out) -> Result<u8> {
-    let scopes = scopes(wired, scope);
-    let proposals = wired.call.vault().propose_deletions(borrowed(&scopes).as_deref())?;
-    let names = by_name(wired)?;
+    let proposals = shelves::vault_proposals(&wired.call, scope)?;
     out.answer(&proposals, || {
         if proposals.is_empty() {
             out.say("nothing to propose");
@@ -132,9 +101,7 @@ fn propose(wired: &Wired, scope: &[String], out: &Out) -> Result<u8> {
         }
         let mut table = Table::new(&["ID", "WHY", "TEXT"]);
         for one in &proposals {
-            let (id, text) =
-                names.get(&one.id).map_or((one.id.clone(), ""), |m| (m.id.to_string(), m.body.as_str()));
-            table.row(vec![id, one.reason.clone(), excerpt(wired, text)]);
+            table.row(vec![one.id.clone(), one.reason.clone(), excerpt(&one.text)]);
         }
         table.print(out);
         out.say("nothing was removed; `heirloom retire <id>` takes one out of use");
@@ -173,20 +140,24 @@ fn recall(
     limit: usize,
     out: &Out,
 ) -> Result<u8> {
-    let scopes = scopes(wired, scope);
-    let (scopes, tags): (_, Vec<&str>) = (borrowed(&scopes), tags.iter().map(String::as_str).collect());
-    let filter = Filter { scopes: scopes.as_deref(), category, tags: &tags };
-    let records = wired.call.vault().recall(&filter, limit)?;
-    out.answer(&records, || {
+    let ask = RecallVault {
+        category: category.map(str::to_owned),
+        tags: tags.to_vec(),
+        scopes: scope.to_vec(),
+        limit,
+    };
+    let found = shelves::recall_vault(&wired.call, &ask)?;
+    out.answer(&found, || {
         let mut table = Table::new(&["ID", "SCOPE", "CATEGORY", "CREATED", "TEXT"]);
-        for record in &records {
-            let day = record.created_at.get(..10).unwrap_or(&record.created_at);
+        for memory in &found.memories {
+            let created = memory.created_at.as_deref().unwrap_or_default();
+            let scope = memory.scope.to_string();
             table.row(vec![
-                record.memory_id().to_string(),
-                record.scope.to_string(),
-                record.category.to_string(),
-                day.to_owned(),
-                excerpt(wired, &record.text),
+                memory.id.to_string(),
+                scope.strip_prefix("agent:").unwrap_or(&scope).to_owned(),
+                memory.fields.get("category").and_then(Value::as_str).unwrap_or_default().to_owned(),
+                created.get(..10).unwrap_or(created).to_owned(),
+                excerpt(&memory.body),
             ]);
         }
         table.print(out);

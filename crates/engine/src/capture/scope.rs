@@ -21,15 +21,29 @@ pub fn scope_of(text: &str) -> Scope {
     file(&words).or_else(|| area(&words)).unwrap_or(Scope::Global)
 }
 
+/// Most files that are looked for in a text.
+const FILES_MAX: usize = 64;
+
 /// Every file a text names, with a path or a short extension; each once.
 pub fn files_named(text: &str) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
-    for file in text.split_whitespace().filter_map(path_in).filter(|file| !file.contains('*')) {
-        if !files.iter().any(|known| known == file) {
-            files.push(file.to_owned());
+    for word in text.split_whitespace().map(|word| word.trim_start_matches('@')) {
+        for file in path_in(word).into_iter().chain(slashed(word)).filter(|file| !file.contains('*')) {
+            if files.len() < FILES_MAX && !files.iter().any(|known| known == file) {
+                files.push(file.to_owned());
+            }
         }
     }
     files
+}
+
+/// A word with a slash in it, without what stands around it: a folder, or a file without an ending such as `src/Makefile`.
+fn slashed(word: &str) -> Option<&str> {
+    let around = ['`', '"', '\'', '(', ')', '[', ']', '<', '>', ',', ';', ':', '.', '?', '!', '@'];
+    let path = word.trim_start_matches(&around[..9]).trim_end_matches(around);
+    let inside = |part: &str| part.chars().any(char::is_alphanumeric);
+    let fits = !path.contains("://") && path.split_once('/').is_some_and(|(a, b)| inside(a) || inside(b));
+    fits.then_some(path)
 }
 
 fn file(words: &[&str]) -> Option<Scope> {
@@ -113,6 +127,9 @@ mod tests {
     fn every_file_a_text_names_is_found_once() {
         let text = "Why does `src/a.rs` call lib/b.ts, and src/a.rs not? See https://x.org/c.md or *.md";
         assert_eq!(files_named(text), ["src/a.rs", "lib/b.ts"]);
+        // Without an ending, with a mark in front as some hosts write it, inside brackets.
+        let text = "look at @src/queue.rs: (build/Makefile), `crates/engine/` and 1 / 2";
+        assert_eq!(files_named(text), ["src/queue.rs", "build/Makefile", "crates/engine/"]);
     }
 
     #[test]

@@ -38,6 +38,7 @@ fn beside(title: &str, body: &str) -> Beside {
         content_hash: String::new(),
         confidence: None,
         path: Some(".claude/memory/notes/x.md".to_owned()),
+        fields: serde_json::Map::new(),
     };
     Beside { memory, why: String::new(), cited: None }
 }

@@ -15,6 +15,12 @@ use heirloom_core::{Memory, Scope, fault::Result, text};
 
 /// Shorter prompts say too little.
 pub(super) const PROMPT_MIN: usize = 10;
+
+/// Whether a prompt says too little to be answered.
+pub fn says_too_little(prompt: &str) -> bool {
+    prompt.trim().chars().nth(PROMPT_MIN - 1).is_none()
+}
+
 /// So much of a prompt is a question; what follows is mostly pasted.
 const QUESTION_MAX: usize = 2_000;
 /// Most notes and most lessons of an answer.
@@ -80,8 +86,7 @@ impl Called {
 pub fn for_prompt(call: &Call, prompt: &str, agent: Option<&str>, vault_max: usize) -> Result<Called> {
     let records = title_tags::recall(call, prompt)?;
     let retrieval = &call.settings().retrieval;
-    let too_short = prompt.trim().chars().nth(PROMPT_MIN - 1).is_none();
-    if !retrieval.enabled || retrieval.max_inject == 0 || too_short {
+    if !retrieval.enabled || retrieval.max_inject == 0 || says_too_little(prompt) {
         return Ok(Called { records, ..Called::default() });
     }
     let most = BESIDE_MAX.min(retrieval.max_inject);

@@ -96,7 +96,8 @@ pub fn search(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Group>
     Ok(groups)
 }
 
-fn reasons(parts: Vec<(String, f64)>) -> Vec<Reason> {
+/// Reasons of names and points.
+pub(crate) fn reasons(parts: Vec<(String, f64)>) -> Vec<Reason> {
     parts.into_iter().map(|(what, points)| Reason { what, points }).collect()
 }
 

@@ -12,10 +12,19 @@ pub mod anchor;
 pub mod convert;
 pub mod edit;
 pub mod life;
+pub mod list;
 pub mod names;
+pub mod recall;
 pub mod record;
 pub mod remember;
 pub mod remove;
+pub mod schema;
+pub mod search;
+pub mod shelves;
+pub mod show;
+pub mod status;
+pub mod told;
+pub mod trail;
 pub mod vault;
 mod waiting;
 
@@ -132,6 +141,11 @@ pub(crate) fn asked(call: &Call, verb: Verb, shelf: ShelfName, owner: Owner) -> 
         May::Refused => Err(verb.refusal(call.caller())),
         may => Ok(may),
     }
+}
+
+/// Refuses whoever may not do what only looks.
+pub(crate) fn may_read(call: &Call, verb: Verb) -> Result<()> {
+    asked(call, verb, ShelfName::Records, Owner::Nobody).map(|_| ())
 }
 
 /// The memory of an id as this caller may see it.

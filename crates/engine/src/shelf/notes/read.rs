@@ -6,6 +6,7 @@
 use super::{Note, NoteId, Notes, file};
 use crate::files;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, Status, fault::Result, hash};
+use serde_json::Map;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -126,6 +127,7 @@ impl Notes<'_> {
             Scope::File(file) => vec![file.clone()],
             _ => Vec::new(),
         };
+        let fields = Map::from_iter([("content_hash".to_owned(), note.content_hash.into())]);
         Ok(Memory {
             id,
             kind: Kind::Note,
@@ -146,6 +148,7 @@ impl Notes<'_> {
             content_hash: hash,
             confidence: None,
             path: Some(self.call.project().shown(&path)),
+            fields,
         })
     }
 

@@ -52,6 +52,7 @@ impl Records<'_> {
             content_hash: hash,
             confidence: document.get("confidence").and_then(Value::as_f64),
             path: Some(self.call.project().shown(&found.path)),
+            fields: document.content().cloned().unwrap_or_default(),
         })
     }
 

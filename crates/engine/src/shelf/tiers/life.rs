@@ -5,7 +5,7 @@
 
 use super::event::{Action, Metadata};
 use super::pass::{Kept, about};
-use super::store::{Change as StoreChange, Wanted};
+use super::store::{Change as StoreChange, Page, Wanted};
 use super::{FactWords, LifeStatus, Stored, Tier, Tiers, id};
 use crate::gate::Entry;
 use crate::shelf::{Change, Count, Done, Forgotten, Listing, Problem, Shelf, unknown};
@@ -50,26 +50,27 @@ impl Tiers<'_> {
         session: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Stored>> {
-        let mut wanted = Wanted {
-            tier,
-            status,
-            session: session.map(str::to_owned),
-            live_at: Some(self.now()),
-            newest: true,
-            limit: PAGE.min(limit),
-            ..Wanted::default()
-        };
-        let mut found = Vec::new();
-        while found.len() < limit {
+        let wanted = Wanted { tier, status, session: session.map(str::to_owned), limit, ..Wanted::default() };
+        Ok(self.newest_page(wanted, |_| true)?.memories)
+    }
+
+    /// Memories that fit, newest first, after the place where the page before ended.
+    pub fn newest_page(&self, mut wanted: Wanted, fits: impl Fn(&Stored) -> bool) -> Result<Page> {
+        let limit = wanted.limit;
+        (wanted.live_at, wanted.newest) = (Some(self.now()), true);
+        let mut found = Page { memories: Vec::new(), next: wanted.after };
+        while found.memories.len() < limit {
+            // Never more than there is still room for: a page ends where the next one begins.
+            wanted.limit = PAGE.min(limit - found.memories.len());
             let page = self.store().page(self.who(), &wanted)?;
-            found.extend(page.memories);
+            found.memories.extend(page.memories.into_iter().filter(&fits));
+            found.next = page.next;
             match page.next {
                 Some(next) => wanted.after = Some(next),
                 None => break,
             }
         }
-        found.truncate(limit);
-        self.was_read("list", tier, found.len())?;
+        self.was_read("list", wanted.tier, found.memories.len())?;
         Ok(found)
     }
 

@@ -5,6 +5,7 @@
 use heirloom_core::{Channel, Kind, Memory, MemoryId, Scope, Source, Status, Trust, hash, time};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// Which tier a memory is in.
@@ -294,7 +295,28 @@ impl Stored {
             content_hash: hash,
             confidence: Some(self.confidence),
             path: None,
+            fields: self.fields(),
         }
+    }
+
+    /// What only turns and facts have.
+    fn fields(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+        if self.tier == Tier::Episodic {
+            put("role", json!(self.role));
+            put("session", json!(self.session));
+            put("position", json!(self.position));
+            put("message", json!(self.message));
+            put("tool", json!(self.tool));
+            put("external", json!(self.from_external_content));
+        } else {
+            put("statement", json!(self.statement));
+            put("accepted", json!(self.accepted));
+            put("supersedes", json!(self.supersedes));
+            put("superseded_by", json!(self.superseded_by));
+        }
+        fields
     }
 }
 

@@ -58,6 +58,7 @@ use crate::shelf::provenance;
 use access::Access;
 use heirloom_core::{Fault, Kind, Memory, MemoryId, Scope, Status, fault::Result};
 use place::{Need, Place};
+use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use stock::{Held, Part, Stock};
@@ -175,8 +176,18 @@ impl<'e> Topics<'e> {
             content_hash: held.hash.clone(),
             confidence: None,
             path: Some(self.call.project().shown(&held.path)),
+            fields: fields(held),
         })
     }
+}
+
+/// What only a lesson has: its place, its day and its parts.
+fn fields(held: &Held) -> Map<String, Value> {
+    let place = [("topic", held.topic.clone()), ("subtopic", held.subtopic.clone())];
+    let parts = held.lesson.texts().into_iter().filter(|(name, text)| *name != "title" && !text.is_empty());
+    let parts = parts.map(|(name, text)| (name, text.to_owned()));
+    let all = place.into_iter().chain([("date", held.lesson.date.to_string())]).chain(parts);
+    all.map(|(name, text)| (name.to_owned(), text.into())).collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::gate::trust::Standing;
 use crate::shelf::provenance;
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, unknown};
 use heirloom_core::{Code, Kind, Memory, MemoryId, Scope, ShelfName, Status, fault::Result, hash, text};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// The longest title made from a text, in characters.
@@ -70,12 +70,27 @@ impl Vault<'_> {
             content_hash,
             confidence: None,
             path: Some(self.call.project().shown(&self.path())),
+            fields: fields(record),
         })
     }
 
     fn done(&self, status: &'static str, id: MemoryId) -> Done {
         Done { status, id, path: Some(self.call.project().shown(&self.path())), notes: Vec::new() }
     }
+}
+
+/// What only the vault's memories have, in the words of its lines.
+fn fields(record: &Record<'_>) -> Map<String, Value> {
+    let mut fields = Map::new();
+    fields.insert("category".to_owned(), json!(record.category));
+    if let Some(topic) = record.topic() {
+        fields.insert("topic_id".to_owned(), json!(topic));
+    }
+    if let Some(source) = &record.source {
+        fields.insert("source".to_owned(), json!(source));
+    }
+    fields.insert("revision".to_owned(), json!(record.version));
+    fields
 }
 
 /// A register by its topic, everything else by how it begins.

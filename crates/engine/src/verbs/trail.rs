@@ -1,0 +1,148 @@
+//! The trail: why a memory was given, what hooks did last, what the audit holds.
+//!
+//! Comes in: what to look for. Goes out: lines without any text of a memory. Never here: writing any of it.
+
+use super::names::{self, Enough};
+use super::{may_read, told::Reason};
+use crate::call::Call;
+use crate::gate::audit as chain;
+use crate::hook::trace::{self, Run};
+use crate::recall::ledger;
+use crate::recall::search::reasons;
+use crate::shelf::{tiers, unknown};
+use heirloom_core::{Code, Fault, Verb, fault::Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How far back runs of one hook are looked for.
+const LOOKED_AT: usize = 5_000;
+
+/// The last time a memory was given to an agent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Why {
+    /// The memory.
+    pub id: String,
+    /// When.
+    pub at: String,
+    /// To whom.
+    pub agent: String,
+    /// The version it had.
+    pub version: String,
+    /// The score it had.
+    pub score: f64,
+    /// What the score was made of.
+    pub why: Vec<Reason>,
+}
+
+/// Which memory is asked about.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskWhy {
+    /// Its id, or a name that fits only one.
+    pub id: String,
+}
+
+/// When and why a memory was last given to an agent. One that is gone since is still told of, by its whole id.
+pub fn why(call: &Call, ask: &AskWhy) -> Result<Why> {
+    may_read(call, Verb::Why)?;
+    let id = match names::find(call, &ask.id, Enough::Part) {
+        Ok(id) => {
+            let memory = call.shelf_of(&id)?.get(&id)?;
+            if memory.is_some_and(|memory| !call.caller().sees().sees(&memory)) {
+                return Err(unknown(id.as_str()));
+            }
+            id.to_string()
+        }
+        Err(fault) if fault.code == Code::NotFound => ask.id.clone(),
+        Err(fault) => return Err(fault),
+    };
+    let Some((line, given)) = ledger::last_given(call.project(), &id)? else {
+        return Err(Fault::new(Code::NotFound, format!("`{id}` was not given to any agent lately"))
+            .hint("`heirloom recall <prompt> --explain` says what a prompt would call for"));
+    };
+    Ok(Why {
+        id,
+        at: line.at,
+        agent: line.agent,
+        version: given.version,
+        score: given.score,
+        why: reasons(given.why),
+    })
+}
+
+/// Which runs of hooks are asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Last {
+    /// Only this hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<String>,
+    /// How many, the newest.
+    pub limit: usize,
+}
+
+/// What hooks did last, newest first.
+pub fn last(call: &Call, ask: &Last) -> Result<Vec<Run>> {
+    may_read(call, Verb::Last)?;
+    let count = if ask.hook.is_some() { LOOKED_AT } else { ask.limit };
+    let mut runs = trace::last(call.project(), count)?;
+    runs.retain(|run| ask.hook.as_ref().is_none_or(|hook| run.hook == *hook));
+    runs.truncate(ask.limit);
+    Ok(runs)
+}
+
+/// Which lines of the audit are asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    /// Only about this id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Only with this verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
+    /// Only this event, of the user's own chain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// How many, the newest.
+    pub limit: usize,
+}
+
+/// Lines of the project's audit, oldest first.
+pub fn audit(call: &Call, ask: &Audit) -> Result<Vec<Value>> {
+    may_read(call, Verb::Audit)?;
+    let is = |line: &Value, key: &str, wanted: &Option<String>| {
+        wanted.as_ref().is_none_or(|text| line.get(key).and_then(Value::as_str) == Some(text))
+    };
+    let mut wanted = chain::entries(&call.project().local()?.path("audit.jsonl"))?;
+    wanted.retain(|line| is(line, "id", &ask.id) && is(line, "verdict", &ask.verdict));
+    wanted.drain(..wanted.len().saturating_sub(ask.limit));
+    Ok(wanted)
+}
+
+/// Lines of the user's own audit of turns and facts, oldest first.
+pub fn own_audit(call: &Call, ask: &Audit) -> Result<Vec<tiers::Line>> {
+    may_read(call, Verb::Audit)?;
+    let about = |line: &tiers::Line| {
+        ask.id.as_ref().is_none_or(|id| line.metadata.memory_ids.contains(id))
+            && ask.event.as_ref().is_none_or(|action| line.action.name() == *action)
+    };
+    call.tiers()?.audit(ask.limit, about)
+}
+
+/// That the audit is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Whole {
+    /// Always true; a chain that is not whole is a fault.
+    pub whole: bool,
+    /// How many lines were walked.
+    pub entries: u64,
+}
+
+/// Walks the hash chains: was anything altered, removed or moved? The project's chain and the user's own are one question to whoever asks it.
+pub fn verify_audit(call: &Call) -> Result<Whole> {
+    may_read(call, Verb::Audit)?;
+    let count = chain::verify(&call.project().local()?.path("audit.jsonl"))?;
+    let own = call.tiers().map_or(Ok(0), |tiers| tiers.verify_audit())?;
+    Ok(Whole { whole: true, entries: count + own })
+}
