@@ -47,6 +47,8 @@ mod lifecycle;
 mod opens_0_1;
 mod person;
 mod pick;
+mod pin;
+mod pin;
 mod record;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]
@@ -59,6 +61,7 @@ mod store_scan;
 mod tiers;
 mod tiers_life;
 mod tiers_postgres;
+mod tokens;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -28,6 +28,7 @@ mod names;
 mod note;
 mod pages;
 mod pick;
+mod pin;
 mod propose;
 mod recall;
 mod record;

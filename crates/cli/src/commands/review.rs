@@ -9,7 +9,7 @@ use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Code, Fault, Memory, fault::Result};
+use heirloom_core::{Code, Fault, Memory, Verb, fault::Result};
 use heirloom_engine::Call;
 use heirloom_engine::review::{
     Pending, Shown, Suggestions, accept, accept_draft, pending, reject, suggestions,
@@ -27,7 +27,11 @@ struct Seen {
 }
 
 pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
+    let mut wired = wiring::wire(args)?;
+    if matches!(call.action, Some(ReviewAction::Accept { .. })) {
+        person::required("accepting")?;
+        person::checked(&mut wired, Verb::Accept)?;
+    }
     let engine = &wired.call;
     match &call.action {
         None | Some(ReviewAction::List) => {
@@ -52,7 +56,6 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
             Ok(exit::OK)
         }
         Some(ReviewAction::Accept { keys, all }) => {
-            person::required("accepting")?;
             let waiting = pending(engine)?;
             let unaccepted: Vec<&Memory> = waiting.saved_by_agents.iter().collect();
             let memories = if *all { unaccepted } else { chosen(engine, &waiting, keys)? };
@@ -137,7 +140,8 @@ fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Shown], out: &Ou
 
 pub(crate) fn trust(args: &Args, call: &Trust, out: &Out) -> Result<u8> {
     person::required("raising trust")?;
-    let wired = wiring::wire(args)?;
+    let mut wired = wiring::wire(args)?;
+    person::checked(&mut wired, Verb::Accept)?;
     let mut memories = Vec::new();
     for name in &call.which.ids {
         let id = names::find(&wired.call, name)?;

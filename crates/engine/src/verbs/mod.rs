@@ -10,6 +10,7 @@
 pub mod life;
 pub mod names;
 pub mod remove;
+pub mod users;
 mod waiting;
 
 pub use waiting::{Waiting, change_of, resume};
@@ -51,10 +52,7 @@ impl<T> Outcome<T> {
 
 /// Asks the table of authority about an effect on a text of this owner. A refusal is audited by whoever writes down the outcome of the verb.
 pub(crate) fn asked(call: &Call, verb: Verb, owner: Owner) -> Result<May> {
-    match verb.may(call.caller(), owner) {
-        May::Refused => Err(verb.refusal(call.caller())),
-        may => Ok(may),
-    }
+    call.asks(verb, owner)
 }
 
 /// The memory of an id as this caller may see it.

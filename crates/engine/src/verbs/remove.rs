@@ -5,14 +5,14 @@
 //! is sure. That is the door's; a yes makes nobody a person.
 
 use super::names::{self, Enough};
-use super::{asked, seen};
+use super::seen;
 use crate::call::Call;
 use crate::index::shelves::ShelfIndex;
 use crate::recall::ledger;
 use crate::shelf::tiers::{Stored, Tier};
 use crate::shelf::vault::Compacted;
 use crate::shelf::{Forgotten, Problem, unknown};
-use heirloom_core::{Code, Fault, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
 /// What is to be forgotten.
@@ -74,10 +74,7 @@ pub struct Redacted {
 
 /// Whether this caller may do what cannot be taken back. Asked before anything is shown, and by every verb here again.
 pub fn permitted(call: &Call, verb: Verb, about: &str) -> Result<()> {
-    match asked(call, verb, Owner::Person) {
-        Ok(_) => Ok(()),
-        Err(fault) => Err(call.refuse(verb, about, fault)),
-    }
+    call.permit(verb, about)
 }
 
 /// What a request would remove.

@@ -52,6 +52,8 @@ pub struct TierDraft {
     pub(super) beside: Vec<Beside>,
     /// Whether a person has seen this very draft.
     pub(super) confirmed: bool,
+    /// Whether a person gave the writer's token the scope `facts`, so that low trust alone is no reason to wait.
+    pub(super) granted: bool,
 }
 
 /// A stored fact that a new one must be seen beside.
@@ -85,7 +87,7 @@ impl Relation {
 impl TierDraft {
     /// A draft without anything beside it.
     pub(super) fn new(stored: Stored, profile: Profile, entry: Entry) -> TierDraft {
-        TierDraft { stored, profile, beside: Vec::new(), confirmed: entry.confirmed }
+        TierDraft { stored, profile, beside: Vec::new(), confirmed: entry.confirmed, granted: false }
     }
 
     /// The memory as it would be stored.
@@ -158,7 +160,7 @@ impl Draft for TierDraft {
     }
 
     fn needs_high_trust(&self) -> bool {
-        self.stored.tier == Tier::Semantic
+        self.stored.tier == Tier::Semantic && !self.granted
     }
 }
 
