@@ -48,7 +48,6 @@ mod opens_0_1;
 mod person;
 mod pick;
 mod pin;
-mod pin;
 mod record;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]
