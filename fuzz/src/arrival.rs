@@ -35,7 +35,9 @@ pub(crate) fn hook_input(bytes: &[u8]) {
     for agent in AGENTS {
         for moment in Moment::ALL {
             let Ok(call) = wire::read(agent, moment, bytes) else { continue };
-            let (Event::PreWrite { targets } | Event::PostWrite { targets }) = &call.event else { continue };
+            let (Event::PreWrite { targets, .. } | Event::PostWrite { targets, .. }) = &call.event else {
+                continue;
+            };
             for target in targets.iter().take(64) {
                 let attempt = match target {
                     Target::File(path) => Attempt::File(path),
@@ -49,6 +51,20 @@ pub(crate) fn hook_input(bytes: &[u8]) {
     if let Ok(command) = std::str::from_utf8(bytes) {
         guard::refusal(&memory, Attempt::Command(command), cwd);
     }
+}
+
+/// A command is read to its end, twice the same, and neither words before it nor a shell around it make a refused one pass.
+pub(crate) fn shell(bytes: &[u8]) {
+    let Ok(command) = std::str::from_utf8(bytes) else { return };
+    let memory = Memory::new(Path::new("/nowhere/project/.claude/memory"), Some(Path::new("/nowhere")));
+    let cwd = Path::new("/nowhere/project");
+    let denied = |command: &str| guard::refusal(&memory, Attempt::Command(command), cwd).is_some();
+    let refused = denied(command);
+    assert_eq!(denied(command), refused, "the same command is judged the same");
+    if refused {
+        assert!(denied(&format!("true; {command}")), "a command before it lets it pass");
+    }
+    guard::written(Attempt::Command(command), cwd);
 }
 
 /// A project's file is read, and loosens nothing that is the user's; hooks go into a settings file and come out again.

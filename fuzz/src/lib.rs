@@ -47,6 +47,7 @@ pub const TARGETS: &[Target] = &[
         reads: "what agents send to hooks, and the shell commands in it",
         run: arrival::hook_input,
     },
+    Target { name: "shell", reads: "shell commands, as the guard reads them", run: arrival::shell },
     Target {
         name: "settings",
         reads: "a project's settings, and settings files of agents",

@@ -37,11 +37,17 @@ pub enum Event {
     PreWrite {
         /// What it would write.
         targets: Vec<Target>,
+        /// The folder the tool works in, if that is not the call's own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        folder: Option<PathBuf>,
     },
     /// A tool has written.
     PostWrite {
         /// What it wrote.
         targets: Vec<Target>,
+        /// The folder the tool works in, if that is not the call's own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        folder: Option<PathBuf>,
     },
     /// The model has finished its turn.
     Stop {

@@ -160,6 +160,8 @@ pub struct Agent {
     pub hooks: &'static [Hook],
     /// Its tools that write.
     pub tools: &'static [Tool],
+    /// Fields of a tool's input that name the folder it works in; relative ones start from the call's own.
+    pub tool_folders: &'static [&'static str],
     /// How it takes answers.
     pub dialect: Dialect,
     /// Most characters of context it takes before it swaps them for a file.
@@ -217,6 +219,7 @@ pub const CLAUDE_CODE: Agent = Agent {
         tool("NotebookEdit", ToolTarget::Path("notebook_path")),
         tool("Bash", ToolTarget::Command("command")),
     ],
+    tool_folders: &["cwd", "workdir"],
     dialect: Dialect::ClaudeCode,
     context_max: 10_000,
     install: Install::HooksObject { unit: TimeUnit::Seconds, status_message: true, named: false },
@@ -249,6 +252,7 @@ pub const CODEX: Agent = Agent {
         tool("apply_patch", ToolTarget::Patch("command")),
         tool("apply_patch", ToolTarget::Patch("input")),
     ],
+    tool_folders: &["workdir", "cwd"],
     dialect: Dialect::Codex,
     // About 2,500 tokens.
     context_max: 8_000,
@@ -282,6 +286,7 @@ pub const GEMINI: Agent = Agent {
         tool("replace", ToolTarget::Path("file_path")),
         tool("run_shell_command", ToolTarget::Command("command")),
     ],
+    tool_folders: &["dir_path", "directory"],
     dialect: Dialect::Gemini,
     context_max: 10_000,
     install: Install::HooksObject { unit: TimeUnit::Milliseconds, status_message: false, named: true },
@@ -315,6 +320,7 @@ pub const OPENCODE: Agent = Agent {
         tool("patch", ToolTarget::Patch("patchText")),
         tool("apply_patch", ToolTarget::Patch("patchText")),
     ],
+    tool_folders: &["workdir", "cwd"],
     dialect: Dialect::OpenCode,
     context_max: 10_000,
     install: Install::PluginFile,

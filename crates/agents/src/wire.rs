@@ -77,8 +77,12 @@ fn event(agent: &Agent, moment: Moment, fields: &Fields<'_>) -> Result<Event, Si
                 .ok_or(Silence::NotOurs("no prompt"))?
                 .to_owned(),
         },
-        Moment::PreWrite => Event::PreWrite { targets: targets(agent, fields)? },
-        Moment::PostWrite => Event::PostWrite { targets: targets(agent, fields)? },
+        Moment::PreWrite => {
+            Event::PreWrite { targets: targets(agent, fields)?, folder: tool_folder(agent, fields) }
+        }
+        Moment::PostWrite => {
+            Event::PostWrite { targets: targets(agent, fields)?, folder: tool_folder(agent, fields) }
+        }
         Moment::Stop => Event::Stop {
             active: fields.is_set(&["stop_hook_active", "stopHookActive"]),
             prompt: fields.text(&["prompt"]).map(str::to_owned),
@@ -136,6 +140,15 @@ fn targets(agent: &Agent, fields: &Fields<'_>) -> Result<Vec<Target>, Silence> {
     }
     targets.retain(|target| *target != Target::File(String::new()));
     if targets.is_empty() { Err(Silence::NotOurs("no path")) } else { Ok(targets) }
+}
+
+/// The folder a tool was told to work in.
+fn tool_folder(agent: &Agent, fields: &Fields<'_>) -> Option<PathBuf> {
+    let input = fields.0.get("tool_input").or_else(|| fields.0.get("toolInput"))?;
+    let input = Fields(input.as_object()?);
+    let named =
+        agent.tool_folders.iter().find_map(|field| input.text(&[field]).filter(|folder| !folder.is_empty()));
+    named.map(PathBuf::from)
 }
 
 /// The files a patch names.

@@ -144,6 +144,35 @@ fn a_hundred_thousand_targets_are_told_apart_in_one_pass() {
     let input =
         serde_json::json!({ "tool_name": "apply_patch", "tool_input": { "command": patch, "input": patch } });
     let call = read(&crate::table::CODEX, Moment::PreWrite, input.to_string().as_bytes()).unwrap();
-    let Event::PreWrite { targets } = call.event else { panic!("another event") };
+    let Event::PreWrite { targets, .. } = call.event else { panic!("another event") };
     assert_eq!(targets.len(), 100_000, "each is there once");
+}
+
+#[test]
+fn the_folder_a_tool_works_in_is_heard_in_every_dialect() {
+    let named = [
+        ("claude-code", "Bash", "cwd"),
+        ("codex", "Bash", "workdir"),
+        ("gemini", "run_shell_command", "dir_path"),
+        ("opencode", "bash", "workdir"),
+    ];
+    assert_eq!(named.len(), AGENTS.len());
+    for (agent, tool, field) in named {
+        let agent = Agent::named(agent).unwrap();
+        for moment in [Moment::PreWrite, Moment::PostWrite] {
+            let folder_of = |value: Value| {
+                let input = json!({ "cwd": "/p", "tool_name": tool, "tool_input": { "command": "touch a", field: value } });
+                let call = read(agent, moment, input.to_string().as_bytes()).unwrap();
+                match call.event {
+                    Event::PreWrite { folder, .. } | Event::PostWrite { folder, .. } => folder,
+                    other => panic!("{other:?}"),
+                }
+            };
+            assert_eq!(folder_of(json!("deep/er")), Some(PathBuf::from("deep/er")), "{}", agent.name);
+            // What names no folder is none, and never a reason to look at nothing.
+            for none in [json!(""), json!(7), json!(null)] {
+                assert_eq!(folder_of(none), None, "{}", agent.name);
+            }
+        }
+    }
 }

@@ -403,7 +403,8 @@ fn only_a_person_loosens(
             document.entry(format!("categories.{name}")).or_insert_with(|| Value::Object(Map::new()));
         }
         for (name, leaf) in flat.leaves {
-            let guarded = settings::needs_person(leaf.key, leaf.value);
+            let guarded = settings::needs_person(leaf.key, leaf.value)
+                || settings::BY_THEMSELVES.contains(&leaf.key.name);
             // Whether the person is checked is not for a call to say, and with the check on a terminal alone is not enough to loosen anything.
             let for_a_call = !pinned && leaf.key.name != PERSON_CHECK;
             if !guarded || for_a_call && *person.get_or_insert_with(crate::person::is_present) {

@@ -356,7 +356,7 @@ fn auto_commit_takes_exactly_the_files_just_written() {
     assert_eq!(at.env.git(&["diff", "--cached", "--name-only"]), "staged.txt\n");
     assert_eq!(at.env.git(&["status", "--porcelain", "decisions/use-postgresql.json", "index.md"]), "");
     // A file that goes is taken out, and one that another merge holds is left alone.
-    at.env.run(&["forget", "use-postgresql", "--yes"]).ok();
+    at.env.at_terminal(&["forget", "use-postgresql", "--yes"], "").ok();
     assert!(!at.env.git(&["ls-tree", "-r", "--name-only", "HEAD"]).contains("use-postgresql"));
     let head = at.env.git(&["rev-parse", "HEAD"]);
     at.env.write(".git/MERGE_HEAD", &head);

@@ -255,3 +255,26 @@ fn attack_25_an_altered_audit_is_named() {
         env.index()
     );
 }
+
+#[test]
+fn files_of_the_data_folder_and_of_the_local_one_are_nobody_elses_whatever_the_umask() {
+    let env = TestEnv::new();
+    for umask in ["000", "022"] {
+        let script = r#"umask "$0"; "$1" init; "$1" add decision "Use PostgreSQL because we need jsonb"
+            "$1" add lesson "Deploy broke, fixed by waiting" --topic a/b; "$1" add episode "hello world"
+            "$1" remember "I like tea"; "$1" search postgres
+            echo '{"prompt":"which database should we use for orders","session_id":"s"}' | "$1" hook prompt"#;
+        finish(env.command("sh").args(["-c", script, umask, HEIRLOOM]));
+        for folder in [env.memory(".local"), env.home().join("data")] {
+            assert!(folder.is_dir());
+            let open = finish(env.command("find").arg(&folder).args([
+                "-not",
+                "-name",
+                ".gitignore",
+                "-perm",
+                "/077",
+            ]));
+            assert_eq!(open.stdout, "", "umask {umask}");
+        }
+    }
+}

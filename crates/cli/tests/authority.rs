@@ -75,3 +75,48 @@ fn a_program_names_what_it_changes_in_full_and_nobody_names_nothing() {
     env.run(&["retire", "", "--reason", "no"]).fails_with("USAGE", 2);
     env.at_terminal(&["retire", "redis", "--reason", "a person may give a part"], "").ok();
 }
+
+#[test]
+fn an_agents_flag_retires_nothing_by_itself() {
+    let env = TestEnv::ready();
+    env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "").ok();
+    for set in ["categories.decision.max_retained=1", r#"categories={"decision":{"max_retained":1}}"#] {
+        let ran = env
+            .run(&["--set", set, "add", "decision", &format!("Use tool{} because it fits", set.len())])
+            .ok();
+        assert!(ran.stderr.contains("only a person"), "{ran:?}");
+    }
+    assert_eq!(status(&env, "use-postgresql"), "active");
+    env.run(&["--set", "delete.grace_period_days=0", "gc"]).ok();
+    env.run(&["--set", "memory_root=elsewhere", "add", "decision", "Use Kafka because of streams"]).ok();
+    assert!(!env.project().join("elsewhere").exists());
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_refused_to_an_agent_with_the_way_to_do_it_and_audited() {
+    let env = TestEnv::ready();
+    env.run(&["add", "decision", "Use Redis because it is fast"]).ok();
+    env.run(&["add", "canon", "We ship on Tuesdays"]);
+    for args in [
+        &["forget", "use-redis", "--yes"][..],
+        &["memory", "forget", "use-redis", "--yes"],
+        &["clear", "all", "--yes"],
+        &["compact"],
+        &["setup", "--uninstall", "--yes"],
+    ] {
+        let ran = env.run(args);
+        ran.fails_with("NEEDS_PERSON", 1);
+        assert!(ran.stderr.contains("--scope read,write,delete"), "{ran:?}");
+    }
+    assert_eq!(status(&env, "use-redis"), "active");
+    let audit = env.run(&["audit", "--json"]).ok().json();
+    let refused = audit.as_array().unwrap().iter().filter(|line| line["verdict"] == "refuse").count();
+    assert!(refused >= 4, "{audit}");
+    assert!(
+        audit
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|line| line["by"].as_str().is_some_and(|by| by.starts_with("account:")))
+    );
+}

@@ -94,6 +94,12 @@ impl TestEnv {
         self
     }
 
+    /// Takes a variable away from every process from now on.
+    pub(crate) fn unset(&mut self, name: &str) -> &mut TestEnv {
+        self.variables.retain(|(known, _)| known != name);
+        self
+    }
+
     pub(crate) fn base(&self) -> PathBuf {
         std::fs::canonicalize(self.base.path()).unwrap()
     }

@@ -218,3 +218,35 @@ fn a_session_as_claude_code_runs_it() {
     let recalled = scene.hook("prompt", &ask);
     assert!(recalled.stdout.contains("- [DECISION] Use PostgreSQL for jsonb -> "), "{}", recalled.stdout);
 }
+
+#[test]
+fn a_relative_write_is_seen_from_the_folder_the_tool_works_in() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.project.join(".claude/memory/decisions")).unwrap();
+    let tools = [
+        ("claude-code", "Bash", "cwd"),
+        ("codex", "Bash", "workdir"),
+        ("gemini", "run_shell_command", "dir_path"),
+        ("opencode", "bash", "workdir"),
+    ];
+    let absolute = scene.project.join(".claude/memory/decisions").display().to_string();
+    for (agent, tool, field) in tools {
+        let blocked = |folder: Option<&str>, command: &str| {
+            let mut input = json!({ "command": command });
+            if let Some(folder) = folder {
+                input[field] = json!(folder);
+            }
+            let event = json!({ "cwd": scene.project, "tool_name": tool, "tool_input": input });
+            let args = ["hook", "pre-write", "--agent", agent];
+            let answer = scene.heirloom(&args, event.to_string().as_bytes());
+            (answer.stdout + &answer.stderr).contains("are blocked")
+        };
+        for folder in [".claude/memory/decisions", "./src/../.claude/memory", absolute.as_str()] {
+            assert!(blocked(Some(folder), "echo '{}' > evil.json"), "{agent}: {folder}");
+            assert!(!blocked(Some(folder), "cat evil.json"), "{agent}: {folder}");
+        }
+        assert!(blocked(Some(".claude"), "touch memory/evil.json"), "{agent}");
+        assert!(!blocked(Some("src"), "echo '{}' > fine.json"), "{agent}");
+        assert!(!blocked(None, "echo '{}' > fine.json"), "{agent}");
+    }
+}

@@ -124,14 +124,13 @@ fn a_revoked_and_an_ended_token_are_nobodys_and_others_go_on() {
 }
 
 #[test]
-fn a_token_that_may_only_read_changes_nothing_even_at_a_terminal() {
+fn a_token_that_may_only_read_changes_nothing_of_its_users_even_at_a_terminal() {
     let env = TestEnv::ready();
     let reads = token(&env, &["--scope", "read"]);
     env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "").ok();
     let variables = [("HEIRLOOM_TOKEN", reads.as_str())];
-    for args in [&["retire", "use-postgresql", "--reason", "x"][..], &["remember", "I like tea"]] {
-        with(&env, &reads, args).fails_with("SECURITY_ERROR", 1);
-        env.at_terminal_with(args, "", &variables).fails_with("SECURITY_ERROR", 1);
-    }
+    with(&env, &reads, &["retire", "use-postgresql", "--reason", "x"]).fails_with("SECURITY_ERROR", 1);
+    with(&env, &reads, &["remember", "I like tea"]).fails_with("SECURITY_ERROR", 1);
+    env.at_terminal_with(&["remember", "I like tea"], "", &variables).fails_with("SECURITY_ERROR", 1);
     with(&env, &reads, &["show", "use-postgresql"]).ok();
 }

@@ -6,6 +6,7 @@
 use crate::deployment::{Deployment, locked};
 use crate::files::Lock;
 use crate::gate::audit::{self, Event};
+use crate::gate::books::Known;
 use crate::gate::inbox::{Inbox, Key, Waiting};
 use crate::gate::policy::Row;
 use crate::gate::trust::{self, Book, Standing};
@@ -39,10 +40,21 @@ pub struct Call {
     settings: Settings,
     caller: Caller,
     screen: OnceLock<Arc<Screen>>,
-    /// Read when it is first asked for, and kept up to date with what this engine writes.
-    book: Mutex<Option<Book>>,
+    book: Mutex<Asked>,
     tiers: Option<Access>,
     glanced: Mutex<Option<ShelfIndex>>,
+}
+
+/// The trust book, as far as this call has asked for it.
+#[derive(Debug, Default)]
+enum Asked {
+    /// Not yet, or this call added to it since.
+    #[default]
+    Not,
+    /// The book, as it was when it was first asked for.
+    Known(Arc<Known>),
+    /// There is none: this user's data folder does not know the project.
+    None,
 }
 
 /// What a write left behind, for its audit line and trust entry.
@@ -102,7 +114,7 @@ impl Call {
             settings,
             caller,
             screen: OnceLock::new(),
-            book: Mutex::new(None),
+            book: Mutex::default(),
             tiers: None,
             glanced: Mutex::new(None),
         }
@@ -152,10 +164,15 @@ impl Call {
         Ok(key)
     }
 
-    /// Asks the table of authority about an effect on a text of this owner. Where `person.check` wants more than a terminal, a person who was
+    /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
+    /// opens; the files of a project are that person's with and without it. Where `person.check` wants more than a terminal, a person who was
     /// not checked is refused, whichever door forgot to ask.
-    pub(crate) fn asks(&self, verb: Verb, owner: Owner) -> Result<May> {
-        match verb.may(&self.caller, owner) {
+    pub(crate) fn asks(&self, verb: Verb, shelf: ShelfName, owner: Owner) -> Result<May> {
+        let may = match self.caller.is_person() && shelf != ShelfName::Tiers {
+            true => May::Does,
+            false => verb.may(&self.caller, owner),
+        };
+        match may {
             May::Refused => Err(verb.refusal(&self.caller)),
             May::Does if self.wants_check(verb) => Err(verb.unchecked()),
             may => Ok(may),
@@ -180,8 +197,8 @@ impl Call {
     }
 
     /// Whether this caller may do what only a person or a token with the scope for it may. A refusal is audited.
-    pub fn permit(&self, verb: Verb, about: &str) -> Result<()> {
-        self.asks(verb, Owner::Person).map(|_| ()).map_err(|fault| self.refuse(verb, about, fault))
+    pub fn permit(&self, verb: Verb, shelf: ShelfName, about: &str) -> Result<()> {
+        self.asks(verb, shelf, Owner::Person).map(|_| ()).map_err(|fault| self.refuse(verb, about, fault))
     }
 
     /// Random bytes for what nobody may guess.
@@ -206,8 +223,8 @@ impl Call {
         fault
     }
 
-    /// The model that makes vectors, opened anew.
-    pub fn model(&self) -> Option<Chosen> {
+    /// The model that makes vectors.
+    pub fn model(&self) -> Option<Arc<Chosen>> {
         self.deployment.model(&self.project.world().data)
     }
 
@@ -355,17 +372,28 @@ impl Call {
     }
 
     pub(crate) fn with_book<T>(&self, ask: impl FnOnce(&Book) -> T) -> Result<T> {
-        let mut slot = locked(&self.book);
-        let book = match slot.take() {
-            Some(book) => book,
-            None => match self.project.known_data()? {
-                Some(data) => Book::read(&trust::path(&data))?,
-                None => Book::default(),
-            },
+        let known = match &*locked(&self.book) {
+            Asked::Known(known) => Some(Some(Arc::clone(known))),
+            Asked::None => Some(None),
+            Asked::Not => None,
         };
-        let answer = ask(&book);
-        *slot = Some(book);
-        Ok(answer)
+        let known = match known {
+            Some(known) => known,
+            None => self.ask_for_book()?,
+        };
+        Ok(match known {
+            Some(known) => known.ask(ask),
+            None => ask(&Book::default()),
+        })
+    }
+
+    fn ask_for_book(&self) -> Result<Option<Arc<Known>>> {
+        let known = self.project.known_data()?.map(|data| self.deployment.books().at(&trust::path(&data)));
+        if let Some(known) = &known {
+            known.catch_up()?;
+        }
+        *locked(&self.book) = known.clone().map_or(Asked::None, Asked::Known);
+        Ok(known)
     }
 
     /// Does a piece of work while the book is read, if that takes long enough to be worth a thread.
@@ -373,11 +401,14 @@ impl Call {
         const LARGE: u64 = 256 << 10;
         let book = self.project.known_data()?.map(|data| trust::path(&data));
         let large = |path: &std::path::PathBuf| path.metadata().is_ok_and(|found| found.len() >= LARGE);
-        let Some(path) = book.filter(large).filter(|_| locked(&self.book).is_none()) else {
+        let is_new = || matches!(*locked(&self.book), Asked::Not);
+        let Some(path) = book.filter(large).filter(|_| is_new()) else {
             return Ok(work());
         };
-        let (book, done) = crate::threads::both(|| Book::read(&path), work);
-        *locked(&self.book) = Some(book?);
+        let known = self.deployment.books().at(&path);
+        let (read, done) = crate::threads::both(|| known.catch_up(), work);
+        read?;
+        *locked(&self.book) = Asked::Known(known);
         Ok(done)
     }
 
@@ -388,9 +419,8 @@ impl Call {
 
     /// The same, with the edition of the rules that refuses nothing in them.
     pub(crate) fn accept_looked_at(&self, id: &str, hash: &str, edition: Option<Edition>) -> Result<()> {
-        let known = self.standing(id, hash)?;
         trust::accept(&trust::path(self.project.data()?), self.project.world().now, id, hash, edition)?;
-        self.learn(id, hash, Standing { accepted: true, ..known });
+        self.book_grew();
         Ok(())
     }
 
@@ -398,13 +428,13 @@ impl Call {
     pub(crate) fn forget_trust(&self, id: &str) -> Result<()> {
         let data = self.project.data()?;
         trust::forget(&trust::path(data), id)?;
+        self.book_grew();
         withdrawn::forget(data, id)
     }
 
-    pub(crate) fn learn(&self, id: &str, hash: &str, standing: Standing) {
-        if let Some(book) = locked(&self.book).as_mut() {
-            book.learn(id, hash, standing);
-        }
+    /// Notes that this call changed the book on disk: whoever asks next is told what it says now.
+    pub(crate) fn book_grew(&self) {
+        *locked(&self.book) = Asked::Not;
     }
 
     /// Sends a draft through the gate. A refusal is audited here; what waits goes to the inbox, and the caller is told.
@@ -519,7 +549,7 @@ impl Call {
             };
             if standing != Standing::STRANGER {
                 trust::note_looked_at(&book, now, what.id, what.hash, standing, edition)?;
-                self.learn(what.id, what.hash, standing);
+                self.book_grew();
             }
             if entry.channel == Channel::Person && WITHDRAWS.contains(&what.action) {
                 withdrawn::note(self.project.data()?, what.id, what.hash)?;

@@ -9,6 +9,7 @@ use crate::git::{self, First};
 use heirloom_core::{Fault, fault::Result, hash};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the outside world gives: read once by the command line, used everywhere below.
 #[derive(Debug, Clone)]
@@ -17,10 +18,18 @@ pub struct World {
     pub now: jiff::Timestamp,
     /// `$XDG_DATA_HOME/heirloom`: what belongs to the user and to no project.
     pub data: PathBuf,
-    /// Sixteen random bytes of this process, as hex.
+    /// Sixteen random bytes of this call, as hex.
     pub nonce: String,
     /// The operating system's account.
     pub user: String,
+}
+
+impl World {
+    /// A name that nobody else uses: the nonce and a number, since one call may need several.
+    pub fn unique(&self) -> String {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        format!("{}-{}", self.nonce, COUNTER.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// Longest name that is read from a file of the data folder.

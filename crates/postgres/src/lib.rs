@@ -9,6 +9,7 @@
 
 mod accounts;
 mod audit;
+mod drive;
 mod fault;
 mod link;
 mod rows;

@@ -4,6 +4,7 @@
 //! its length and a limit on every statement. A connection that was lost is replaced by the next call. Never here: a connection that keeps a user
 //! beyond its transaction.
 
+use crate::drive::drive;
 use crate::fault::{pool, sql};
 use crate::schema;
 use crate::statements;
@@ -16,7 +17,7 @@ use heirloom_engine::index::embed::Embedder;
 use heirloom_engine::index::embed::builtin::Builtin;
 use heirloom_engine::shelf::tiers::UserContext;
 use std::future::Future;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
@@ -34,16 +35,28 @@ const FIRST: Duration = Duration::from_secs(2);
 pub struct PgStore {
     config: Config,
     link: OnceLock<Link>,
+    linking: Mutex<()>,
 }
 
 /// What the first call sets up: threads and certificates cost something, and not every command asks for the tiers.
 pub(crate) struct Link {
-    runtime: tokio::runtime::Runtime,
+    runtime: Background,
     pool: Pool,
     /// The model that makes vectors.
     pub(crate) model: Builtin,
     ready: OnceLock<()>,
     making_ready: tokio::sync::Mutex<()>,
+}
+
+/// A runtime that may be dropped anywhere. One that is simply dropped waits for its threads, which an asynchronous thread may not.
+struct Background(Option<tokio::runtime::Runtime>);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 impl std::fmt::Debug for PgStore {
@@ -77,6 +90,7 @@ impl Link {
             .enable_all()
             .build()
             .map_err(|e| Fault::new(Code::Io, format!("no thread for the database: {e}")))?;
+        let runtime = Background(Some(runtime));
         let manager = Manager::from_config(
             config,
             tls::connector()?,
@@ -107,21 +121,27 @@ impl PgStore {
         }
         config.application_name("heirloom").connect_timeout(PATIENCE).keepalives(true);
         config.options("-c standard_conforming_strings=on -c client_min_messages=warning");
-        Ok(PgStore { config, link: OnceLock::new() })
+        Ok(PgStore { config, link: OnceLock::new(), linking: Mutex::new(()) })
     }
 
     pub(crate) fn link(&self) -> Result<&Link> {
         if let Some(link) = self.link.get() {
             return Ok(link);
         }
-        // Two threads may come here at once; the second link is dropped unused.
+        // One at a time: a thread and certificates that nobody uses are not worth making.
+        let _turn = self.linking.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(link) = self.link.get() {
+            return Ok(link);
+        }
         let link = Link::new(self.config.clone())?;
         Ok(self.link.get_or_init(|| link))
     }
 
-    /// Drives a call to its end.
+    /// Drives a call to its end, on any thread. On one of an asynchronous runtime it holds up that thread's other work, so a server calls from one
+    /// that may block.
     pub(crate) fn run<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
-        self.link()?.runtime.block_on(call)
+        let gone = || Fault::new(Code::Internal, "the database's thread has ended");
+        drive(self.link()?.runtime.0.as_ref().ok_or_else(gone)?, call)
     }
 
     /// The same for a call that changes nothing: if the connection was lost under it, it is made once more.

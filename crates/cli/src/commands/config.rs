@@ -6,7 +6,7 @@ use crate::wiring::Wired;
 use crate::{approval, person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::settings::{Guard, Key, Layer, Origin, check, flat, flatten, load, needs_person};
-use heirloom_core::{Code, Fault, Verb, fault::Result};
+use heirloom_core::{Code, Fault, ShelfName, Verb, fault::Result};
 use heirloom_engine::files::{self, Mode};
 use heirloom_engine::pin::Pin;
 use serde_json::{Map, Value, json};
@@ -148,7 +148,7 @@ fn only_a_person_changes(wired: &mut Wired, user: bool, before: &Value, after: &
         if asks {
             person::required(&format!("changing `{name}`"))?;
             person::checked(wired, Verb::ConfigGuarded)?;
-            wired.call.permit(Verb::ConfigGuarded, "")?;
+            wired.call.permit(Verb::ConfigGuarded, ShelfName::Records, "")?;
         }
     }
     Ok(())

@@ -160,8 +160,15 @@ impl Running<'_> {
         match &call.event {
             Event::Prompt { text } if hybrid::is_on(wired) => self.hybrid_prompt(wired, call, text),
             Event::Prompt { text } => self.prompt(wired, call, text),
-            Event::PreWrite { targets } => Ok(self.pre_write(wired, targets, cwd)),
-            Event::PostWrite { targets } => self.post_write(wired, targets, cwd),
+            // Relative paths start where the tool works, which may be elsewhere than the session.
+            Event::PreWrite { targets, folder } => {
+                let from = folder.as_ref().map_or_else(|| cwd.to_owned(), |folder| cwd.join(folder));
+                Ok(self.pre_write(wired, targets, &from))
+            }
+            Event::PostWrite { targets, folder } => {
+                let from = folder.as_ref().map_or_else(|| cwd.to_owned(), |folder| cwd.join(folder));
+                self.post_write(wired, targets, &from)
+            }
             Event::Stop { active, prompt, last_message } => {
                 self.out.warnings(&wired.loaded.warnings);
                 let suggest = wired.call.settings().triage.mode == TriageMode::Suggest;
@@ -272,7 +279,7 @@ impl Running<'_> {
 
     fn memory(&self, wired: &wiring::Wired) -> Memory {
         Memory::new(wired.call.project().root().folder(), environment::home().as_deref())
-            .with_own(&[environment::config_folder(), environment::data_folder()])
+            .with_own([environment::config_folder(), environment::data_folder()])
     }
 
     fn pre_write(&self, wired: &wiring::Wired, targets: &[Target], cwd: &Path) -> Did {

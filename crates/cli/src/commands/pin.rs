@@ -5,7 +5,7 @@ use crate::output::Out;
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::settings::flat;
-use heirloom_core::{Code, Fault, Verb, fault::Result};
+use heirloom_core::{Code, Fault, ShelfName, Verb, fault::Result};
 use heirloom_engine::pin::Pin;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ pub(super) fn run(wired: &mut Wired, remove: bool, out: &Out) -> Result<()> {
     }
     // Who gave the old one was checked; where there is none, there is nothing to give.
     wired.by_checked_person();
-    wired.call.permit(Verb::ConfigGuarded, "")?;
+    wired.call.permit(Verb::ConfigGuarded, ShelfName::Records, "")?;
     let path = wiring::user_settings_file();
     let mut document = read(&path)?;
     if remove {

@@ -9,14 +9,14 @@ use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::kind::{OTHER_KINDS, RECORD_KINDS, Shape};
 use heirloom_core::settings::{Guard, KEYS, Type};
-use heirloom_core::{code, trust};
+use heirloom_core::{Owner, authority, code, trust};
 use heirloom_engine::gate::policy::Row;
 use heirloom_engine::gate::scan::{Class, Level};
 use std::fmt::Write as _;
 
 /// The pages there are.
-pub(crate) const PAGES: [&str; 7] =
-    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate"];
+pub(crate) const PAGES: [&str; 8] =
+    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate", "authority"];
 
 pub(crate) fn run(call: &Reference, out: &Out) -> Result<u8> {
     let page = match call.page.as_deref() {
@@ -27,6 +27,7 @@ pub(crate) fn run(call: &Reference, out: &Out) -> Result<u8> {
         Some("environment") => environment(),
         Some("kinds") => kinds(),
         Some("trust") => channels(),
+        Some("authority") => who_may_do_what(),
         Some(_) => gate(),
     };
     out.raw(page.as_bytes());
@@ -140,6 +141,28 @@ fn kinds() -> String {
         }
     }
     page
+}
+
+fn who_may_do_what() -> String {
+    let intro = "Every verb asks this table, whichever door was used. A person at a terminal may do everything with their own account; a token \
+                 limits them in the tiers to its scopes. The columns in the middle say what becomes of an agent's request (any process without a \
+                 person: hooks, scripts, MCP, HTTP), by whose text it would touch: one that nobody here vouched for, an agent's own, or one that a \
+                 person wrote or accepted. A token needs the scope in the column `needs`; with the one in `lifted by` it does what an agent would \
+                 wait for. `--yes` answers a question; it makes nobody a person.";
+    let rows = authority::TABLE.iter().map(|row| {
+        let of = |owner: Owner| row.agent[owner as usize].name().to_owned();
+        vec![
+            row.name.replace('_', " "),
+            row.what.to_owned(),
+            format!("`{}`", row.needs.name()),
+            of(Owner::Nobody),
+            of(Owner::Agent),
+            of(Owner::Person),
+            row.lifted_by.map_or("–".to_owned(), |grant| format!("`{}`", grant.name())),
+        ]
+    });
+    let head = ["verb", "what it does", "needs", "nobody's text", "an agent's", "a person's", "lifted by"];
+    table("Who may do what", intro, &head, rows)
 }
 
 fn channels() -> String {

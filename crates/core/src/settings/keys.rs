@@ -39,6 +39,16 @@ pub enum Type {
     Address,
 }
 
+/// Settings by which memories go out of use, or elsewhere, by themselves. For one call only a person sets them: a flag of an agent's must not
+/// retire what a person wrote.
+pub const BY_THEMSELVES: [&str; 5] = [
+    "categories.*.retention_days",
+    "categories.*.max_retained",
+    "delete.grace_period_days",
+    "delete.archive_retired",
+    "memory_root",
+];
+
 /// Who may decide a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {

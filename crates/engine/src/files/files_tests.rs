@@ -82,6 +82,126 @@ fn a_held_lock_refuses_within_its_limit_and_frees_itself() {
 }
 
 #[test]
+fn who_gave_up_waiting_does_not_take_the_lock_later() {
+    let dir = folder();
+    let path = dir.path().join("lock");
+    // Held by another file handle, as by another process, and by this process's own.
+    for of_this_process in [false, true] {
+        let own = of_this_process.then(|| Lock::acquire(&path, LOCK_LIMIT).unwrap());
+        let other = (!of_this_process).then(|| {
+            let file = std::fs::File::create(&path).unwrap();
+            file.lock().unwrap();
+            file
+        });
+        assert_eq!(Lock::acquire(&path, Duration::from_millis(20)).unwrap_err().code, Code::LockBusy);
+        assert_eq!(queue::waiting(&path), 0);
+        drop((own, other));
+        // Whoever still waited for it would have it now.
+        for _ in 0..100 {
+            Lock::acquire(&path, Duration::ZERO).unwrap();
+        }
+        assert!(!queue::is_known(&path), "a queue nobody stands in is not kept");
+    }
+}
+
+#[test]
+fn threads_get_the_lock_in_the_order_they_came() {
+    let dir = folder();
+    let path = dir.path().join("lock");
+    let order = std::sync::Mutex::new(Vec::new());
+    let held = Lock::acquire(&path, LOCK_LIMIT).unwrap();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let (path, order) = (&path, &order);
+            scope.spawn(move || {
+                let _lock = Lock::acquire(path, Duration::from_secs(60)).unwrap();
+                order.lock().unwrap().push(n);
+            });
+            while queue::waiting(path) <= n {
+                std::thread::yield_now();
+            }
+        }
+        drop(held);
+    });
+    assert_eq!(*order.lock().unwrap(), (0..8).collect::<Vec<_>>());
+}
+
+#[test]
+fn one_that_gives_up_in_the_middle_of_the_queue_stops_nobody_behind_it() {
+    let dir = folder();
+    let path = dir.path().join("lock");
+    let held = Lock::acquire(&path, LOCK_LIMIT).unwrap();
+    std::thread::scope(|scope| {
+        let short = scope.spawn(|| Lock::acquire(&path, Duration::from_millis(50)).map(drop));
+        while queue::waiting(&path) < 1 {
+            std::thread::yield_now();
+        }
+        let long = scope.spawn(|| Lock::acquire(&path, Duration::from_secs(60)).map(drop));
+        assert_eq!(short.join().unwrap().unwrap_err().code, Code::LockBusy);
+        drop(held);
+        long.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn only_one_thread_at_a_time_has_the_lock() {
+    let dir = folder();
+    let path = dir.path().join("lock");
+    let inside = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let _lock = Lock::acquire(&path, Duration::from_secs(60)).unwrap();
+                    assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                    inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                }
+            });
+        }
+    });
+    assert!(!queue::is_known(&path));
+}
+
+#[test]
+fn no_line_is_lost_while_the_log_is_rewritten_and_turned_over() {
+    let dir = folder();
+    let (log, old) = (dir.path().join("log"), dir.path().join("log.old"));
+    let (writers, lines) = (8, 200);
+    std::thread::scope(|scope| {
+        for writer in 0..writers {
+            let log = &log;
+            scope.spawn(move || {
+                for n in 0..lines {
+                    append_line(log, &format!("{writer} {n}"), Mode::Private).unwrap();
+                }
+            });
+        }
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let Some(_held) = hold(&log).unwrap() else { continue };
+                    let text = read(&log, MAX_FILE).unwrap();
+                    write(&log, &text, Mode::Private).unwrap();
+                }
+            });
+        }
+    });
+    let has = |path: &Path| std::fs::read_to_string(path).unwrap().lines().count();
+    assert_eq!(has(&log), writers * lines);
+    // All of them find it full; only the first turns it over.
+    std::thread::scope(|scope| {
+        for writer in 0..writers {
+            let (log, old) = (&log, &old);
+            scope.spawn(move || {
+                turn_over(log, old, 1000).unwrap();
+                append_line(log, &format!("after {writer}"), Mode::Private).unwrap();
+            });
+        }
+    });
+    assert_eq!((has(&old), has(&log)), (writers * lines, writers));
+}
+
+#[test]
 fn a_path_cannot_leave_its_root() {
     let dir = folder();
     let base = std::fs::canonicalize(dir.path()).unwrap();

@@ -10,11 +10,12 @@ mod input;
 mod journal;
 mod local;
 mod lock;
+mod queue;
 mod read;
 mod root;
 pub mod step;
 
-pub use append::{append_line, append_lines};
+pub use append::{Held, append_line, append_lines, hold, turn_over};
 pub use atomic::{
     Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write, write_passing,
 };

@@ -82,22 +82,41 @@ impl Book {
         Ok(Book::of(files::read_if_there(book, LIMIT)?.unwrap_or_default()))
     }
 
-    fn of(bytes: Vec<u8>) -> Book {
+    pub(super) fn of(bytes: Vec<u8>) -> Book {
         /// A line is hardly shorter.
         const SHORT: usize = 128;
         let end = bytes.len();
         let slots = vec![0; (end / SHORT * 2).next_power_of_two().max(16)];
         let mut book = Book { bytes, slots, ..Book::default() };
         book.texts.reserve(end / SHORT);
-        let mut start = 0;
+        book.take_in(0, end);
+        book
+    }
+
+    /// Takes in lines that were added at the end. Says whether there was room for them.
+    pub(super) fn add(&mut self, lines: &[u8]) -> bool {
+        let start = self.bytes.len();
+        // What is put behind the book when it is read counts as well.
+        if start + 2 * lines.len() >= u32::MAX as usize {
+            return false;
+        }
+        if self.slots.is_empty() {
+            self.slots = vec![0; 16];
+        }
+        self.vouched = OnceLock::new();
+        self.bytes.extend_from_slice(lines);
+        self.take_in(start, self.bytes.len());
+        true
+    }
+
+    fn take_in(&mut self, mut start: usize, end: usize) {
         while start < end {
-            let line = memchr::memchr(b'\n', &book.bytes[start..end]).map_or(end, |found| start + found);
-            if let Some(said) = quick(&book.bytes[start..line], start).or_else(|| book.slow(start, line)) {
-                book.note(&said);
+            let line = memchr::memchr(b'\n', &self.bytes[start..end]).map_or(end, |found| start + found);
+            if let Some(said) = quick(&self.bytes[start..line], start).or_else(|| self.slow(start, line)) {
+                self.note(&said);
             }
             start = line + 1;
         }
-        book
     }
 
     /// A line of any other layout than that of our own. What it says is put behind the book, where it can be pointed at.
@@ -170,22 +189,6 @@ impl Book {
             return None;
         }
         self.find(id.as_bytes(), hash.as_bytes()).ok().map(|at| &self.texts[at])
-    }
-
-    /// Takes in what was noted since the book was read.
-    pub fn learn(&mut self, id: &str, hash: &str, standing: Standing) {
-        if self.slots.is_empty() {
-            self.slots = vec![0; 16];
-        }
-        self.vouched = OnceLock::new();
-        let (id, hash) = (self.put(id), self.put(hash));
-        self.note(&Said {
-            id,
-            hash,
-            channel: Some(standing.channel),
-            accepted: standing.accepted,
-            edition: None,
-        });
     }
 
     /// What is known of a text.
@@ -314,12 +317,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_learnt_is_known_at_once_and_a_book_grows() {
+    fn what_is_added_is_known_at_once_and_a_book_grows() {
         let mut book = Book::default();
         assert!(!book.is_vouched("x-7"));
         let standing = Standing { channel: Channel::Person, accepted: true };
         for n in 0..100 {
-            book.learn(&format!("x-{n}"), "hash", standing);
+            let line = format!(
+                "{{\"id\":\"x-{n}\",\"hash\":\"hash\",\"at\":\"\",\"channel\":\"person\",\"accepted\":true}}\n"
+            );
+            assert!(book.add(line.as_bytes()));
         }
         assert!((0..100).all(|n| book.standing(&format!("x-{n}"), "hash") == standing));
         assert!(book.is_vouched("x-7") && !book.is_vouched("x-100"));

@@ -228,6 +228,7 @@ mod audit_chain {
 
 mod book {
     use crate::gate::trust::{Book, Standing, accept, forget, note};
+    use crate::gate::withdrawn;
     use heirloom_core::{Channel, Trust, time};
 
     #[test]
@@ -243,5 +244,44 @@ mod book {
         assert_eq!(book.standing("decision:a", "hash-2"), Standing::STRANGER);
         forget(&path, "decision:a").unwrap();
         assert_eq!(Book::read(&path).unwrap().standing("decision:a", "hash-1"), Standing::STRANGER);
+    }
+
+    #[test]
+    fn an_acceptance_stays_though_others_are_forgotten_at_that_moment() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trust.jsonl");
+        let now = time::parse("2026-01-10").unwrap();
+        let (threads, each) = (4, 15);
+        std::thread::scope(|scope| {
+            for thread in 0..threads {
+                let (path, data) = (&path, dir.path());
+                scope.spawn(move || {
+                    for n in 0..each {
+                        accept(path, now, &format!("decision:kept-{thread}-{n}"), "hash", None).unwrap();
+                        withdrawn::note(data, &format!("decision:kept-{thread}-{n}"), "hash").unwrap();
+                    }
+                });
+                scope.spawn(move || {
+                    for n in 0..each {
+                        let id = format!("decision:gone-{thread}-{n}");
+                        accept(path, now, &id, "hash", None).unwrap();
+                        withdrawn::note(data, &id, "hash").unwrap();
+                        forget(path, &id).unwrap();
+                        withdrawn::forget(data, &id).unwrap();
+                    }
+                });
+            }
+        });
+        let book = Book::read(&path).unwrap();
+        for thread in 0..threads {
+            for n in 0..each {
+                let (kept, gone) =
+                    (format!("decision:kept-{thread}-{n}"), format!("decision:gone-{thread}-{n}"));
+                assert!(book.standing(&kept, "hash").accepted, "{kept}");
+                assert!(withdrawn::has(dir.path(), &kept, "hash").unwrap(), "{kept}");
+                assert_eq!(book.standing(&gone, "hash"), Standing::STRANGER);
+                assert!(!withdrawn::has(dir.path(), &gone, "hash").unwrap());
+            }
+        }
     }
 }

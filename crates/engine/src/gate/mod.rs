@@ -8,6 +8,7 @@
 
 pub mod audit;
 mod book;
+pub(crate) mod books;
 mod edition;
 pub mod inbox;
 pub mod policy;

@@ -91,8 +91,10 @@ pub fn forget(book: &Path, id: &str) -> Result<()> {
     drop_lines_about(book, LIMIT, id)
 }
 
-/// Rewrites a file of JSON lines without those about an id.
+/// Rewrites a file of JSON lines without those about an id. Nobody appends meanwhile: a line that came between the reading and the writing would
+/// be lost.
 pub(super) fn drop_lines_about(file: &Path, limit: u64, id: &str) -> Result<()> {
+    let Some(_held) = files::hold(file)? else { return Ok(()) };
     let Some(bytes) = files::read_if_there(file, limit)? else { return Ok(()) };
     let about =
         |line: &[u8]| json::parse(line).is_ok_and(|v| v.get("id").and_then(Value::as_str) == Some(id));

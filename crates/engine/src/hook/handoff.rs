@@ -85,24 +85,13 @@ impl<'a> Handoff<'a> {
         }
     }
 
-    /// Removes what was handed over in a session that ended: its own folder if it has a name, else the context files that all share.
-    pub fn end<'k>(&self, kinds: impl Iterator<Item = &'k str>) {
-        match self.session {
-            Some(_) => {
-                for folder in
-                    self.folders().map(|own| own.join(self.tag())).filter(|folder| is_private(folder))
-                {
-                    let _ = std::fs::remove_dir_all(folder);
-                }
-            }
-            None => {
-                for shared in kinds
-                    .map(|kind| self.temp.join(context_name(kind)))
-                    .filter(|file| is_ours(file).is_some())
-                {
-                    let _ = std::fs::remove_file(shared);
-                }
-            }
+    /// Removes what was handed over in a session that ended. One without a name cannot tell its files from another's; those go after a day.
+    pub fn end(&self) {
+        if self.session.is_none() {
+            return;
+        }
+        for folder in self.folders().map(|own| own.join(self.tag())).filter(|folder| is_private(folder)) {
+            let _ = std::fs::remove_dir_all(folder);
         }
     }
 

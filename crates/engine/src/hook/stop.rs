@@ -202,7 +202,7 @@ fn kinds(call: &Call) -> impl Iterator<Item = &str> {
 pub fn ended(call: &Call, folders: Folders<'_>, session: Option<&str>) {
     let world = call.project().world();
     let handoff = Handoff::new(folders.temp, session, &world.nonce);
-    handoff.end(kinds(call));
+    handoff.end();
     handoff.sweep(world.now, kinds(call));
     if let Ok(Some(data)) = call.project().known_data() {
         super::sessions::end(&data, session, world.now);

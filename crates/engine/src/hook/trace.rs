@@ -78,10 +78,8 @@ pub fn record(project: &Project, run: &Run) -> Result<()> {
     }
     let folder = folder(project)?;
     let file = folder.join(FILE);
-    if std::fs::metadata(&file).is_ok_and(|meta| meta.len() > FILE_MAX) {
-        // Two runs may do this at once; the second finds the file small again or gone, and both lines are kept.
-        let _ = std::fs::rename(&file, folder.join(OLD_FILE));
-    }
+    // One that cannot be turned over now goes on growing until it can.
+    let _ = files::turn_over(&file, &folder.join(OLD_FILE), FILE_MAX);
     // Text keys and plain values always serialise.
     let line = serde_json::to_string(run).unwrap_or_default();
     files::append_line(&file, &line, Mode::Private)

@@ -4,6 +4,7 @@
 //! empty, lost or of a card that does not fit in it is looked up there. A row says how a memory ranks, never what is shown of it. Nothing of a
 //! memory's text is here.
 
+use super::store::private;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
@@ -200,8 +201,7 @@ impl Rows {
     ) -> Result<(), IndexError> {
         let Some(more) = u32::try_from(self.rows.len()).ok().filter(|more| *more > 0) else { return Ok(()) };
         let mut extents = extents(tx, SPACE, part)?;
-        let file =
-            File::options().create(true).truncate(false).read(true).write(true).open(folder.join(FILE))?;
+        let file = private().read(true).open(folder.join(FILE))?;
         while extents
             .last()
             .is_none_or(|e| u64::from(e.first) + u64::from(e.room) < u64::from(first) + u64::from(more))

@@ -193,6 +193,36 @@ fn a_lost_vector_file_costs_only_the_vectors_and_they_can_be_made_again() {
     assert_eq!(index.reader("me", Some(model.space())).unwrap().with_vector(), 2);
 }
 
+/// The kernel's locks of this process on a file, as the system lists them.
+#[cfg(target_os = "linux")]
+fn locks_on(path: &Path) -> usize {
+    use std::os::unix::fs::MetadataExt as _;
+    let (inode, own) = (fs::metadata(path).unwrap().ino(), std::process::id().to_string());
+    let listed = fs::read_to_string("/proc/locks").unwrap();
+    let fits = |line: &&str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.contains(&"POSIX")
+            && words.contains(&own.as_str())
+            && words.iter().any(|word| word.rsplit(':').next() == Some(&inode.to_string()))
+    };
+    listed.lines().filter(fits).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_connection_keeps_its_locks_when_the_folder_is_warmed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut index = Index::open(dir.path()).unwrap();
+    index.apply("me", &[put("a", "some text")], None, &[]).unwrap();
+    index.store.db.execute_batch("begin immediate").unwrap();
+    let files = ["recall.db", "recall.db-shm"].map(|name| dir.path().join(name));
+    let before = files.each_ref().map(|file| locks_on(file));
+    assert!(before.iter().all(|locks| *locks > 0), "{before:?}: a write holds locks on both");
+    Index::warm(dir.path(), u64::MAX);
+    assert_eq!(files.each_ref().map(|file| locks_on(file)), before);
+    index.store.db.execute_batch("rollback").unwrap();
+}
+
 #[test]
 fn warming_says_whether_it_came_to_the_end() {
     let dir = tempfile::tempdir().unwrap();

@@ -14,6 +14,10 @@ use memmap2::{Mmap, MmapOptions};
 /// Bytes may change under the reader when another process writes a slot; readers take every byte as data
 /// (numbers, never lengths or addresses they trust), so a torn read can cost a wrong score, nothing else.
 /// Files are only ever extended, never cut, while someone may have them open.
+///
+/// What remains: the system ends a process with `SIGBUS` that touches a mapped page it cannot bring, because a disk fails or somebody who is not us
+/// cuts the file. A hook loses one answer by that; a server would lose every request under way, so it should read such files into memory, or
+/// answer for indexes that lie on a disk it trusts.
 pub(crate) fn map(file: &File, len: u64) -> io::Result<Mmap> {
     let have = file.metadata()?.len();
     let len = usize::try_from(len.min(have)).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;

@@ -58,7 +58,7 @@ pub(crate) use postings::rarity;
 pub(crate) use read::Member;
 pub(crate) use terms::{each as each_term, of_question};
 pub(crate) use vectors::Probe;
-pub(crate) use write::fingerprint;
+pub(crate) use write::{Missing, fingerprint};
 
 use embed::Space;
 use store::Store;
@@ -159,17 +159,17 @@ impl Index {
 
     /// Asks the system to have the files of a folder in memory when the next question comes, at most so many bytes of them; says whether that was all.
     ///
-    /// Asking costs about a millisecond for every megabyte that has to come from the disk.
+    /// Asking costs about a millisecond for every megabyte that has to come from the disk. Where this process has an index open its database is left
+    /// alone: what is open is in use, and closing the file here would take the connection's locks from it.
     pub fn warm(folder: &Path, most: u64) -> bool {
         let mut left = most;
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let Ok(file) = std::fs::File::open(entry.path()) else { continue };
-            let long = file.metadata().map_or(0, |meta| meta.len());
+            let Ok(long) = entry.metadata().map(|meta| meta.len()) else { continue };
             let now = long.min(left);
-            // Systems take only so much of one call, and say nothing about the rest.
-            for at in (0..now).step_by(AHEAD as usize) {
-                // A system that cannot do it reads the files when they are needed.
-                let _ = rustix::fs::fadvise(&file, at, NonZeroU64::new(AHEAD), rustix::fs::Advice::WillNeed);
+            if store::is_locked_by_sqlite(&entry.file_name().to_string_lossy()) {
+                store::unless_open(|| read_ahead(&entry.path(), now));
+            } else {
+                read_ahead(&entry.path(), now);
             }
             left -= now;
             if now < long {
@@ -177,6 +177,16 @@ impl Index {
             }
         }
         true
+    }
+}
+
+/// Asks the system for the first bytes of a file.
+fn read_ahead(path: &Path, long: u64) {
+    let Ok(file) = std::fs::File::open(path) else { return };
+    // Systems take only so much of one call, and say nothing about the rest.
+    for at in (0..long).step_by(AHEAD as usize) {
+        // A system that cannot do it reads the files when they are needed.
+        let _ = rustix::fs::fadvise(&file, at, NonZeroU64::new(AHEAD), rustix::fs::Advice::WillNeed);
     }
 }
 

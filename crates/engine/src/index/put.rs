@@ -3,7 +3,7 @@
 //! In: documents and vectors, inside the caller's transaction. Out: rows under new numbers, slots in the vector file. The transaction is never ended
 //! here.
 
-use std::fs::File;
+use super::store::private;
 
 use rusqlite::{CachedStatement, Transaction, params};
 
@@ -143,7 +143,7 @@ pub(super) fn put_slots(
     let (id, mut size): (i64, u64) = tx
         .prepare_cached("select space, size from space where model = ?1 and dims = ?2")?
         .query_row(params![space.model, space.dims], |r| Ok((r.get(0)?, r.get(1)?)))?;
-    let file = File::options().create(true).truncate(false).read(true).write(true).open(folder.join(name))?;
+    let file = private().read(true).open(folder.join(name))?;
     let mut extents = super::read::extents(tx, id, part)?;
     while extents.last().is_none_or(|e| u64::from(e.first) + u64::from(e.room) <= u64::from(*top)) {
         let (first, before) = extents.last().map_or((0, 0), |e| (e.first + e.room, e.room));

@@ -4,6 +4,8 @@
 //! pass; the sums are whole numbers, so the paths agree to the last bit.
 #![allow(unsafe_code, reason = "8-bit dot products need intrinsics, which need pointers")]
 
+#[cfg(target_arch = "x86_64")]
+use super::embed::minilm::Instructions;
 use super::embed::minilm::Path;
 
 /// What the stored offset adds to every product with `query`.
@@ -18,13 +20,13 @@ pub(crate) fn dots(path: Path, rows: &[u8], query: &[i8], offset: i32, mut found
         return;
     }
     for row in rows.chunks_exact(width) {
-        let dot = match path {
+        let dot = match path.instructions() {
             // SAFETY: `Path::available` saw the features; `x86` reads whole rows of a multiple of 64 bytes.
             #[cfg(target_arch = "x86_64")]
-            Path::Vnni => unsafe { x86::dot_wide(row, query) },
+            Instructions::Vnni => unsafe { x86::dot_wide(row, query) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 => unsafe { x86::dot_middle(row, query) },
+            Instructions::Avx2 => unsafe { x86::dot_middle(row, query) },
             _ => row.iter().zip(query).map(|(r, q)| i32::from(*r) * i32::from(*q)).sum(),
         };
         found(dot - offset);
@@ -36,13 +38,13 @@ pub(crate) fn weigh(path: Path, row: &[u8], query: &[i8]) -> i32 {
     if row.len() * 8 != query.len() || !query.len().is_multiple_of(64) {
         return 0;
     }
-    match path {
+    match path.instructions() {
         // SAFETY: `Path::available` saw the features; there are eight numbers for every byte, and bytes by eights.
         #[cfg(target_arch = "x86_64")]
-        Path::Vnni => unsafe { x86::weigh_wide(row, query) },
+        Instructions::Vnni => unsafe { x86::weigh_wide(row, query) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Path::Avx2 => unsafe { x86::weigh_middle(row, query) },
+        Instructions::Avx2 => unsafe { x86::weigh_middle(row, query) },
         _ => {
             let of_byte = |(byte, eight): (&u8, &[i8; 8])| {
                 let bit = |(n, q): (usize, &i8)| i32::from(*q) & -i32::from(byte >> n & 1);
@@ -56,18 +58,18 @@ pub(crate) fn weigh(path: Path, row: &[u8], query: &[i8]) -> i32 {
 /// How many bits of each row differ from `query`.
 pub(crate) fn differing(path: Path, rows: &[u8], query: &[u8], out: &mut Vec<u16>) {
     #[cfg(target_arch = "x86_64")]
-    match path {
-        Path::Vnni => match query.try_into() {
+    match path.instructions() {
+        Instructions::Vnni => match query.try_into() {
             // SAFETY: the feature that `Path::available` did not ask for was seen here.
             Ok(query) if is_x86_feature_detected!("avx512vpopcntdq") => {
                 return unsafe { x86::differing_in_hardware(rows, query, out) };
             }
-            // SAFETY: `Path::available` saw AVX-512, and every processor that has it has these.
+            // SAFETY: `Path::available` saw AVX-512 and that bits are counted in hardware.
             _ => return unsafe { x86::differing_wide(rows, query, out) },
         },
-        // SAFETY: every processor with AVX2 counts bits in hardware.
-        Path::Avx2 => return unsafe { x86::differing_middle(rows, query, out) },
-        Path::Plain => {}
+        // SAFETY: `Path::available` saw AVX2 and that bits are counted in hardware.
+        Instructions::Avx2 => return unsafe { x86::differing_middle(rows, query, out) },
+        Instructions::Plain => {}
     }
     let _ = path;
     count_bits(rows, query, out);

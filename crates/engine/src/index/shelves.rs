@@ -12,6 +12,7 @@ use super::{Index, IndexError, Reader};
 use crate::call::Call;
 use crate::recall::answer::Recalled;
 use heirloom_core::{Code, Fault, fault::Result};
+use std::sync::Arc;
 
 /// The one owner of a project's documents.
 pub(super) const OWNER: &str = "project";
@@ -31,7 +32,7 @@ pub enum Look {
 #[derive(Debug)]
 pub struct ShelfIndex {
     index: Index,
-    model: Option<Chosen>,
+    model: Option<Arc<Chosen>>,
 }
 
 impl ShelfIndex {
@@ -40,11 +41,11 @@ impl ShelfIndex {
         let folder = call.project().local()?.path("index");
         let mut index = Index::open(&folder).map_err(|e| fault(&e))?;
         let model = call.model();
-        match follow(call, &mut index, model.as_ref(), look) {
+        match follow(call, &mut index, model.as_deref(), look) {
             // Derived data that cannot be read is made anew; the truth is on the shelves.
             Err(fault) if fault.code == Code::Damaged => {
                 index.renew().map_err(|e| self::fault(&e))?;
-                follow(call, &mut index, model.as_ref(), look)?;
+                follow(call, &mut index, model.as_deref(), look)?;
             }
             followed => followed?,
         }
@@ -57,7 +58,7 @@ impl ShelfIndex {
         let (folder, now) = (call.project().local().ok()?.path("index"), call.project().world().now);
         let mut index = Index::glance(&folder, now.as_nanosecond())?;
         let model = call.model();
-        follow(call, &mut index, model.as_ref(), Look::Quick).ok()?;
+        follow(call, &mut index, model.as_deref(), Look::Quick).ok()?;
         Some(ShelfIndex { index, model })
     }
 
@@ -75,7 +76,7 @@ impl ShelfIndex {
     pub fn reader(&mut self) -> Result<(Reader<'_>, Option<&Chosen>)> {
         let space = self.model.as_ref().map(|model| model.space());
         let reader = self.index.reader(OWNER, space).map_err(|e| fault(&e))?;
-        Ok((reader, self.model.as_ref()))
+        Ok((reader, self.model.as_deref()))
     }
 
     /// Gives vectors of the model in use to up to `limit` memories that have none; says how many still lack one.
@@ -94,7 +95,7 @@ impl ShelfIndex {
 
     /// The model in use.
     pub fn model(&self) -> Option<&Chosen> {
-        self.model.as_ref()
+        self.model.as_deref()
     }
 
     /// Asks the system to have ready what the next prompt will need, at most so many bytes; says whether that was all.

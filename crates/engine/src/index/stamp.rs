@@ -32,7 +32,10 @@ pub(super) fn of(path: &Path) -> String {
 /// The time of the file system that holds `folder`, by a file written there now.
 pub(super) fn clock(folder: &Path) -> Option<i128> {
     let probe = folder.join("recall.time");
-    std::fs::write(&probe, b"now").ok()?;
+    {
+        use std::io::Write as _;
+        super::store::private().truncate(true).open(&probe).ok()?.write_all(b"now").ok()?;
+    }
     std::fs::symlink_metadata(&probe).ok().map(|meta| modified(&meta))
 }
 

@@ -7,8 +7,10 @@
 //! For one question the file can also be read as it lies there, without locks and without the log, which spares a fresh process a good part of its
 //! time. That is done only while nobody writes, and what was read counts only if the file is still the same afterwards.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -25,6 +27,13 @@ fn wait(tries: i32) -> bool {
     let pause = Duration::from_micros(200 * u64::from(tries.unsigned_abs().min(24)) + 200);
     std::thread::sleep(pause);
     tries < 2000
+}
+
+/// How a file of the index is made: what memories say stands in it, so it is nobody else's, whatever the umask.
+pub(super) fn private() -> OpenOptions {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true).mode(0o600);
+    options
 }
 
 /// The tables. Every fresh process reads these lines before its first question, so they say no more than they must: columns have no types, since
@@ -61,6 +70,47 @@ pub(crate) struct Store {
     still: Option<String>,
     mapped: bool,
     written: bool,
+    /// Goes after the connection.
+    _open: Option<Open>,
+}
+
+/// How many connections of this process may hold locks, to any index.
+static OPEN: Mutex<usize> = Mutex::new(0);
+
+/// A connection that is open, or about to be.
+#[derive(Debug)]
+struct Open;
+
+impl Open {
+    fn new() -> Open {
+        *opened() += 1;
+        Open
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        *opened() -= 1;
+    }
+}
+
+fn opened() -> MutexGuard<'static, usize> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does something with database files past SQLite, unless this process has one open: whoever closes a file gives up every lock that the process
+/// has on it, whichever connection took it. Connections that are to be opened meanwhile wait. Says whether it was done.
+pub(crate) fn unless_open(work: impl FnOnce()) -> bool {
+    let open = opened();
+    if *open == 0 {
+        work();
+    }
+    *open == 0
+}
+
+/// Whether a file of the folder is one that SQLite locks.
+pub(crate) fn is_locked_by_sqlite(name: &str) -> bool {
+    name.starts_with("recall.db")
 }
 
 pub(crate) fn file_of(folder: &Path) -> PathBuf {
@@ -111,6 +161,7 @@ impl Store {
         if before.is_none() {
             return Ok(None);
         }
+        let open = Some(Open::new());
         let mut db = Connection::open_with_flags(&path, flags)?;
         db.busy_handler(Some(wait))?;
         let version: i64 = db.query_row("pragma user_version", [], |r| r.get(0))?;
@@ -131,6 +182,7 @@ impl Store {
             still: None,
             mapped: false,
             written: false,
+            _open: open,
         }))
     }
 
@@ -159,6 +211,8 @@ impl Store {
             still: Some(still),
             mapped: false,
             written: false,
+            // It takes no locks that could be lost.
+            _open: None,
         })
     }
 
@@ -188,9 +242,8 @@ impl Store {
 
     /// Makes a fresh database under the lock; `always` also replaces one that looks whole.
     fn make(folder: &Path, always: bool) -> Result<Self, IndexError> {
-        fs::create_dir_all(folder)?;
-        let lock =
-            File::options().create(true).truncate(false).write(true).open(folder.join("recall.lock"))?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let lock = private().open(folder.join("recall.lock"))?;
         lock.lock()?;
         // Someone else may have done it while this process waited.
         if !always && let Ok(Some(store)) = Self::connect(folder) {
@@ -206,6 +259,9 @@ impl Store {
         }
         // Made under another name and renamed, so that nobody ever opens a half-made one.
         let beside = folder.join("recall.db.new");
+        // SQLite gives its log and shared memory the mode of the file itself.
+        drop(private().open(&beside)?);
+        let _open = Open::new();
         let db = Connection::open(&beside)?;
         db.execute_batch("pragma page_size = 4096; pragma journal_mode = wal;")?;
         {

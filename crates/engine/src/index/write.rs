@@ -73,6 +73,27 @@ pub(super) struct Part {
     pub(super) words: i64,
 }
 
+/// Documents without a vector, and their texts.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    numbers: Vec<u32>,
+    texts: Vec<String>,
+    /// How many there are besides.
+    pub(crate) more: usize,
+}
+
+impl Missing {
+    /// Their vectors.
+    pub(crate) fn embedded(&self, embedder: &dyn Embedder) -> Result<Vec<Embedding>, IndexError> {
+        if self.texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
+        let detail = if embedder.has_pieces() { Detail::Pieces } else { Detail::Pooled };
+        Ok(embedder.embed(&texts, detail)?)
+    }
+}
+
 impl Index {
     /// Applies `changes` of one owner, all or none, and sets `marks` with them; a mark set to nothing is taken away.
     ///
@@ -257,38 +278,55 @@ impl Index {
         embedder: &dyn Embedder,
         limit: usize,
     ) -> Result<usize, IndexError> {
-        let (missing, texts) = {
-            let reader = self.reader(owner, Some(embedder.space()))?;
-            let missing = reader.without_vector()?;
-            let texts: Vec<String> = missing
-                .iter()
-                .take(limit)
-                .map(|n| Ok(reader.document(*n)?.map(|d| told(&d)).unwrap_or_default()))
-                .collect::<Result<_, IndexError>>()?;
-            (missing, texts)
-        };
-        let numbers = &missing[..missing.len().min(limit)];
-        if numbers.is_empty() {
-            return Ok(0);
+        let missing = self.missing(owner, embedder.space(), limit)?;
+        let embeddings = missing.embedded(embedder)?;
+        self.give(owner, embedder.space(), &missing, embeddings)?;
+        Ok(missing.more)
+    }
+
+    /// What has no vector of a space, at most so many. Making the vectors may take long, so the index need not be held meanwhile; then they are
+    /// [given](Self::give) to it.
+    pub(crate) fn missing(
+        &mut self,
+        owner: &str,
+        space: &Space,
+        limit: usize,
+    ) -> Result<Missing, IndexError> {
+        let reader = self.reader(owner, Some(space))?;
+        let mut numbers = reader.without_vector()?;
+        let more = numbers.len().saturating_sub(limit);
+        numbers.truncate(limit);
+        let text = |n: &u32| Ok(reader.document(*n)?.map(|d| told(&d)).unwrap_or_default());
+        let texts = numbers.iter().map(text).collect::<Result<_, IndexError>>()?;
+        Ok(Missing { numbers, texts, more })
+    }
+
+    /// Stores the vectors of what was missing.
+    pub(crate) fn give(
+        &mut self,
+        owner: &str,
+        space: &Space,
+        missing: &Missing,
+        embeddings: Vec<Embedding>,
+    ) -> Result<(), IndexError> {
+        if missing.numbers.is_empty() {
+            return Ok(());
         }
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let detail = if embedder.has_pieces() { Detail::Pieces } else { Detail::Pooled };
-        let embeddings = embedder.embed(&texts, detail)?;
         let folder = self.store.folder.clone();
         let tx = Transaction::new_unchecked(self.store.for_writing()?, TransactionBehavior::Immediate)?;
         let part = open_part(&tx, owner)?;
         // A document may have gone while it was embedded; its number is never given again, so skipping is enough.
         let mut there = Vec::new();
-        for (number, embedding) in numbers.iter().zip(embeddings) {
+        for (number, embedding) in missing.numbers.iter().zip(embeddings) {
             let key = key_of(part.part, *number);
             if tx.prepare_cached("select 1 from card where key = ?1")?.exists([key])? {
                 there.push((*number, embedding));
             }
         }
         let (numbers, embeddings): (Vec<u32>, Vec<Embedding>) = there.into_iter().unzip();
-        put_vectors(&tx, &folder, part.part, embedder.space(), &numbers, &embeddings)?;
+        put_vectors(&tx, &folder, part.part, space, &numbers, &embeddings)?;
         tx.commit()?;
-        Ok(missing.len().saturating_sub(limit))
+        Ok(())
     }
 
     /// Notes under `mark` that every document of `owner` has a vector of this space, if that holds at this moment; says how many have none.

@@ -60,10 +60,8 @@ fn fingerprint(session: &str) -> String {
 
 fn append(project: &Project, line: &Line) -> Result<()> {
     let file = project.local()?.path(FILE);
-    if std::fs::metadata(&file).is_ok_and(|meta| meta.len() > FILE_MAX) {
-        // Two processes may do this at once; the second finds the file small again or gone.
-        let _ = std::fs::rename(&file, project.local()?.path(OLD_FILE));
-    }
+    // One that cannot be turned over now goes on growing until it can.
+    let _ = files::turn_over(&file, &project.local()?.path(OLD_FILE), FILE_MAX);
     // Text keys and plain values always serialise.
     files::append_line(&file, &serde_json::to_string(line).unwrap_or_default(), Mode::Private)
 }
@@ -199,6 +197,7 @@ pub fn last_given(project: &Project, id: &str) -> Result<Option<(Line, Given)>> 
 pub fn forget(project: &Project, id: &str) -> Result<()> {
     for name in [OLD_FILE, FILE] {
         let path = project.local()?.path(name);
+        let Some(_held) = files::hold(&path)? else { continue };
         let Some(text) = files::read_text(&path, 4 * FILE_MAX).ok().flatten() else { continue };
         let mut kept = String::new();
         for line in text.lines() {

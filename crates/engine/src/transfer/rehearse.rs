@@ -27,7 +27,7 @@ impl Drop for Stage {
 /// What [`import`] would do.
 pub fn rehearse(call: &Call, sources: &[Source], entry: Entry) -> Result<Imported> {
     let world = call.project().world();
-    let copy = Stage(world.data.join(format!("rehearsal-{}", world.nonce)));
+    let copy = Stage(world.data.join(format!("rehearsal-{}", world.unique())));
     files::make_folder(&copy.0, Mode::Private)?;
     let root = copy.0.join("project/.claude/memory");
     duplicate(call.project().root().folder(), &root)?;

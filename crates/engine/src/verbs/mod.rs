@@ -16,7 +16,7 @@ mod waiting;
 pub use waiting::{Waiting, change_of, resume};
 
 use crate::call::Call;
-use heirloom_core::{Code, Fault, May, Memory, MemoryId, Owner, Verb, fault::Result};
+use heirloom_core::{Code, Fault, May, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result};
 use serde::Serialize;
 
 /// What came of a write.
@@ -50,9 +50,9 @@ impl<T> Outcome<T> {
     }
 }
 
-/// Asks the table of authority about an effect on a text of this owner. A refusal is audited by whoever writes down the outcome of the verb.
-pub(crate) fn asked(call: &Call, verb: Verb, owner: Owner) -> Result<May> {
-    call.asks(verb, owner)
+/// Asks the table of authority about an effect on a text of this owner on a shelf.
+pub(crate) fn asked(call: &Call, verb: Verb, shelf: ShelfName, owner: Owner) -> Result<May> {
+    call.asks(verb, shelf, owner)
 }
 
 /// The memory of an id as this caller may see it.

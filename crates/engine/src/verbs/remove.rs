@@ -15,6 +15,9 @@ use crate::shelf::{Forgotten, Problem, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
+/// Stands for a user's turns and facts where no single one is named.
+const TOPIC: &str = "fact:*";
+
 /// What is to be forgotten.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,7 +77,12 @@ pub struct Redacted {
 
 /// Whether this caller may do what cannot be taken back. Asked before anything is shown, and by every verb here again.
 pub fn permitted(call: &Call, verb: Verb, about: &str) -> Result<()> {
-    call.permit(verb, about)
+    let shelf = match (verb, MemoryId::parse(about)) {
+        (_, Some(id)) => id.kind().shelf(),
+        (Verb::Clear | Verb::Resurrect, None) => ShelfName::Tiers,
+        _ => ShelfName::Records,
+    };
+    call.permit(verb, shelf, about)
 }
 
 /// What a request would remove.
@@ -91,6 +99,7 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
             Err(fault) => return Err(fault),
         }
     }
+    permitted(call, Verb::Forget, TOPIC)?;
     let memories = call.tiers()?.about_topic(&ask.name)?;
     if memories.is_empty() {
         return Err(Fault::new(
@@ -120,7 +129,7 @@ pub fn forget(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec
 
 /// Removes what was found about a topic.
 pub fn forget_topic(call: &Call, topic: &str, ids: &[String], shred: bool) -> Result<Cleared> {
-    permitted(call, Verb::Forget, "")?;
+    permitted(call, Verb::Forget, TOPIC)?;
     let gone = call.tiers()?.forget_topic(topic, ids)?;
     cleared(call, gone, shred)
 }

@@ -5,7 +5,7 @@
 
 use crate::call::Call;
 use crate::shelf::tiers::{Account, Terms, Tiers, Token, give_token, new_token, put_user};
-use heirloom_core::{Code, Fault, Owner, Scopes, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Owner, Scopes, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
 /// A user to be added.
@@ -121,7 +121,7 @@ pub struct UserShown {
 
 /// All users.
 pub fn list(call: &Call) -> Result<Vec<UserShown>> {
-    super::asked(call, Verb::UserList, Owner::Nobody)?;
+    super::asked(call, Verb::UserList, ShelfName::Tiers, Owner::Nobody)?;
     let tiers = call.tiers()?;
     let tokens = tiers.store().tokens(None)?;
     let everybody = tiers.who().manages().is_ok();
@@ -140,7 +140,7 @@ pub fn list(call: &Call) -> Result<Vec<UserShown>> {
 
 /// Adds a user.
 pub fn add(call: &Call, ask: &AddUser) -> Result<AddedUser> {
-    call.permit(Verb::UserAdd, "")?;
+    call.permit(Verb::UserAdd, ShelfName::Tiers, "")?;
     let tiers = call.tiers()?;
     let known = is_known(&tiers, &ask.user)?;
     if !known {
@@ -152,7 +152,7 @@ pub fn add(call: &Call, ask: &AddUser) -> Result<AddedUser> {
 
 /// Makes a token, in the place of the one of its name. Whoever holds it is its user, so no program makes one unless a person said it may.
 pub fn token(call: &Call, ask: &MakeToken) -> Result<MadeToken> {
-    call.permit(Verb::UserToken, "")?;
+    call.permit(Verb::UserToken, ShelfName::Tiers, "")?;
     let tiers = call.tiers()?;
     let own = tiers.who().is_keeper() && ask.user == tiers.who().user();
     if !is_known(&tiers, &ask.user)? && !own {
@@ -179,7 +179,7 @@ pub fn token(call: &Call, ask: &MakeToken) -> Result<MadeToken> {
 
 /// Takes a token away.
 pub fn revoke(call: &Call, ask: &RevokeToken) -> Result<RevokedToken> {
-    call.permit(Verb::UserToken, "")?;
+    call.permit(Verb::UserToken, ShelfName::Tiers, "")?;
     let tiers = call.tiers()?;
     tiers.who().manages()?;
     if !is_known(&tiers, &ask.user)? {

@@ -2,13 +2,16 @@
 //!
 //! Comes in: what a tool is about to write, as a path or as a shell command. Goes out: a refusal, or nothing. Never here:
 //! touching what it looks at. A command is read as far as that is possible without running it; what it cannot show (a
-//! script, a variable) is left to the validator that looks after the write.
+//! script on the disk, a value from outside) is left to the validator that looks after the write. A command that is too long or too deep to
+//! be read is refused if it names a protected folder at all.
 
+mod pattern;
 mod place;
 mod shell;
 
 pub use place::{Inside, Memory};
 
+use shell::Deed;
 use std::path::{Path, PathBuf};
 
 /// What a tool is about to do.
@@ -28,12 +31,27 @@ pub const REASON: &str = "Direct writes to the memory directory are blocked: eve
 pub const OWN_REASON: &str = "Direct writes to Heirloom's own settings and data are blocked: they say what is trusted and what only a \
     person decides. Use `heirloom config set --user <key> <value>` for settings; the rest is changed by Heirloom's commands only.";
 
-/// The reason to refuse an attempt, if there is one. `cwd` is where relative paths start.
+/// The reason to refuse an attempt on the memory or on what is the user's own, if there is one. `cwd` is where relative paths start: the tool's own working folder.
 pub fn refusal(memory: &Memory, attempt: Attempt<'_>, cwd: &Path) -> Option<&'static str> {
-    written(attempt, cwd).iter().find_map(|(path, from)| {
-        let own = || memory.would_change_own(path, from).then_some(OWN_REASON);
-        memory.would_change(path, from).then_some(REASON).or_else(own)
-    })
+    let own = || memory.own().is_some_and(|own| changes(own, attempt, cwd)).then_some(OWN_REASON);
+    changes(memory, attempt, cwd).then_some(REASON).or_else(own)
+}
+
+/// Whether an attempt changes a guarded folder.
+fn changes(memory: &Memory, attempt: Attempt<'_>, cwd: &Path) -> bool {
+    let mut looks = place::LOOKS_MAX;
+    match attempt {
+        Attempt::File("") => false,
+        Attempt::File(path) => memory.would_change(path, cwd, Deed::Write, &mut { usize::MAX }),
+        Attempt::Command(command) => {
+            let seen = shell::look(command, cwd, memory.home());
+            let changes = |target: &shell::Target, looks: &mut usize| {
+                memory.would_change(&target.path, &target.cwd, target.deed, looks)
+            };
+            seen.targets.iter().any(|target| changes(target, &mut looks))
+                || (seen.gave_up || looks == 0) && memory.named_in(command)
+        }
+    }
 }
 
 /// The files an attempt writes, as far as they can be seen, each with the folder its path starts from.
@@ -42,7 +60,13 @@ pub fn written(attempt: Attempt<'_>, cwd: &Path) -> Vec<(String, PathBuf)> {
         Attempt::File("") => Vec::new(),
         Attempt::File(path) => vec![(path.to_owned(), cwd.to_owned())],
         Attempt::Command(command) => {
-            shell::targets(command, cwd).into_iter().map(|target| (target.path, target.cwd)).collect()
+            let seen = shell::look(command, cwd, None);
+            let known = seen.targets.into_iter().filter(|target| !target.path.contains(pattern::is_mark));
+            known.map(|target| (target.path, target.cwd)).collect()
         }
     }
 }
+
+#[cfg(test)]
+#[path = "guard_tests.rs"]
+mod tests;

@@ -2,8 +2,10 @@
 //!
 //! Comes in: a path as a tool names it. Goes out: whether it is inside a memory folder, this project's or any other's. A path is
 //! looked at as written, as the links in it lead, and at every step between, so that neither a link into the folder nor one
-//! in it helps. Never here: creating or changing anything.
+//! in it helps. A pattern is inside if it can be. Never here: creating or changing anything.
 
+use super::pattern::{fits_name, is_mark, is_pattern};
+use super::shell::Deed;
 use crate::files::real_path;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -13,15 +15,19 @@ const CONFIG: &str = "memory-config.json";
 /// The folder every project keeps its memory in, unless its settings move it.
 const USUAL: [&str; 2] = [".claude", "memory"];
 const PATH_MAX: usize = 4 << 10;
+/// Names longer than this are on no disk; a pattern that long is taken for one that fits.
+const NAME_MAX: usize = 512;
+/// Looks at the disk that one command is worth, counted in parts of paths.
+pub(super) const LOOKS_MAX: usize = 200_000;
 
-/// The memory folders of this machine.
+/// The folders of this machine that no tool writes into directly.
 #[derive(Debug, Clone)]
 pub struct Memory {
-    /// Where settings moved a memory folder to.
+    /// Folders by their place: where this project's memory is, and whatever else is protected.
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
-    /// Folders of the user's own settings and data, as named and as they really are.
-    own: Vec<PathBuf>,
+    /// The folders of the user's own settings and data, guarded in the same way.
+    own: Option<Box<Memory>>,
     /// Whether two paths that differ in case only are the same place.
     same_place: fn(&Path, &Path) -> bool,
 }
@@ -47,31 +53,40 @@ impl Inside {
 impl Memory {
     /// The usual folders of all projects, and `root` if the settings moved this project's.
     pub fn new(root: &Path, home: Option<&Path>) -> Memory {
-        let real = real_path(root);
-        let roots = if real == root { vec![real] } else { vec![root.to_owned(), real] };
-        Memory { roots, home: home.map(Path::to_owned), own: Vec::new(), same_place }
+        let memory = Memory { roots: Vec::new(), home: home.map(Path::to_owned), own: None, same_place };
+        memory.and([root.to_owned()])
     }
 
     /// The same, with folders of the user's that no tool writes to either: what lies there decides how far everything else is believed.
     #[must_use]
-    pub fn with_own(mut self, folders: &[PathBuf]) -> Memory {
+    pub fn with_own(mut self, folders: [PathBuf; 2]) -> Memory {
+        let [first, second] = folders;
+        self.own = Some(Box::new(Memory::new(&first, self.home.as_deref()).and([second])));
+        self
+    }
+
+    /// The same, and these folders besides.
+    #[must_use]
+    pub fn and(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Memory {
         for folder in folders {
-            let real = real_path(folder);
-            if real != *folder {
-                self.own.push(real);
+            let real = real_path(&folder);
+            for root in [folder, real] {
+                if !self.roots.contains(&root) {
+                    self.roots.push(root);
+                }
             }
-            self.own.push(folder.clone());
         }
         self
     }
 
-    /// Whether writing to a path changes the user's own settings or data.
-    pub(super) fn would_change_own(&self, path: &str, cwd: &Path) -> bool {
-        if path.len() > PATH_MAX {
-            let path = path.to_lowercase();
-            return self.own.iter().any(|folder| path.contains(&folder.to_string_lossy().to_lowercase()));
-        }
-        self.ways(path, cwd).iter().any(|way| self.own.iter().any(|folder| self.below(way, folder).is_some()))
+    /// The user's home folder.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// The folders of the user's own.
+    pub(super) fn own(&self) -> Option<&Memory> {
+        self.own.as_deref()
     }
 
     /// The same, with another idea of when two paths that differ in case are one place.
@@ -81,13 +96,55 @@ impl Memory {
         self
     }
 
-    /// Whether writing to a path changes a memory folder in any way that is not for people and agents to do.
-    pub(super) fn would_change(&self, path: &str, cwd: &Path) -> bool {
+    /// Whether doing something to a path changes a protected folder in any way that is not for people and agents to do. `looks` is how
+    /// often the disk may still be asked; without any the path is taken as it is written.
+    pub(super) fn would_change(&self, path: &str, cwd: &Path, deed: Deed, looks: &mut usize) -> bool {
         // No system opens a path this long; a tool that shortens it first is still asked.
         if path.len() > PATH_MAX {
             return path.to_lowercase().contains(".claude/memory");
         }
-        self.ways(path, cwd).iter().any(|way| self.inside(way).is_some_and(|inside| !inside.is_config()))
+        if path.contains('\0') {
+            return false;
+        }
+        if is_pattern(path) || cwd.to_str().is_some_and(is_pattern) {
+            return self.could_be_inside(&plain(&self.absolute(path, cwd)), deed);
+        }
+        let ways = self.ways(path, cwd, looks);
+        ways.iter().any(|way| {
+            self.inside(way).is_some_and(|inside| !inside.is_config())
+                || deed == Deed::Remove && self.roots.iter().any(|root| self.below(root, way).is_some())
+        })
+    }
+
+    /// Whether a pattern can name a protected folder, something in one, or, if it takes away, something around one.
+    fn could_be_inside(&self, path: &Path, deed: Deed) -> bool {
+        let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        let fits = |pattern: &str, name: &str| {
+            pattern.len() > NAME_MAX && is_pattern(pattern) || fits_name(pattern, name)
+        };
+        let usual = parts.windows(2).any(|pair| USUAL.iter().zip(pair).all(|(name, part)| fits(part, name)));
+        usual
+            || self.roots.iter().any(|root| {
+                let around = deed == Deed::Remove;
+                let root = root.iter().map(std::ffi::OsStr::to_string_lossy);
+                (around || root.clone().count() <= parts.len())
+                    && root.zip(&parts).all(|(name, part)| fits(part, &name))
+            })
+    }
+
+    /// Whether a text names a protected folder, looked at without a grammar: quotes and backslashes out, in whatever case, the last two
+    /// parts of the folder's path anywhere.
+    pub(super) fn named_in(&self, text: &str) -> bool {
+        let bare: String =
+            text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '`')).collect::<String>().to_lowercase();
+        let usual = USUAL.map(str::to_owned);
+        let of_roots = self.roots.iter().map(|root| {
+            let mut parts = root.iter().rev().map(|part| part.to_string_lossy().to_lowercase());
+            let last = parts.next().unwrap_or_default();
+            // A short name of one folder alone would be found in any text.
+            [parts.next().unwrap_or_default(), last]
+        });
+        [usual].into_iter().chain(of_roots).any(|pair| pair.iter().all(|name| bare.contains(name.as_str())))
     }
 
     /// Where a path really leads, and the memory folder that is in, if it is in one.
@@ -109,20 +166,31 @@ impl Memory {
     }
 
     /// The path as written, as it really is, and with only its first parts resolved.
-    fn ways(&self, path: &str, cwd: &Path) -> Vec<PathBuf> {
-        if path.contains('\0') {
-            return Vec::new();
-        }
+    fn ways(&self, path: &str, cwd: &Path, looks: &mut usize) -> Vec<PathBuf> {
         let absolute = self.absolute(path, cwd);
         let parts: Vec<Component<'_>> = absolute.components().collect();
-        let mut ways = vec![plain(&absolute), real_path(&absolute)];
+        let mut ways = vec![plain(&absolute)];
+        // A path with something unknown in it is on no disk.
+        if path.contains(is_mark) {
+            return ways;
+        }
+        if *looks < parts.len() {
+            *looks = 0;
+            return ways;
+        }
+        ways.push(real_path(&absolute));
         let mut prefix = PathBuf::new();
         for (at, part) in parts.iter().enumerate() {
             prefix.push(part);
-            // Only a link makes a difference to what comes after it.
-            if std::fs::symlink_metadata(&prefix).is_ok_and(|meta| meta.is_symlink()) {
-                let rest: PathBuf = parts[at + 1..].iter().collect();
-                ways.push(plain(&real_path(&prefix).join(rest)));
+            *looks = looks.saturating_sub(at + 1);
+            // Only a link makes a difference to what comes after it, and nothing is below what is not there.
+            match std::fs::symlink_metadata(&prefix) {
+                Ok(meta) if meta.is_symlink() => {
+                    let rest: PathBuf = parts[at + 1..].iter().collect();
+                    ways.push(plain(&real_path(&prefix).join(rest)));
+                }
+                Ok(_) => {}
+                Err(_) => break,
             }
         }
         ways
@@ -204,7 +272,7 @@ fn other_case(path: &Path) -> Option<PathBuf> {
 }
 
 /// The path with `.` and `..` taken out, links left alone.
-fn plain(path: &Path) -> PathBuf {
+pub(super) fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

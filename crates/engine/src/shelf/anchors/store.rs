@@ -195,7 +195,7 @@ fn write(
     let standing = Standing { channel: entry.channel, accepted: entry.confirmed };
     let (name, content) = mark(&line);
     trust::note(&book, call.project().world().now, &name, &content, standing)?;
-    call.learn(&name, &content, standing);
+    call.book_grew();
     provenance::append(call.project().root(), &lock, &[line])?;
     // What the memory says is what it was: its trust is carried over.
     let what = Written { action: "memory_anchor", shelf, id, hash, before: Some(hash), size: 0 };

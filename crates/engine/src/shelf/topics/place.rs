@@ -137,7 +137,7 @@ fn repository(
     }
     files::make_folder(&clones, Mode::Private)?;
     // Into a folder of this process's own first: a clone that breaks off leaves nothing that looks whole.
-    let fresh = clones.join(format!(".clone-{}", call.project().world().nonce));
+    let fresh = clones.join(format!(".clone-{}", call.project().world().unique()));
     let _ = std::fs::remove_dir_all(&fresh);
     let cloned = Git::clone_into(&address, &fresh).and_then(|_| match std::fs::rename(&fresh, &folder) {
         // Another process was faster: its clone is as good.

@@ -11,6 +11,8 @@ mod reference;
 mod weights;
 
 pub use convert::{Report, convert, verify};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use kernel::Instructions;
 pub use kernel::Path;
 pub use weights::Shape;
 

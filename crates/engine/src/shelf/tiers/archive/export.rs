@@ -66,7 +66,7 @@ impl Tiers<'_> {
     ) -> Result<Carried> {
         let mut contexts = vec![self.who().clone()];
         if everybody {
-            self.call.permit(heirloom_core::Verb::AllUsers, "")?;
+            self.call.permit(heirloom_core::Verb::AllUsers, heirloom_core::ShelfName::Tiers, "")?;
             self.who().manages()?;
             for account in self.store().accounts()? {
                 if account.user != self.who().user() {

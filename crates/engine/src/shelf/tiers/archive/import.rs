@@ -64,7 +64,7 @@ impl Tiers<'_> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Brought> {
         if rules.everybody {
-            self.call.permit(heirloom_core::Verb::AllUsers, "")?;
+            self.call.permit(heirloom_core::Verb::AllUsers, heirloom_core::ShelfName::Tiers, "")?;
             self.who().manages()?;
         }
         let mut brought = Brought::default();

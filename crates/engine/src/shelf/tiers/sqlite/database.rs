@@ -54,6 +54,7 @@ impl Database {
         if !path.exists() {
             first(folder, &path)?;
         }
+        only_for_its_owner(&path);
         let mut db = connect(&path)?;
         // Nothing is written back by chance: not when a connection closes, not in the middle of a read's audit line.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fault)?;
@@ -135,6 +136,23 @@ impl Database {
     }
 }
 
+/// Writes a database anew without the gaps that deleted rows left, and cuts its log. It has a connection of its own: others go on reading meanwhile.
+pub(super) fn rewrite(folder: &Path) -> Result<Vec<String>> {
+    let db = connect(&folder.join("memory.db"))?;
+    db.execute_batch(
+        "pragma synchronous = full; pragma secure_delete = on; pragma temp_store = memory; vacuum",
+    )
+    .map_err(fault)?;
+    let busy: i64 = db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0)).map_err(fault)?;
+    Ok(match busy {
+        0 => Vec::new(),
+        _ => vec![
+            "another process is reading; run the same command again when it has ended to clear the log"
+                .to_owned(),
+        ],
+    })
+}
+
 /// Appends events to the user's chain. The transaction holds the write lock, so the chain has one end.
 pub(super) fn append(tx: &Transaction<'_>, who: &UserContext, events: &[Event]) -> Result<Head> {
     let mut last = tx
@@ -176,6 +194,17 @@ fn connect(path: &Path) -> Result<Connection> {
     Ok(db)
 }
 
+/// Version 0.1 left the file to the umask. A mode that cannot be changed is no reason not to open it: its folder is private too.
+fn only_for_its_owner(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    if std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0) {
+        for name in ["", "-wal", "-shm"] {
+            let file = std::path::PathBuf::from(format!("{}{name}", path.display()));
+            let _ = std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600));
+        }
+    }
+}
+
 /// Makes the database, under a lock and another name: SQLite does not wait its turn when two switch a fresh file to a log.
 fn first(folder: &Path, path: &Path) -> Result<()> {
     files::make_folder(folder, Mode::Private)?;
@@ -188,6 +217,8 @@ fn first(folder: &Path, path: &Path) -> Result<()> {
         // What a killed process left.
         let _ = std::fs::remove_file(folder.join(left));
     }
+    // SQLite gives its log and shared memory the mode of the file itself.
+    files::write(&beside, b"", Mode::Private)?;
     let mut db = connect(&beside)?;
     migrate(&mut db, &beside)?;
     // Closing the only connection writes the log back and removes it.

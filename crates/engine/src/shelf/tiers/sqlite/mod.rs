@@ -12,6 +12,7 @@
 //! | `users/<hash>/index/` | keywords and vectors, made anew from the database whenever they are missing |
 
 mod accounts;
+mod asked;
 mod database;
 mod rows;
 mod search;
@@ -19,12 +20,17 @@ mod tokens;
 
 pub(crate) use search::document;
 
+#[cfg(test)]
+#[path = "waits_tests.rs"]
+mod waits_tests;
+
 use super::event::{Event, Head, Line};
 use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which};
 use super::{Account, Stored, TierDraft, Token, UserContext};
 use crate::gate::Passed;
 use crate::index::embed::Embedder;
 use crate::index::embed::chosen::{Chosen, Given};
+use asked::Asked;
 use database::Database;
 use heirloom_core::{Code, Fault, fault::Result, hash};
 use std::collections::HashMap;
@@ -46,8 +52,12 @@ pub struct SqliteStore {
 #[derive(Debug, Default)]
 struct Open {
     clock: u64,
-    databases: HashMap<String, (u64, Arc<Mutex<Database>>)>,
+    databases: HashMap<String, (u64, Arc<Slot>)>,
 }
+
+/// The place of one user's database. It is opened under the lock of this place alone, so that nobody else waits while a database is made or brought
+/// to a newer version.
+type Slot = Mutex<Option<Database>>;
 
 impl SqliteStore {
     /// The store in this folder.
@@ -79,24 +89,53 @@ impl SqliteStore {
         model.as_ref().map(|model| model as &dyn Embedder)
     }
 
-    /// The database of the context's user; `None` if there is none yet and none is to be made.
-    fn database(&self, who: &UserContext, make: bool) -> Result<Option<Arc<Mutex<Database>>>> {
+    /// The place of the database of the context's user.
+    fn slot(&self, who: &UserContext) -> Arc<Slot> {
         let mut open = lock(&self.open);
         open.clock += 1;
         let now = open.clock;
-        if let Some((used, database)) = open.databases.get_mut(who.user()) {
+        if let Some((used, slot)) = open.databases.get_mut(who.user()) {
             *used = now;
-            return Ok(Some(Arc::clone(database)));
+            return Arc::clone(slot);
         }
-        let Some(database) = Database::open(&self.folder_of(who), make)? else { return Ok(None) };
+        let mut closed = None;
         if open.databases.len() >= MOST_OPEN {
-            let oldest =
-                open.databases.iter().min_by_key(|(_, (used, _))| *used).map(|(user, _)| user.clone());
-            oldest.map(|user| open.databases.remove(&user));
+            // One that somebody uses at this moment stays, if another can go.
+            let in_use = |slot: &Arc<Slot>| Arc::strong_count(slot) > 1;
+            let oldest = open.databases.iter().min_by_key(|(_, (used, slot))| (in_use(slot), *used));
+            let oldest = oldest.map(|(user, _)| user.clone());
+            closed = oldest.and_then(|user| open.databases.remove(&user));
         }
-        let database = Arc::new(Mutex::new(database));
-        open.databases.insert(who.user().to_owned(), (now, Arc::clone(&database)));
-        Ok(Some(database))
+        let slot = Arc::new(Mutex::new(None));
+        open.databases.insert(who.user().to_owned(), (now, Arc::clone(&slot)));
+        drop(open);
+        // Closing a database takes time as well.
+        drop(closed);
+        slot
+    }
+
+    /// Runs a call on the database of the context's user; `None` if there is none yet and none is to be made.
+    fn on<T>(
+        &self,
+        who: &UserContext,
+        make: bool,
+        call: impl FnOnce(&mut Database) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let slot = self.slot(who);
+        let mut place = lock(&slot);
+        if place.is_none() {
+            *place = Database::open(&self.folder_of(who), make)?;
+        }
+        let done = place.as_mut().map(call).transpose();
+        if place.is_none() {
+            // Whoever has nothing takes nobody's place.
+            drop(place);
+            let mut open = lock(&self.open);
+            if open.databases.get(who.user()).is_some_and(|(_, there)| Arc::ptr_eq(there, &slot)) {
+                open.databases.remove(who.user());
+            }
+        }
+        done
     }
 
     /// Runs a call that needs no database where there is none.
@@ -105,17 +144,12 @@ impl SqliteStore {
         who: &UserContext,
         call: impl FnOnce(&mut Database) -> Result<T>,
     ) -> Result<T> {
-        match self.database(who, false)? {
-            Some(database) => call(&mut lock(&database)),
-            None => Ok(T::default()),
-        }
+        Ok(self.on(who, false, call)?.unwrap_or_default())
     }
 
     fn touch<T>(&self, who: &UserContext, call: impl FnOnce(&mut Database) -> Result<T>) -> Result<T> {
-        let database = self.database(who, true)?;
-        let database =
-            database.ok_or_else(|| Fault::new(Code::Internal, "a database just made is not there"))?;
-        call(&mut lock(&database))
+        let done = self.on(who, true, call)?;
+        done.ok_or_else(|| Fault::new(Code::Internal, "a database just made is not there"))
     }
 }
 
@@ -150,12 +184,20 @@ impl TierStore for SqliteStore {
     }
 
     fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>> {
-        self.look(who, |database| database.search(who, question, self.embedder()))
+        let Some(model) = self.embedder().filter(|model| model.is_remote()) else {
+            return self.look(who, |database| database.search(who, question, self.embedder()));
+        };
+        let wanted = self.look(who, |database| database.has_vectors(who, model))?;
+        let asked = Asked::of(model, question.text, wanted);
+        self.look(who, |database| database.search(who, question, Some(&asked)))
     }
 
     fn embed(&self, who: &UserContext, limit: usize) -> Result<usize> {
         let Some(embedder) = self.embedder() else { return Ok(0) };
-        self.look(who, |database| database.embed(who, embedder, limit))
+        let missing = self.look(who, |database| database.missing(who, embedder, limit))?;
+        let Some(missing) = missing else { return Ok(0) };
+        let embeddings = missing.embedded(embedder).map_err(search::broken)?;
+        self.look(who, |database| database.give(who, embedder.space(), &missing, embeddings))
     }
 
     fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>> {
@@ -171,7 +213,11 @@ impl TierStore for SqliteStore {
     }
 
     fn scrub(&self, who: &UserContext, _shred: bool) -> Result<Vec<String>> {
-        self.look(who, |database| database.scrub(who, self.embedder()))
+        let scrubbed = self.on(who, false, |database| database.scrub(who, self.embedder()))?;
+        match scrubbed {
+            Some(()) => database::rewrite(&self.folder_of(who)),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn removed(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>> {
@@ -185,10 +231,7 @@ impl TierStore for SqliteStore {
     fn note(&self, who: &UserContext, event: &Event) -> Result<Head> {
         // Whoever has nothing cannot have been shown anything.
         let make = event.action != super::event::Action::MemoryRead;
-        match self.database(who, make)? {
-            Some(database) => lock(&database).note(who, event),
-            None => Ok(Head::default()),
-        }
+        Ok(self.on(who, make, |database| database.note(who, event))?.unwrap_or_default())
     }
 
     fn audit(&self, who: &UserContext, after: u64, limit: usize) -> Result<Vec<Line>> {

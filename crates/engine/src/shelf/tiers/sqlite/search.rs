@@ -8,8 +8,8 @@ use super::super::store::{Found, Question, with_recency};
 use super::super::{LifeStatus, Role, Stored, Tier, UserContext};
 use super::database::{Database, fault};
 use super::rows;
-use crate::index::embed::Embedder;
-use crate::index::{self, Document, Index, IndexError, Reader};
+use crate::index::embed::{Embedder, Embedding, Space};
+use crate::index::{self, Document, Index, IndexError, Missing, Reader};
 use crate::recall::query::Conditions;
 use crate::recall::{Ask, Hit, Weights, rank};
 use heirloom_core::{Code, Fault, Trust, fault::Result};
@@ -93,16 +93,45 @@ impl Database {
         Ok(())
     }
 
-    /// Gives vectors to up to `limit` memories that have none of the model in use; says how many are left.
-    pub(super) fn embed(
+    /// Up to `limit` memories that have no vector of the model in use; `None` if all have one. Their vectors are made while others use the
+    /// database, and then [given](Self::give) to it.
+    pub(super) fn missing(
         &mut self,
         who: &UserContext,
         embedder: &dyn Embedder,
         limit: usize,
-    ) -> Result<usize> {
+    ) -> Result<Option<Missing>> {
         self.catch_up(who, Some(embedder))?;
         let Database { folder, index, .. } = self;
-        embed_missing(opened(index, folder)?, who, embedder, limit)
+        let index = opened(index, folder)?;
+        if index.mark(COMPLETE).map_err(broken)?.as_ref() == Some(&embedder.space().model) {
+            return Ok(None);
+        }
+        index.missing(who.user(), embedder.space(), limit).map(Some).map_err(broken)
+    }
+
+    /// Stores the vectors of what was missing; says how many memories are left without one.
+    pub(super) fn give(
+        &mut self,
+        who: &UserContext,
+        space: &Space,
+        missing: &Missing,
+        embeddings: Vec<Embedding>,
+    ) -> Result<usize> {
+        let Database { folder, index, .. } = self;
+        let index = opened(index, folder)?;
+        index.give(who.user(), space, missing, embeddings).map_err(broken)?;
+        match missing.more {
+            0 => index.note_complete(who.user(), space, COMPLETE).map_err(broken),
+            more => Ok(more),
+        }
+    }
+
+    /// Whether a question would be compared with vectors of this model.
+    pub(super) fn has_vectors(&mut self, who: &UserContext, embedder: &dyn Embedder) -> Result<bool> {
+        let Database { folder, index, .. } = self;
+        let reader = opened(index, folder)?.reader(who.user(), Some(embedder.space())).map_err(broken)?;
+        Ok(reader.with_vectors())
     }
 
     /// The best answers.
@@ -143,12 +172,9 @@ impl Database {
         }
     }
 
-    /// Writes both databases anew without the gaps that deleted rows left, and cuts their logs.
-    pub(super) fn scrub(
-        &mut self,
-        who: &UserContext,
-        embedder: Option<&dyn Embedder>,
-    ) -> Result<Vec<String>> {
+    /// Takes what was deleted out of the index for good. What is left of it in the gaps of the database goes when that is
+    /// [rewritten](super::database::rewrite).
+    pub(super) fn scrub(&mut self, who: &UserContext, embedder: Option<&dyn Embedder>) -> Result<()> {
         self.catch_up(who, embedder)?;
         let Database { db, folder, index } = self;
         let waiting = {
@@ -160,16 +186,7 @@ impl Database {
         let ids: Vec<&str> = waiting.iter().map(String::as_str).collect();
         opened(index, folder)?.forget(who.user(), &ids).map_err(broken)?;
         db.execute("update gone set scrubbed = 1 where user = ?1", [who.user()]).map_err(fault)?;
-        db.execute_batch("vacuum").map_err(fault)?;
-        let busy: i64 =
-            db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0)).map_err(fault)?;
-        if busy == 0 {
-            return Ok(Vec::new());
-        }
-        Ok(vec![
-            "another process is reading; run the same command again when it has ended to clear the log"
-                .to_owned(),
-        ])
+        Ok(())
     }
 }
 
@@ -283,7 +300,7 @@ pub(crate) fn document(stored: &Stored) -> Document {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "stands at the end of map_err, which gives it away")]
-fn broken(error: IndexError) -> Fault {
+pub(super) fn broken(error: IndexError) -> Fault {
     let code = match error {
         IndexError::Busy => Code::LockBusy,
         IndexError::Damaged { .. } => Code::Damaged,

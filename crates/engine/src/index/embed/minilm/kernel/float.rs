@@ -9,6 +9,8 @@
 #![allow(clippy::needless_range_loop, reason = "lanes by number are what the compiler turns into registers")]
 
 use super::super::weights::HEAD;
+#[cfg(target_arch = "x86_64")]
+use super::Instructions;
 use super::Path;
 
 /// Lanes handled together: one 512-bit register.
@@ -49,12 +51,12 @@ macro_rules! by_path {
                 fn wide($($arg: $ty),*) $(-> $ret)? { $body::<Hardware>($($arg),*) }
                 #[target_feature(enable = "avx2,fma")]
                 fn middle($($arg: $ty),*) $(-> $ret)? { $body::<Hardware>($($arg),*) }
-                match path {
+                match path.instructions() {
                     // SAFETY: `Path::available` only offers paths whose features this processor has.
-                    Path::Vnni => return unsafe { wide($($arg),*) },
+                    Instructions::Vnni => return unsafe { wide($($arg),*) },
                     // SAFETY: as above.
-                    Path::Avx2 => return unsafe { middle($($arg),*) },
-                    Path::Plain => {}
+                    Instructions::Avx2 => return unsafe { middle($($arg),*) },
+                    Instructions::Plain => {}
                 }
             }
             let _ = path;

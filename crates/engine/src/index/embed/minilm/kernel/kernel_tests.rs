@@ -27,9 +27,9 @@ proptest! {
         let packed = packed(&cells, inputs);
         let view = LinearView { inputs, outputs, cells: &packed, scales: &scales, sums: &sums, bias: &bias };
         let mut quantised = Rows::default();
-        quantised.fill(Path::Plain, &noise(seed + 6, rows * inputs, 3.0), inputs);
+        quantised.fill(Path::PLAIN, &noise(seed + 6, rows * inputs, 3.0), inputs);
         let mut want = Vec::new();
-        multiply(Path::Plain, &quantised, &view, &mut want);
+        multiply(Path::PLAIN, &quantised, &view, &mut want);
         for path in Path::available() {
             let mut got = Vec::new();
             multiply(path, &quantised, &view, &mut got);

@@ -13,9 +13,15 @@ pub(super) use float::{Attention, add_norm, attend, gelu, norm};
 
 use super::weights::{BLOCK, LinearView};
 
-/// Which instructions the forward pass uses.
+/// Which instructions the forward pass uses. Only [`Path::available`] makes one that needs any, so whoever has a path has its instructions: the unsafe
+/// code behind it relies on that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Path {
+pub struct Path(Instructions);
+
+/// What a [`Path`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "other processors have the plain path"))]
+pub(crate) enum Instructions {
     /// AVX-512 with 8-bit dot products.
     Vnni,
     /// AVX2 with 16-bit multiply-add.
@@ -25,6 +31,9 @@ pub enum Path {
 }
 
 impl Path {
+    /// The one that needs no special instructions.
+    pub const PLAIN: Path = Path(Instructions::Plain);
+
     /// The fastest path this processor has.
     pub fn detect() -> Self {
         Self::available()[0]
@@ -35,21 +44,29 @@ impl Path {
         let mut paths = Vec::with_capacity(3);
         #[cfg(target_arch = "x86_64")]
         {
+            // Processors with AVX2 count bits in hardware; a virtual one may be told to hide that.
+            let middle = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("popcnt");
             let wide = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vnni");
-            let middle = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
             if wide && middle {
-                paths.push(Self::Vnni);
+                paths.push(Self(Instructions::Vnni));
             }
             if middle {
-                paths.push(Self::Avx2);
+                paths.push(Self(Instructions::Avx2));
             }
         }
-        paths.push(Self::Plain);
+        paths.push(Self::PLAIN);
         paths
+    }
+
+    /// What it stands for.
+    pub(crate) fn instructions(self) -> Instructions {
+        self.0
     }
 }
 
@@ -96,10 +113,10 @@ pub(super) fn multiply(path: Path, rows: &Rows, weights: &LinearView<'_>, out: &
             && weights.sums.len() == weights.outputs
             && weights.bias.len() == weights.outputs
     );
-    match path {
-        Path::Vnni => vnni::multiply(rows, weights, out),
-        Path::Avx2 => avx2::multiply(rows, weights, out),
-        Path::Plain => plain::multiply(rows, weights, out),
+    match path.instructions() {
+        Instructions::Vnni => vnni::multiply(rows, weights, out),
+        Instructions::Avx2 => avx2::multiply(rows, weights, out),
+        Instructions::Plain => plain::multiply(rows, weights, out),
     }
 }
 

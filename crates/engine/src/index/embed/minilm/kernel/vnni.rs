@@ -14,7 +14,7 @@ pub(super) fn multiply(rows: &Rows, w: &LinearView<'_>, out: &mut [f32]) {
 
 #[cfg(target_arch = "x86_64")]
 pub(super) fn multiply(rows: &Rows, w: &LinearView<'_>, out: &mut [f32]) {
-    // SAFETY: `Path::Vnni` is only made by `Path::available`, which saw all these features on this
+    // SAFETY: the path that leads here is only made by `Path::available`, which saw all these features on this
     // processor; `kernel::multiply` asserted the sizes that `x86::multiply` relies on.
     unsafe { x86::multiply(rows, w, out) }
 }
