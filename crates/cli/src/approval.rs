@@ -15,6 +15,11 @@ use std::path::{Path, PathBuf};
 /// The settings that a project may ask for and a person may approve.
 const KEYS: [&str; 1] = ["auto_commit"];
 
+/// Whether a project may ask for this setting.
+pub(crate) fn is_asked(key: &str) -> bool {
+    KEYS.contains(&key)
+}
+
 /// Where the yes for a settings file is kept.
 fn file_of(folder: &Path, settings_file: &Path) -> PathBuf {
     let root = settings_file.parent().unwrap_or(folder);

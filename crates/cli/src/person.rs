@@ -4,7 +4,10 @@
 //! Never here: a flag that makes a process a person; `--yes` answers questions, it does not raise trust.
 
 use crate::environment;
-use heirloom_core::{Audience, Caller, Code, Fault, Scopes, Settings, Who, fault::Result};
+use crate::wiring::Wired;
+use heirloom_core::{Audience, Caller, Code, Fault, Settings, Verb, Who, fault::Result};
+use heirloom_engine::World;
+use heirloom_engine::pin::{Answer, Pin};
 use heirloom_engine::shelf::tiers::Access;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
@@ -23,12 +26,11 @@ pub(crate) fn caller(
     agent: Option<&str>,
 ) -> Caller {
     let caller = if is_present() { Caller::person(account) } else { Caller::process(account) };
-    let caller = match access.map(Access::who) {
-        Some(who) if !who.is_keeper() => {
-            let token = Who::Token { user: who.user().to_owned(), id: String::new() };
-            caller.known_by(token, Scopes::USUAL)
+    let caller = match access.and_then(|access| Some((access.who().user(), access.who().token()?))) {
+        Some((user, (id, scopes))) => {
+            caller.known_by(Who::Token { user: user.to_owned(), id: id.to_owned() }, scopes)
         }
-        _ => caller,
+        None => caller,
     };
     if agent.is_none() && caller.is_person() {
         return caller;
@@ -48,6 +50,59 @@ pub(crate) fn required(what: &str) -> Result<()> {
     };
     Err(Fault::new(Code::NeedsPerson, format!("{what} needs a person: {why}"))
         .hint("run the command yourself, in a terminal of your own"))
+}
+
+/// Asks for the PIN if `person.check` wants it before this verb. Whoever may not do it at all is not asked; the verb refuses them.
+pub(crate) fn checked(wired: &mut Wired, verb: Verb) -> Result<()> {
+    if wired.call.wants_check(verb) {
+        pin(&Pin::of(&wired.call.project().world().data), wired.call.project().world())?;
+        wired.by_checked_person();
+    }
+    Ok(())
+}
+
+/// Asks for the PIN until it is right.
+pub(crate) fn pin(pin: &Pin, world: &World) -> Result<()> {
+    loop {
+        // Whoever must wait is told so before typing anything.
+        pin.open(world.now)?;
+        let typed = secret("PIN:")?;
+        match pin.answer(&typed, world.now)? {
+            Answer::Right => return Ok(()),
+            Answer::Wrong { left } => {
+                let left = if left == 1 { "one more try".to_owned() } else { format!("{left} more tries") };
+                say(&format!("that is not it; {left}"));
+            }
+        }
+    }
+}
+
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// Asks for something that must not be seen on the screen.
+pub(crate) fn secret(question: &str) -> Result<String> {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    let terminal = std::io::stdin();
+    let before = tcgetattr(&terminal).map_err(|_| {
+        Fault::new(Code::NeedsPerson, "there is no terminal to ask for the PIN")
+            .hint("run it yourself, in a terminal of your own")
+    })?;
+    let mut hidden = before.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    hidden.local_modes.insert(LocalModes::ECHONL | LocalModes::ICANON);
+    let unseen = || Fault::new(Code::Io, "the terminal would show what is typed");
+    tcsetattr(&terminal, OptionalActions::Now, &hidden).map_err(|_| unseen())?;
+    let typed = ask(question, question);
+    let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
+    let typed = typed?;
+    if typed.is_empty() {
+        return Err(
+            Fault::new(Code::NeedsPerson, "no PIN was typed; nothing was done").hint("type it, or stop here")
+        );
+    }
+    Ok(typed)
 }
 
 /// Asks for a yes. `assumed` is `--yes`; without it and without a terminal nothing is done.

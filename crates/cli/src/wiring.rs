@@ -21,6 +21,9 @@ pub(crate) const PROJECT_SETTINGS: &str = ".claude/memory/memory-config.json";
 /// The default memory folder.
 pub(crate) const DEFAULT_ROOT: &str = ".claude/memory";
 
+/// The setting that asks for more than a terminal.
+const PERSON_CHECK: &str = "person.check";
+
 /// The largest settings file.
 const MAX_SETTINGS: u64 = 1 << 20;
 
@@ -42,6 +45,11 @@ pub(crate) struct Said {
 }
 
 impl Wired {
+    /// From now on the person is one who was checked.
+    pub(crate) fn by_checked_person(&mut self) {
+        self.call.check_person();
+    }
+
     /// Why the tiers are left out, if they are.
     pub(crate) fn left_out(&self) -> Option<&Fault> {
         self.signed_out.as_ref()
@@ -80,7 +88,7 @@ fn access(args: &Args, world: &World, model: Option<Given>) -> Result<Access> {
     };
     let who = match token {
         None => UserContext::by_account(world)?,
-        Some(token) => UserContext::by_token(store.as_ref(), &token)?,
+        Some(token) => UserContext::by_token(store.as_ref(), &token, world.now)?,
     };
     Ok(Access::new(store, who, &folder))
 }
@@ -281,32 +289,85 @@ fn stays_inside(wired: &Wired) -> Result<()> {
 pub(crate) fn load_settings(args: &Args, folder: &Path, project_file: &Path) -> Result<Loaded> {
     let flags = args.set.iter().map(|pair| setting_of(pair)).collect::<Result<Vec<_>>>()?;
     let mut broken = Vec::new();
+    let own = user_document(&mut broken);
+    let pinned = own.as_ref().is_some_and(asks_for_pin);
     let mut layers = vec![
-        Layer { origin: Origin::Flag, document: only_a_person_loosens(flags, Origin::Flag, &mut broken) },
+        Layer {
+            origin: Origin::Flag,
+            document: only_a_person_loosens(flags, Origin::Flag, pinned, &mut broken),
+        },
         Layer {
             origin: Origin::Environment,
-            document: only_a_person_loosens(environment::settings(), Origin::Environment, &mut broken),
+            document: only_a_person_loosens(
+                environment::settings(),
+                Origin::Environment,
+                pinned,
+                &mut broken,
+            ),
         },
     ];
-    for (origin, path) in [(Origin::Project, project_file.to_owned()), (Origin::User, user_settings_file())] {
-        match read_document(&path) {
-            Ok(Some(document)) => {
-                let asked = (origin == Origin::Project).then_some(&document);
-                let approved = asked.and_then(|asked| approval::given(folder, project_file, asked));
-                layers.push(Layer { origin, document });
-                layers.extend(approved.map(|document| Layer { origin: Origin::User, document }));
-            }
-            Ok(None) => {}
-            Err(message) => {
-                broken.push(settings::Warning { name: path.display().to_string(), origin, message })
-            }
+    match read_document(project_file) {
+        Ok(Some(document)) => {
+            let approved = approval::given(folder, project_file, &document);
+            layers.push(Layer { origin: Origin::Project, document });
+            layers.extend(approved.map(|document| Layer { origin: Origin::User, document }));
         }
+        Ok(None) => {}
+        Err(message) => broken.push(settings::Warning {
+            name: project_file.display().to_string(),
+            origin: Origin::Project,
+            message,
+        }),
     }
+    layers.extend(own.map(|document| Layer { origin: Origin::User, document }));
     layers.sort_by_key(|layer| layer.origin);
     let mut loaded = settings::load(&layers);
     approval::explain(&mut loaded.warnings);
     loaded.warnings.extend(broken);
     Ok(loaded)
+}
+
+/// The user's own settings. Guarded ones count as the user's word only where nobody else could have written them.
+fn user_document(warnings: &mut Vec<settings::Warning>) -> Option<Value> {
+    let path = user_settings_file();
+    let mut warn = |message: String| {
+        let name = path.display().to_string();
+        warnings.push(settings::Warning { name, origin: Origin::User, message });
+    };
+    let mut document = match read_document(&path) {
+        Ok(document) => document?,
+        Err(message) => {
+            warn(message);
+            return None;
+        }
+    };
+    let Some(why) = environment::others_may_write(&path) else { return Some(document) };
+    let guarded: Vec<String> = settings::flatten(&document)
+        .leaves
+        .iter()
+        // What only asks for more is no danger, whoever wrote it.
+        .filter(|(_, leaf)| settings::needs_person(leaf.key, leaf.value) && !asks(leaf))
+        .map(|(name, _)| name.clone())
+        .collect();
+    for name in &guarded {
+        settings::flat::remove(&mut document, name);
+    }
+    if !guarded.is_empty() {
+        let names = guarded.join(", ");
+        warn(format!(
+            "{why}, so these of its settings do not count: {names}; `chmod 600` the file if they are yours"
+        ));
+    }
+    Some(document)
+}
+
+/// Whether a document switches the PIN on.
+fn asks_for_pin(document: &Value) -> bool {
+    settings::flatten(document).leaves.values().any(asks)
+}
+
+fn asks(leaf: &settings::flat::Leaf<'_>) -> bool {
+    leaf.key.name == PERSON_CHECK && leaf.value == "pin"
 }
 
 /// `KEY=VALUE` of `--set`.
@@ -323,6 +384,7 @@ fn setting_of(pair: &str) -> Result<(String, String)> {
 fn only_a_person_loosens(
     pairs: impl IntoIterator<Item = (String, String)>,
     origin: Origin,
+    pinned: bool,
     warnings: &mut Vec<settings::Warning>,
 ) -> Value {
     let mut person = None;
@@ -343,12 +405,17 @@ fn only_a_person_loosens(
         for (name, leaf) in flat.leaves {
             let guarded = settings::needs_person(leaf.key, leaf.value)
                 || settings::BY_THEMSELVES.contains(&leaf.key.name);
-            if !guarded || *person.get_or_insert_with(crate::person::is_present) {
+            // Whether the person is checked is not for a call to say, and with the check on a terminal alone is not enough to loosen anything.
+            let for_a_call = !pinned && leaf.key.name != PERSON_CHECK;
+            if !guarded || for_a_call && *person.get_or_insert_with(crate::person::is_present) {
                 document.insert(name, leaf.value.clone());
                 continue;
             }
-            let message =
-                "only a person at a terminal can set this for a call; the value is ignored".to_owned();
+            let message = match for_a_call {
+                true => "only a person at a terminal can set this for a call; the value is ignored",
+                false => "this cannot be set for a call; set it in your own settings; the value is ignored",
+            }
+            .to_owned();
             warnings.push(settings::Warning { name, origin, message });
         }
     }

@@ -399,7 +399,7 @@ fn attack_30_a_verdict_says_nothing_about_what_it_hides() {
     }
     // What somebody else knows is no duplicate of mine.
     env.at_terminal(&["remember", "The safe stands in the cellar"], "").ok();
-    env.run(&["user", "add", "anna"]).ok();
+    env.at_terminal(&["user", "add", "anna"], "").ok();
     let token = env.at_terminal(&["user", "token", "anna", "--json"], "").ok().json()["token"]
         .as_str()
         .unwrap()

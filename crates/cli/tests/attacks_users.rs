@@ -9,7 +9,7 @@ struct Anna {
 
 impl Anna {
     fn of(env: &TestEnv) -> Anna {
-        env.run(&["user", "add", "anna"]).ok();
+        env.at_terminal(&["user", "add", "anna"], "").ok();
         let made = env.at_terminal(&["user", "token", "anna", "--json"], "").ok().json();
         Anna { token: made["token"].as_str().unwrap().to_owned() }
     }

@@ -49,6 +49,7 @@ mod lifecycle;
 mod opens_0_1;
 mod person;
 mod pick;
+mod pin;
 mod record;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]
@@ -62,6 +63,7 @@ mod threads;
 mod tiers;
 mod tiers_life;
 mod tiers_postgres;
+mod tokens;
 
 #[test]
 fn no_test_file_is_forgotten() {

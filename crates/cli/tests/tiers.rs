@@ -151,8 +151,9 @@ fn search_is_by_words_and_meaning_within_limits_that_say_what_was_left_out() {
 fn whoever_holds_a_token_is_its_user_and_meets_nobody_else() {
     let env = TestEnv::new();
     let mine = said(&env, "The launch code is in the safe");
-    env.run(&["user", "add", "anna"]).ok();
-    assert!(env.run(&["user", "add", "anna"]).ok().stdout.contains("known anna"));
+    env.run(&["user", "add", "anna"]).fails_with("NEEDS_PERSON", 1);
+    env.at_terminal(&["user", "add", "anna"], "").ok();
+    assert!(env.at_terminal(&["user", "add", "anna"], "").ok().stdout.contains("known anna"));
     env.run(&["user", "token", "anna"]).fails_with("NEEDS_PERSON", 1);
     env.at_terminal(&["user", "token", "bert"], "").fails_with("NOT_FOUND", 3);
     let token = env.at_terminal(&["user", "token", "anna", "--json"], "").ok().json()["token"].clone();
@@ -237,8 +238,6 @@ fn bad_input_is_answered_with_what_to_do() {
         (&["edit", "fact:nothing", "--title", "x"], "USAGE", 2),
         (&["retire", "episode:nothing"], "NOT_FOUND", 3),
         (&["forget", "no such topic", "--yes"], "NEEDS_PERSON", 1),
-        (&["user", "add", " x"], "USAGE", 2),
-        (&["user", "add", "system"], "USAGE", 2),
         (&["import", "/nowhere/at/all"], "NOT_FOUND", 3),
         (&["import", "x", "--vouch"], "USAGE", 2),
         (&["export", "--shelf", "tiers", "--retired"], "USAGE", 2),
@@ -254,6 +253,9 @@ fn bad_input_is_answered_with_what_to_do() {
         let ran = env.run(args);
         assert_eq!(ran.code, Some(exit), "{args:?}: {ran:?}");
         ran.fails_with(code, exit);
+    }
+    for name in [" x", "system"] {
+        env.at_terminal(&["user", "add", name], "").fails_with("USAGE", 2);
     }
     // An episode that is too long is cut, as its tier says.
     let id = said(&env, &long);

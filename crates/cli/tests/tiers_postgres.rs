@@ -29,7 +29,7 @@ fn the_commands_answer_on_postgres_as_on_sqlite() {
     let again = env.run_with(&["import", "-", "--json"], archive.as_bytes()).ok().json();
     assert_eq!((&again["added"], &again["known"]), (&0.into(), &2.into()));
     env.run(&["audit", "verify"]).ok();
-    env.run(&["user", "add", "anna"]).ok();
+    env.at_terminal(&["user", "add", "anna"], "").ok();
     let token = env.at_terminal(&["user", "token", "anna", "--json"], "").ok().json()["token"].clone();
     let as_anna = |args: &[&str]| {
         finish(env.command(HEIRLOOM).args(args).env("HEIRLOOM_TOKEN", token.as_str().unwrap()))

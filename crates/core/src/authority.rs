@@ -6,7 +6,7 @@
 //! Authority is asked for the effect on each text, not for the name of a command: a command that changes two memories asks twice, and
 //! one that supersedes another memory asks for [`Verb::Supersede`] beside its own verb.
 
-use crate::caller::{Caller, Grant, Who};
+use crate::caller::{Caller, Grant, Scopes, Who};
 use crate::{Code, Fault};
 use serde::Serialize;
 
@@ -173,6 +173,26 @@ impl Verb {
         if caller.is_person() || lifted() { May::Does } else { row.agent[owner as usize] }
     }
 
+    /// Whether this caller may do it only because a person is there, and it is one of those for which `person.check` wants more than a
+    /// terminal: what cannot be taken back, accepting, guarded settings, and tokens that could do the same without anybody.
+    pub fn wants_check(self, caller: &Caller) -> bool {
+        let row = self.row();
+        let weighty = row.needs == Grant::Delete
+            || matches!(self, Verb::Accept | Verb::ConfigGuarded | Verb::UserToken | Verb::UserRemove);
+        // A token that a person gave the scope to does it without a person, and with one no less.
+        let by_token = matches!(caller.who(), Who::Token { .. })
+            && (row.agent[0] == May::Does || row.lifted_by.is_some_and(|grant| caller.scopes().has(grant)));
+        weighty && caller.is_person() && !by_token
+    }
+
+    /// The refusal for a person who was not checked.
+    pub fn unchecked(self) -> Fault {
+        let name = self.name().replace('_', " ");
+        Fault::new(Code::NeedsPerson, format!("{name} needs your PIN"))
+            .fact("verb", self.name())
+            .hint("run it in a terminal, where it can be asked for; `heirloom config pin` sets one")
+    }
+
     /// The refusal for a caller who may not, with what would help.
     pub fn refusal(self, caller: &Caller) -> Fault {
         let row = self.row();
@@ -185,8 +205,8 @@ impl Verb {
                 format!("{name} needs a token with the scope `{}`", row.needs.name()),
             )
             .hint(format!(
-                "a person makes one: heirloom user token NAME --scope read,write,{}",
-                row.needs.name()
+                "a person makes one: heirloom user token NAME --scope {}",
+                Scopes::USUAL.with(row.needs)
             )),
             _ => Fault::new(Code::NeedsPerson, format!("{name} needs a person at a terminal")).hint(
                 match (row.needs, row.lifted_by) {
@@ -195,7 +215,8 @@ impl Verb {
                          heirloom user token NAME --scope read,write,delete"
                     }
                     (Grant::Admin, _) => {
-                        "run it yourself in a terminal, or with a token that has the scope `admin`"
+                        "run it yourself in a terminal; for scripts, a person makes a token that may: \
+                         heirloom user token NAME --scope read,write,admin"
                     }
                     _ => "run it yourself, in a terminal of your own",
                 },
@@ -208,7 +229,6 @@ impl Verb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::caller::Scopes;
 
     fn token(scopes: Scopes) -> Caller {
         Caller::process("ana").known_by(Who::Token { user: "ana".into(), id: "1".into() }, scopes)
@@ -274,6 +294,23 @@ mod tests {
         assert_eq!(Verb::Forget.may(&person, Owner::Person), May::Refused);
         assert!(Verb::Forget.refusal(&person).next_step().contains("--scope read,write,delete"));
         assert_eq!(Verb::Edit.may(&person, Owner::Person), May::Does);
+    }
+
+    #[test]
+    fn a_check_is_wanted_only_where_a_terminal_is_what_counts() {
+        let person = Caller::person("ana");
+        for verb in [Verb::Forget, Verb::Clear, Verb::Accept, Verb::ConfigGuarded, Verb::UserToken] {
+            assert!(verb.wants_check(&person), "{}", verb.name());
+            assert!(!verb.wants_check(&Caller::process("ana")), "{}", verb.name());
+        }
+        for verb in [Verb::Show, Verb::Add, Verb::Edit, Verb::Retire, Verb::Reject, Verb::ConfigSet] {
+            assert!(!verb.wants_check(&person), "{}", verb.name());
+        }
+        let holder =
+            |scopes| person.clone().known_by(Who::Token { user: "ana".into(), id: "1".into() }, scopes);
+        assert!(!Verb::Forget.wants_check(&holder(Scopes::USUAL.with(Grant::Delete))));
+        assert!(!Verb::UserToken.wants_check(&holder(Scopes::USUAL.with(Grant::Admin))));
+        assert!(Verb::Accept.wants_check(&holder(Scopes::ALL)), "no token accepts anything by itself");
     }
 
     #[test]

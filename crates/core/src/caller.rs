@@ -71,6 +71,17 @@ impl Scopes {
         self.0 & 1 << grant as u8 != 0
     }
 
+    /// Those of these that are missing here.
+    #[must_use]
+    pub const fn missing(self, wanted: Scopes) -> Scopes {
+        Scopes(wanted.0 & !self.0)
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     /// Reads `read,write,delete`. `Err` holds the first word that is no scope.
     pub fn parse(text: &str) -> Result<Scopes, String> {
         let mut all = Scopes::NONE;
@@ -125,6 +136,7 @@ pub struct Caller {
     agent: Option<String>,
     scopes: Scopes,
     sees: Audience,
+    checked: bool,
 }
 
 impl Caller {
@@ -136,6 +148,7 @@ impl Caller {
             agent: None,
             scopes: Scopes::ALL,
             sees: Audience::person(),
+            checked: false,
         }
     }
 
@@ -148,6 +161,7 @@ impl Caller {
             // The daily upkeep acts by the user's settings; it is nobody's wish.
             scopes: Scopes::USUAL.with(Grant::Upkeep),
             sees: Audience::of(vec![crate::settings::SHARED.to_owned()]),
+            checked: false,
         }
     }
 
@@ -165,6 +179,18 @@ impl Caller {
         self.agent = agent.map(str::to_owned);
         self.sees = sees;
         self
+    }
+
+    /// The same caller, who has shown to be the person by what [`crate::settings::PersonCheck`] asks for.
+    #[must_use]
+    pub fn checked(mut self) -> Caller {
+        self.checked = true;
+        self
+    }
+
+    /// Whether the person was checked.
+    pub fn is_checked(&self) -> bool {
+        self.checked
     }
 
     /// By what the caller is known.
@@ -220,6 +246,8 @@ mod tests {
         assert_eq!(Scopes::parse("read,everything"), Err("everything".to_owned()));
         assert_eq!(Scopes::parse(""), Ok(Scopes::NONE));
         assert_eq!(GRANTS.into_iter().fold(Scopes::NONE, Scopes::with), Scopes::ALL);
+        assert_eq!(Scopes::USUAL.missing(scopes), Scopes::NONE.with(Grant::Facts));
+        assert!(scopes.missing(Scopes::USUAL).is_empty());
     }
 
     #[test]

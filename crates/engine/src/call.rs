@@ -22,8 +22,8 @@ use crate::shelf::topics::Topics;
 use crate::shelf::vault::Vault;
 use crate::shelf::{Problem, Shelf};
 use heirloom_core::{
-    Caller, Channel, Code, Fault, Memory, MemoryId, Owner, Settings, ShelfName, Status, Trust, Verb,
-    fault::Result,
+    Caller, Channel, Code, Fault, May, Memory, MemoryId, Owner, Settings, ShelfName, Status, Trust, Verb,
+    fault::Result, settings::PersonCheck,
 };
 use serde_json::Value;
 use std::borrow::Borrow;
@@ -174,6 +174,49 @@ impl Call {
         let key = self.inbox()?.put(item, self.project.world().now)?;
         self.append(&lock, "memory_write", "confirm", shelf, &id, self.entry(), 0, &[], None)?;
         Ok(key)
+    }
+
+    /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
+    /// opens; the files of a project are that person's with and without it. Where `person.check` wants more than a terminal, a person who was
+    /// not checked is refused, whichever door forgot to ask.
+    pub(crate) fn asks(&self, verb: Verb, shelf: ShelfName, owner: Owner) -> Result<May> {
+        let may = match self.caller.is_person() && shelf != ShelfName::Tiers {
+            true => May::Does,
+            false => verb.may(&self.caller, owner),
+        };
+        match may {
+            May::Refused => Err(verb.refusal(&self.caller)),
+            May::Does if self.wants_check(verb) => Err(verb.unchecked()),
+            may => Ok(may),
+        }
+    }
+
+    /// Whether the person must be checked before this is done, and was not.
+    pub fn wants_check(&self, verb: Verb) -> bool {
+        self.settings.person_check == PersonCheck::Pin
+            && verb.wants_check(&self.caller)
+            && !self.caller.is_checked()
+    }
+
+    /// Refuses a person who had to be checked for this and was not.
+    pub(crate) fn checked_for(&self, verb: Verb) -> Result<()> {
+        if self.wants_check(verb) { Err(self.refuse(verb, "", verb.unchecked())) } else { Ok(()) }
+    }
+
+    /// Says that the door checked the person. Only a door that did may say so.
+    pub fn check_person(&mut self) {
+        self.caller = self.caller.clone().checked();
+    }
+
+    /// Whether this caller may do what only a person or a token with the scope for it may. A refusal is audited.
+    pub fn permit(&self, verb: Verb, shelf: ShelfName, about: &str) -> Result<()> {
+        self.asks(verb, shelf, Owner::Person).map(|_| ()).map_err(|fault| self.refuse(verb, about, fault))
+    }
+
+    /// Random bytes for what nobody may guess.
+    pub(crate) fn random(&self) -> Result<[u8; 32]> {
+        let missing = || Fault::new(Code::Internal, "there is no source of random bytes");
+        self.deployment.dice().ok_or_else(missing)?()
     }
 
     /// Notes that the table of authority refused this, and hands the refusal on. A store that cannot be written to keeps nobody from

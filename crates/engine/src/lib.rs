@@ -18,6 +18,7 @@ pub mod git;
 pub mod hook;
 pub mod index;
 pub mod inject;
+pub mod pin;
 pub mod project;
 pub mod recall;
 pub mod review;

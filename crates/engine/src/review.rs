@@ -15,7 +15,7 @@ use crate::shelf::vault::Doubt;
 use crate::shelf::{Listing, Problem, Shelf as _};
 use heirloom_core::settings::SHARED;
 use heirloom_core::text::{overlap, word_set};
-use heirloom_core::{Code, Kind, Memory, MemoryId, Scope, ShelfName, Status, Trust, fault::Result};
+use heirloom_core::{Code, Kind, Memory, MemoryId, Scope, ShelfName, Status, Trust, Verb, fault::Result};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -205,6 +205,7 @@ fn alike(mut memories: Vec<Memory>) -> Vec<Alike> {
 
 /// A person accepts a stored memory, exactly as it is.
 pub fn accept(call: &Call, memory: &Memory) -> Result<()> {
+    call.checked_for(Verb::Accept)?;
     let entry =
         Entry { channel: call.standing(memory.id.as_str(), &memory.content_hash)?.channel, confirmed: true };
     // What cannot be audited is not accepted.

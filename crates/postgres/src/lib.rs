@@ -18,6 +18,7 @@ mod search;
 mod shred;
 pub mod statements;
 mod tls;
+mod tokens;
 mod write;
 
 pub use link::PgStore;
@@ -26,7 +27,7 @@ use heirloom_core::fault::Result;
 use heirloom_engine::gate::Passed;
 use heirloom_engine::shelf::tiers::{
     Account, Change, Counts, Event, Found, Head, Line, Page, Question, Receipt, Removed, Stored, TierDraft,
-    TierStore, Told, UserContext, Wanted, Which,
+    TierStore, Token, Told, UserContext, Wanted, Which,
 };
 
 impl TierStore for PgStore {
@@ -98,5 +99,21 @@ impl TierStore for PgStore {
 
     fn put_account(&self, account: &Account) -> Result<()> {
         self.run(accounts::put(self, account))
+    }
+
+    fn token(&self, hash: &str) -> Result<Option<Token>> {
+        self.run_again(|| tokens::get(self, hash))
+    }
+
+    fn tokens(&self, user: Option<&str>) -> Result<Vec<Token>> {
+        self.run_again(|| tokens::list(self, user))
+    }
+
+    fn put_token(&self, token: &Token) -> Result<()> {
+        self.run(tokens::put(self, token))
+    }
+
+    fn remove_token(&self, user: &str, name: &str) -> Result<bool> {
+        self.run(tokens::remove(self, user, name))
     }
 }

@@ -74,7 +74,14 @@ create table heirloom.model (name text primary key);
          create index post_place on heirloom.post (user_id, place);
          create index memory_near on heirloom.memory using hnsw (embedding halfvec_cosine_ops);",
     );
-    vec![first]
+    // A token of version 0.1 stays in its user's account until a new one takes its place.
+    let second = "
+create table heirloom.token (
+    hash text primary key, user_id text not null references heirloom.account (user_id) on delete cascade, name text not null,
+    scopes text not null, added_at text not null, expires_at text, unique (user_id, name));
+create index account_token on heirloom.account (token_hash) where token_hash is not null;
+";
+    vec![first, second.to_owned()]
 }
 
 /// Whether everything is as this version wants it: asked in two statements, without the lock, by every process that starts.

@@ -39,6 +39,15 @@ pub(crate) enum ConfigAction {
         #[arg(long)]
         user: bool,
     },
+    /// Set or change the PIN that `person.check` asks for, and switch it on
+    ///
+    /// From then on accepting, removing for good, changing guarded settings and making tokens ask for it, so that a terminal alone is not
+    /// enough. It is no guard against a program that rewrites your data folder.
+    Pin {
+        /// Take the PIN away and switch the check off
+        #[arg(long)]
+        remove: bool,
+    },
     /// Add a record category of your own, or switch one on or off
     Category {
         #[command(subcommand)]

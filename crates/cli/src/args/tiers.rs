@@ -5,7 +5,7 @@ use clap::Subcommand;
 /// Save something about yourself: a fact or a preference
 ///
 /// `heirloom remember "I prefer short answers"`. What nearly repeats or contradicts something known is shown beside it first. Facts that do not come
-/// from a person at a terminal wait in `heirloom review`.
+/// from a person at a terminal wait in `heirloom review`, unless a token with the scope `facts` stores them as the program's own.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Remember {
     /// What to remember, in a sentence
@@ -82,9 +82,28 @@ pub(crate) enum UserAction {
     },
     /// All users
     List,
-    /// Make a new token; it is shown once, and an older one no longer works
+    /// Make a new token; it is shown once, and the older one of its name no longer works
     Token {
         /// Whose
         name: String,
+
+        /// What it may, with commas between: read, write, delete, facts, admin, upkeep
+        ///
+        /// `delete` removes for good without a person, `facts` stores facts at once instead of having them wait in review, `admin` looks after
+        /// users and tokens. Without this option it is read,write.
+        #[arg(long, value_name = "SCOPES")]
+        scope: Option<String>,
+
+        /// A name for it, so that a user can have several
+        #[arg(long = "name", value_name = "LABEL")]
+        label: Option<String>,
+
+        /// Days after which it ends; without this option it has no end
+        #[arg(long, value_name = "N")]
+        days: Option<u32>,
+
+        /// Take the token away instead of making one
+        #[arg(long, conflicts_with_all = ["scope", "days"])]
+        revoke: bool,
     },
 }

@@ -13,7 +13,8 @@ use heirloom_engine::verbs::remove::{self, Cleared};
 const SHOWN: usize = 20;
 
 pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
+    let mut wired = wiring::wire(args)?;
+    person::checked(&mut wired, Verb::Clear)?;
     let tiers = wired.tiers()?;
     let tier = Tier::named(&call.tier);
     remove::permitted(&wired.call, Verb::Clear, &call.tier)?;

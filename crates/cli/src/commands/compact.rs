@@ -3,17 +3,16 @@
 use super::auto_commit;
 use crate::args::{Args, Compact};
 use crate::output::Out;
-use crate::wiring;
+use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::fault::Result;
+use heirloom_core::{Verb, fault::Result};
 use heirloom_engine::verbs::remove;
 use serde_json::json;
 
 pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
-    let vault = wired.call.vault();
+    let mut wired = wiring::wire(args)?;
     if call.dry_run {
-        let stats = vault.stats()?;
+        let stats = wired.call.vault().stats()?;
         out.answer(
             &json!({ "dry_run": true, "lines": stats.raw_lines, "would_go": stats.compactable_lines }),
             || {
@@ -22,6 +21,7 @@ pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
         );
         return Ok(exit::OK);
     }
+    person::checked(&mut wired, Verb::Compact)?;
     let done = remove::compact(&wired.call)?;
     out.answer(&done, || {
         out.line(format!(

@@ -2,16 +2,18 @@
 
 use crate::args::{Args, CategoryAction, Config, ConfigAction};
 use crate::output::{Out, Table};
+use crate::wiring::Wired;
 use crate::{approval, person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::settings::{Guard, Key, Layer, Origin, check, flat, flatten, load, needs_person};
-use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_core::{Code, Fault, ShelfName, Verb, fault::Result};
 use heirloom_engine::files::{self, Mode};
+use heirloom_engine::pin::Pin;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
 pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
-    let wired = wiring::wire_for_settings(args)?;
+    let mut wired = wiring::wire_for_settings(args)?;
     let loaded = &wired.loaded;
     let project_file = wired.call.project().folder().join(wiring::PROJECT_SETTINGS);
     let file = |user: bool| if user { wiring::user_settings_file() } else { project_file.clone() };
@@ -48,8 +50,7 @@ pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
         }
         ConfigAction::Set { key, value, user } => {
             let raw = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.clone()));
-            let folder = wired.call.project().folder();
-            set(&file(*user), (!user).then_some(folder), &[(key.clone(), raw)], out)?;
+            set(&mut wired, &file(*user), *user, &[(key.clone(), raw)], out)?;
         }
         ConfigAction::Unset { key, user } => {
             let path = file(*user);
@@ -62,14 +63,15 @@ pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
                 )
                 .hint("`heirloom config list` shows where values come from"));
             }
-            only_a_person_changes(*user, &before, &after)?;
-            write(&path, &after)?;
+            only_a_person_changes(&mut wired, *user, &before, &after)?;
+            write(&path, &after, *user)?;
             if !user {
                 approval::follow(wired.call.project().folder(), &path, key, None)?;
             }
             out.line(format!("{} {key}", out.style.green("unset")));
         }
-        ConfigAction::Category { action } => category(&project_file, &wired, action, out)?,
+        ConfigAction::Pin { remove } => super::pin::run(&mut wired, *remove, out)?,
+        ConfigAction::Category { action } => category(&project_file, &mut wired, action, out)?,
     }
     Ok(exit::OK)
 }
@@ -80,7 +82,9 @@ fn config_fault(key: &str, why: &str) -> Fault {
 }
 
 /// Sets values in the settings of the project in a folder, or in the user's own.
-fn set(path: &Path, project: Option<&Path>, given: &[(String, Value)], out: &Out) -> Result<()> {
+fn set(wired: &mut Wired, path: &Path, user: bool, given: &[(String, Value)], out: &Out) -> Result<()> {
+    let folder = wired.call.project().folder().to_owned();
+    let project = (!user).then_some(folder.as_path());
     let before = read(path)?;
     let mut after = before.clone();
     let mut done = Vec::new();
@@ -95,7 +99,17 @@ fn set(path: &Path, project: Option<&Path>, given: &[(String, Value)], out: &Out
         }
         for (name, leaf) in flat.leaves {
             let value = check(&name, leaf.value).map_err(|why| config_fault(&name, &why))?;
+            if name == "person.check"
+                && value == "pin"
+                && !Pin::of(&wired.call.project().world().data).is_set()
+            {
+                return Err(config_fault(&name, "there is no PIN to ask for")
+                    .hint("`heirloom config pin` sets one and switches the check on"));
+            }
             if let Some(folder) = project {
+                if approval::is_asked(&name) && person::is_present() {
+                    person::checked(wired, Verb::ConfigGuarded)?;
+                }
                 approval::follow(folder, path, &name, Some(&value))?;
             }
             flat::set(&mut after, &name, value);
@@ -105,8 +119,8 @@ fn set(path: &Path, project: Option<&Path>, given: &[(String, Value)], out: &Out
             done.push((name, leaf.value.clone()));
         }
     }
-    only_a_person_changes(project.is_none(), &before, &after)?;
-    write(path, &after)?;
+    only_a_person_changes(wired, user, &before, &after)?;
+    write(path, &after, user)?;
     for (key, value) in done {
         out.line(format!("{} {key} = {value}", out.style.green("set")));
     }
@@ -115,7 +129,7 @@ fn set(path: &Path, project: Option<&Path>, given: &[(String, Value)], out: &Out
 
 /// What only the user may decide must not be decided by an agent in the user's name, and an agent must not take back what a project tightened.
 /// What counts is what would be different afterwards, not how the call was spelled.
-fn only_a_person_changes(user: bool, before: &Value, after: &Value) -> Result<()> {
+fn only_a_person_changes(wired: &mut Wired, user: bool, before: &Value, after: &Value) -> Result<()> {
     let (before, after) = (flatten(before), flatten(after));
     let differs = |name: &String| {
         before.leaves.get(name).map(|leaf| leaf.value) != after.leaves.get(name).map(|leaf| leaf.value)
@@ -133,6 +147,8 @@ fn only_a_person_changes(user: bool, before: &Value, after: &Value) -> Result<()
         };
         if asks {
             person::required(&format!("changing `{name}`"))?;
+            person::checked(wired, Verb::ConfigGuarded)?;
+            wired.call.permit(Verb::ConfigGuarded, ShelfName::Records, "")?;
         }
     }
     Ok(())
@@ -153,7 +169,7 @@ fn may_a_project(key: &str, document: &Value, folder: &Path, path: &Path) -> Res
     })
 }
 
-fn read(path: &Path) -> Result<Value> {
+pub(super) fn read(path: &Path) -> Result<Value> {
     match wiring::read_document(path) {
         Ok(document) => Ok(document.unwrap_or_else(|| Value::Object(Map::new()))),
         Err(why) => Err(Fault::new(Code::Config, format!("`{}`: {why}", path.display()))
@@ -161,31 +177,28 @@ fn read(path: &Path) -> Result<Value> {
     }
 }
 
-fn write(path: &Path, document: &Value) -> Result<()> {
+/// The user's own settings may name what opens things, and are nobody else's to read.
+pub(super) fn write(path: &Path, document: &Value, user: bool) -> Result<()> {
     if let Some(folder) = path.parent() {
         files::make_folder(folder, Mode::Shared)?;
     }
     let text = serde_json::to_string_pretty(document).unwrap_or_default() + "\n";
-    files::write(path, text.as_bytes(), Mode::Shared)
+    files::write(path, text.as_bytes(), if user { Mode::Private } else { Mode::Shared })
 }
 
-fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &Out) -> Result<()> {
-    let known = |name: &str| wired.call.settings().category(name).is_some();
-    let switch = |name: &str, on: bool| {
+fn category(path: &Path, wired: &mut Wired, action: &CategoryAction, out: &Out) -> Result<()> {
+    let settings = wired.call.settings().clone();
+    let known = |name: &str| settings.category(name).is_some();
+    let switch = |wired: &mut Wired, name: &str, on: bool| {
         if !known(name) {
             return Err(Fault::new(Code::NotFound, format!("there is no category `{name}`"))
                 .hint(format!("`heirloom config category add {name}` adds it")));
         }
-        set(
-            path,
-            Some(wired.call.project().folder()),
-            &[(format!("categories.{name}.enabled"), json!(on))],
-            out,
-        )
+        set(wired, path, false, &[(format!("categories.{name}.enabled"), json!(on))], out)
     };
     match action {
-        CategoryAction::Enable { name } => switch(name, true),
-        CategoryAction::Disable { name } => switch(name, false),
+        CategoryAction::Enable { name } => switch(wired, name, true),
+        CategoryAction::Disable { name } => switch(wired, name, false),
         CategoryAction::Add { name, field, description, folder } => {
             if known(name) {
                 return Err(Fault::new(Code::Config, format!("there is already a category `{name}`"))
@@ -193,7 +206,7 @@ fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &O
             }
             let mut values = vec![(format!("categories.{name}.enabled"), json!(true))];
             let given = folder.clone().unwrap_or_else(|| name.replace('_', "-"));
-            if wired.call.settings().category_of_folder(&given).is_some() {
+            if settings.category_of_folder(&given).is_some() {
                 return Err(Fault::new(
                     Code::Config,
                     format!("the folder `{given}` belongs to another category"),
@@ -208,7 +221,7 @@ fn category(path: &Path, wired: &wiring::Wired, action: &CategoryAction, out: &O
                 let fields: Vec<Value> = field.iter().map(|text| parse_field(text)).collect();
                 values.push((format!("categories.{name}.fields"), Value::Array(fields)));
             }
-            set(path, Some(wired.call.project().folder()), &values, out)
+            set(wired, path, false, &values, out)
         }
     }
 }

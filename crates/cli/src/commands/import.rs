@@ -9,7 +9,7 @@ use crate::{environment, person, wiring};
 use heirloom_agents::table::{CLAUDE_CODE, CODEX};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Channel, Code, Fault, fault::Result};
+use heirloom_core::{Channel, Code, Fault, Verb, fault::Result};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::shelf::tiers::is_archive;
 use heirloom_engine::transfer::{Homes, Imported, Source, find, gather, import, rehearse};
@@ -21,7 +21,12 @@ use std::path::{Path, PathBuf};
 const LISTED: usize = 20;
 
 pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
+    let mut wired = wiring::wire(args)?;
+    for (wanted, verb) in [(call.even_removed, Verb::Resurrect), (call.vouch, Verb::Accept)] {
+        if wanted && !call.dry_run {
+            person::checked(&mut wired, verb)?;
+        }
+    }
     out.warnings(&wired.loaded.warnings);
     if call.is_auto() {
         return auto(&wired, call, out);

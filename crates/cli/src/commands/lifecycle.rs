@@ -4,9 +4,9 @@ use super::auto_commit;
 use crate::args::{Archive, Args, Forget, Restore, Retire, Unarchive};
 use crate::output::Out;
 use crate::{person, wiring};
-use heirloom_core::Fault;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
+use heirloom_core::{Fault, Verb};
 use heirloom_engine::Call;
 use heirloom_engine::shelf::Done;
 use heirloom_engine::verbs::Outcome;
@@ -66,7 +66,8 @@ pub(crate) fn unarchive(args: &Args, call: &Unarchive, out: &Out) -> Result<u8> 
 }
 
 pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
+    let mut wired = wiring::wire(args)?;
+    person::checked(&mut wired, Verb::Forget)?;
     // Somebody who answers the question has seen what it is about; `--yes` has not.
     let ask = remove::Forget { name: call.id.clone(), topic: call.topic, shown_first: !call.yes };
     let (id, memory) = match remove::doomed(&wired.call, &ask)? {

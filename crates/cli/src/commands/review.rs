@@ -2,19 +2,20 @@
 
 use super::review_list::{print_draft, print_pending, print_suggestions};
 use super::show::{print_memory, visible};
-use super::{auto_commit, names, propose};
+use super::{auto_commit, propose};
 use crate::args::{Args, Review, ReviewAction, Trust};
 use crate::output::Out;
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Code, Fault, Memory, fault::Result};
+use heirloom_core::{Code, Fault, Memory, Verb, fault::Result};
 use heirloom_engine::Call;
 use heirloom_engine::review::{
     Pending, Shown, Suggestions, accept, accept_draft, pending, reject, suggestions,
 };
 use heirloom_engine::shelf::unknown;
+use heirloom_engine::verbs::names::{self, Enough};
 use serde::Serialize;
 
 /// What waits, and what could be tidied up.
@@ -27,7 +28,11 @@ struct Seen {
 }
 
 pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
+    let mut wired = wiring::wire(args)?;
+    if matches!(call.action, Some(ReviewAction::Accept { .. })) {
+        person::required("accepting")?;
+        person::checked(&mut wired, Verb::Accept)?;
+    }
     let engine = &wired.call;
     match &call.action {
         None | Some(ReviewAction::List) => {
@@ -52,7 +57,6 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
             Ok(exit::OK)
         }
         Some(ReviewAction::Accept { keys, all }) => {
-            person::required("accepting")?;
             let waiting = pending(engine)?;
             let unaccepted: Vec<&Memory> = waiting.saved_by_agents.iter().collect();
             let memories = if *all { unaccepted } else { chosen(engine, &waiting, keys)? };
@@ -79,7 +83,7 @@ fn chosen<'a>(engine: &Call, waiting: &'a Pending, keys: &[String]) -> Result<Ve
                 Ok(_) | Err(_) => {}
             }
         }
-        let id = names::find(engine, key)?;
+        let id = names::find(engine, key, Enough::Part)?;
         let memory = waiting.saved_by_agents.iter().find(|m| m.id == id).ok_or_else(|| {
             Fault::new(Code::NotFound, format!("`{id}` does not wait for a review"))
                 .hint(format!("`heirloom trust {id}` raises the trust of any memory"))
@@ -137,10 +141,11 @@ fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Shown], out: &Ou
 
 pub(crate) fn trust(args: &Args, call: &Trust, out: &Out) -> Result<u8> {
     person::required("raising trust")?;
-    let wired = wiring::wire(args)?;
+    let mut wired = wiring::wire(args)?;
+    person::checked(&mut wired, Verb::Accept)?;
     let mut memories = Vec::new();
     for name in &call.which.ids {
-        let id = names::find(&wired.call, name)?;
+        let id = names::find(&wired.call, name, Enough::Part)?;
         memories.push(wired.call.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?);
     }
     accept_shown(&wired, &memories.iter().collect::<Vec<_>>(), &[], out)

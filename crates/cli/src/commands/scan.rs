@@ -23,7 +23,7 @@ const MAX_FILE: u64 = 64 << 20;
 const MAX_REQUEST: u64 = 64 << 20;
 
 pub(crate) fn run(args: &Args, call: &Scan, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
+    let mut wired = wiring::wire(args)?;
     let screen = wired.call.screen();
     for error in screen.rule_errors() {
         out.note(error.to_string());
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args, call: &Scan, out: &Out) -> Result<u8> {
             .hint(format!("use one of {}", names.join(", ")))
     })?;
     if call.store {
-        return store(&wired, call, out);
+        return store(&mut wired, call, out);
     }
     if args.json && call.paths.is_empty() && !call.history {
         return requests(screen, row);
@@ -192,9 +192,10 @@ fn history(folder: &Path, look: &mut Look<'_>) -> Result<()> {
 }
 
 /// What the memory already holds; with `--fix` what the gate refuses is cut out.
-fn store(wired: &wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
+fn store(wired: &mut wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
     let mut found = remove::redact(&wired.call, false)?;
     if call.fix && !found.held.is_empty() {
+        person::checked(wired, Verb::Redact)?;
         remove::permitted(&wired.call, Verb::Redact, "")?;
         let question = format!("Cut what the gate refuses out of {} files?", found.held.len());
         if person::confirm(&question, call.yes)? {

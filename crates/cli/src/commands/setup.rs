@@ -71,7 +71,9 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
     let project = wiring::project_folder(&wiring::cwd(args)?);
     if call.uninstall && !call.dry_run {
         // The hooks guard the memory; whoever may take them out may write past the gate.
-        remove::permitted(&wiring::wire_for_settings(args)?.call, Verb::Uninstall, "")?;
+        let mut wired = wiring::wire_for_settings(args)?;
+        person::checked(&mut wired, Verb::Uninstall)?;
+        remove::permitted(&wired.call, Verb::Uninstall, "")?;
     }
     let agents = wanted(call)?;
     let mut plan = Vec::new();

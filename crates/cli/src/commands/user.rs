@@ -1,56 +1,76 @@
-//! `user`: who may use this deployment's tiers.
+//! `user`: who may use this deployment's tiers, and by which tokens.
 
 use crate::args::{Args, User, UserAction};
 use crate::output::{Out, Table};
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::shelf::tiers::{new_token, put_user};
-use serde_json::{Value, json};
+use heirloom_core::{Code, Fault, Scopes, Verb, fault::Result};
+use heirloom_engine::verbs::users::{self, AddUser, MakeToken, RevokeToken, UserShown};
 
 pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
-    let tiers = wired.tiers()?;
-    let world = wired.call.project().world();
+    let mut wired = wiring::wire(args)?;
     match &call.action {
         UserAction::Add { name } => {
-            let (account, fresh) = put_user(tiers.store(), tiers.who(), name, None, world)?;
-            let status = if fresh { "added" } else { "known" };
-            out.answer(&json!({ "status": status, "user": account.user }), || {
-                out.line(format!("{} {}", out.style.green(status), account.user));
-                out.say(format!("next: `heirloom user token {}` makes a token", account.user));
+            let added = users::add(&wired.call, &AddUser { user: name.clone() })?;
+            out.answer(&added, || {
+                out.line(format!("{} {}", out.style.green(added.status), added.user));
+                out.say(format!("next: `heirloom user token {}` makes a token", added.user));
             });
         }
-        UserAction::Token { name } => {
-            // Whoever holds a token is its user, so no program makes one by itself.
-            person::required("making a token")?;
-            if !tiers.store().accounts()?.iter().any(|account| account.user == *name) {
-                return Err(Fault::new(Code::NotFound, format!("there is no user `{name}`"))
-                    .hint(format!("`heirloom user add {name}` adds one")));
-            }
-            let token = new_token(&wiring::random()?);
-            put_user(tiers.store(), tiers.who(), name, Some(&token), world)?;
-            out.answer(&json!({ "user": name, "token": token }), || {
-                out.line(&token);
+        UserAction::Token { name, label, revoke: true, .. } => {
+            person::checked(&mut wired, Verb::UserToken)?;
+            let ask = RevokeToken { user: name.clone(), name: label.clone() };
+            let revoked = users::revoke(&wired.call, &ask)?;
+            out.answer(&revoked, || {
+                let label =
+                    if revoked.name.is_empty() { String::new() } else { format!(" {}", revoked.name) };
+                out.line(format!("{} token{label} of {}", out.style.green("revoked"), revoked.user));
+            });
+        }
+        UserAction::Token { name, scope, label, days, revoke: false } => {
+            person::checked(&mut wired, Verb::UserToken)?;
+            let scopes = scope.as_deref().map(scopes).transpose()?;
+            let ask = MakeToken { user: name.clone(), name: label.clone(), scopes, days: *days };
+            let made = users::token(&wired.call, &ask)?;
+            out.answer(&made, || {
+                out.line(&made.token);
+                let until =
+                    made.about.expires_at.as_deref().map_or(String::new(), |end| format!(" until {end}"));
+                out.say(format!("it may {}{until}", made.about.scopes));
                 out.say("this is shown once; use it in HEIRLOOM_TOKEN");
             });
         }
         UserAction::List => {
-            let accounts = tiers.store().accounts()?;
-            let told: Vec<Value> = accounts
-                .iter()
-                .map(|a| json!({ "user": a.user, "added_at": a.added_at, "has_token": a.token_hash.is_some() }))
-                .collect();
-            out.answer(&told, || {
-                let mut table = Table::new(&["USER", "ADDED", "TOKEN"]);
-                for account in &accounts {
-                    let token = if account.token_hash.is_some() { "yes" } else { "no" };
-                    table.row(vec![account.user.clone(), account.added_at.clone(), token.to_owned()]);
-                }
-                table.print(out);
-                out.say(format!("you are {}", tiers.who().user()));
-            });
+            let all = users::list(&wired.call)?;
+            let you = wired.tiers()?.who().user();
+            out.answer(&all, || print(&all, you, out));
         }
     }
     Ok(exit::OK)
+}
+
+fn scopes(text: &str) -> Result<Scopes> {
+    Scopes::parse(text).map_err(|word| {
+        Fault::new(Code::Usage, format!("there is no scope `{word}`"))
+            .hint(format!("use some of {}", Scopes::ALL))
+    })
+}
+
+fn print(all: &[UserShown], you: &str, out: &Out) {
+    let mut table = Table::new(&["USER", "ADDED", "TOKEN", "MAY", "UNTIL"]);
+    for user in all {
+        let row = |token: &str, may: &str, until: &str| {
+            vec![user.user.clone(), user.added_at.clone(), token.to_owned(), may.to_owned(), until.to_owned()]
+        };
+        for token in &user.tokens {
+            let name = if token.name.is_empty() { "yes" } else { &token.name };
+            let until = token.expires_at.as_deref().unwrap_or("");
+            table.row(row(name, &token.scopes.to_string(), until));
+        }
+        if user.tokens.is_empty() {
+            table.row(row(if user.has_token { "yes" } else { "no" }, "", ""));
+        }
+    }
+    table.print(out);
+    out.say(format!("you are {you}"));
 }

@@ -115,6 +115,9 @@ pub const CONTACT: &[&str] = &["keep", "redact"];
 /// Acting in the user's name, from loose to strict.
 pub const ACTING: &[&str] = &["true", "false"];
 
+/// How somebody at a terminal shows to be the person.
+pub const CHECKS: &[&str] = &["off", "pin"];
+
 /// External memory on or off, from loose to strict.
 pub const EXTERNAL: &[&str] = &["true", "false"];
 /// What happens after a write to an external repository, from loose to strict; `auto` is an old word for `auto_commit`.
@@ -245,6 +248,12 @@ pub const KEYS: &[Key] = &[
         Type::Switch,
         "false",
         "`gc` moves files to the archive instead of deleting them",
+    ),
+    own(
+        "person.check",
+        Type::Choice(CHECKS),
+        r#""off""#,
+        "`pin`: accepting, removing for good, guarded settings and tokens ask for the PIN of `heirloom config pin`",
     ),
     guarded(
         Guard::Tighten(PROFILES),

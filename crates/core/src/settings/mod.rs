@@ -29,7 +29,8 @@ pub use notes::Notes;
 pub use read::{check, empty_document, needs_person};
 pub use tiers::Tiers;
 pub use typed::{
-    Contact, Delete, Gate, MatchStrategy, Parallel, Profile, Retrieval, Settings, Triage, TriageMode,
+    Contact, Delete, Gate, MatchStrategy, Parallel, PersonCheck, Profile, Retrieval, Settings, Triage,
+    TriageMode,
 };
 pub use vault::{SHARED, Vault};
 

@@ -30,6 +30,8 @@ pub struct Settings {
     pub triage: Triage,
     /// What happens to retired memories.
     pub delete: Delete,
+    /// How somebody at a terminal shows to be the person.
+    pub person_check: PersonCheck,
     /// How the gate looks at text.
     pub gate: Gate,
     /// Whether lessons live outside the project.
@@ -112,6 +114,15 @@ pub struct Delete {
     pub grace_period_days: u32,
     /// Collecting moves files to the archive instead of deleting them.
     pub archive_retired: bool,
+}
+
+/// How somebody at a terminal shows to be the person, before what weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PersonCheck {
+    /// The terminal is enough.
+    Off,
+    /// By a PIN.
+    Pin,
 }
 
 /// How the gate looks at text.
@@ -232,6 +243,10 @@ impl Settings {
             delete: Delete {
                 grace_period_days: v.count("delete.grace_period_days").unwrap_or_default(),
                 archive_retired: v.on("delete.archive_retired"),
+            },
+            person_check: match v.text("person.check").as_str() {
+                "pin" => PersonCheck::Pin,
+                _ => PersonCheck::Off,
             },
             gate: Gate {
                 profiles: ShelfName::ALL.map(|shelf| v.profile(shelf)),

@@ -132,6 +132,7 @@ fn age(call: &Call, item: &Item) -> String {
 
 /// A person accepts a waiting draft as it was shown: it goes through the gate again, confirmed. Returns the id it got.
 pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
+    call.checked_for(heirloom_core::Verb::Accept)?;
     let item = &shown.item;
     if let Some(why) = &shown.cannot {
         return Err(Fault::new(Code::Damaged, format!("the draft `{}` cannot be stored: {why}", item.key))

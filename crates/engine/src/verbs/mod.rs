@@ -25,6 +25,7 @@ pub mod show;
 pub mod status;
 pub mod told;
 pub mod trail;
+pub mod users;
 pub mod vault;
 mod waiting;
 
@@ -134,13 +135,7 @@ pub struct Yes {
 /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
 /// opens; the files of a project are that person's with and without it.
 pub(crate) fn asked(call: &Call, verb: Verb, shelf: ShelfName, owner: Owner) -> Result<May> {
-    if call.caller().is_person() && shelf != ShelfName::Tiers {
-        return Ok(May::Does);
-    }
-    match verb.may(call.caller(), owner) {
-        May::Refused => Err(verb.refusal(call.caller())),
-        may => Ok(may),
-    }
+    call.asks(verb, shelf, owner)
 }
 
 /// Refuses whoever may not do what only looks.

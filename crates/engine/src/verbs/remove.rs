@@ -5,14 +5,14 @@
 //! is sure. That is the door's; a yes makes nobody a person.
 
 use super::names::{self, Enough};
-use super::{asked, seen};
+use super::seen;
 use crate::call::Call;
 use crate::index::shelves::ShelfIndex;
 use crate::recall::ledger;
 use crate::shelf::tiers::{Stored, Tier};
 use crate::shelf::vault::Compacted;
 use crate::shelf::{Forgotten, Problem, unknown};
-use heirloom_core::{Code, Fault, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
 /// Stands for a user's turns and facts where no single one is named.
@@ -82,10 +82,7 @@ pub fn permitted(call: &Call, verb: Verb, about: &str) -> Result<()> {
         (Verb::Clear | Verb::Resurrect, None) => ShelfName::Tiers,
         _ => ShelfName::Records,
     };
-    match asked(call, verb, shelf, Owner::Person) {
-        Ok(_) => Ok(()),
-        Err(fault) => Err(call.refuse(verb, about, fault)),
-    }
+    call.permit(verb, shelf, about)
 }
 
 /// What a request would remove.

@@ -52,7 +52,7 @@ pub struct TierDraft {
     pub(super) beside: Vec<Beside>,
     /// Whether a person has seen this very draft.
     pub(super) confirmed: bool,
-    /// Whether a person gave the program that writes it the right to have facts stored at once.
+    /// Whether a person gave the writer's token the scope `facts`, so that low trust alone is no reason to wait.
     pub(super) granted: bool,
 }
 

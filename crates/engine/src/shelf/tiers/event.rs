@@ -30,6 +30,7 @@ pub enum Action {
     ConfirmationRequired,
     ReviewDecision,
     AccessRefused,
+    AccountChange,
     MemoryExport,
     MemoryImport,
     AuditCheckpoint,

@@ -2,7 +2,7 @@
 //!
 //! Comes in: a sentence. Goes out: a stored fact, or one that waits for a person: because its source is not trusted, because it might hold a
 //! secret, or because something like it is known. Accepting it supersedes what it was shown beside, with history kept. Never here: a fact that
-//! nobody trusted said and nobody confirmed.
+//! nobody trusted said and nobody confirmed, unless a person gave its writer's token the scope `facts`; then it is kept as the program's own.
 
 use super::beside::Standing;
 use super::draft::{Beside, Relation};
@@ -12,7 +12,7 @@ use super::{LifeStatus, Stored, Tier, TierDraft, Tiers, id, statement};
 use crate::gate::Entry;
 use crate::gate::inbox::Item;
 use heirloom_core::settings::Profile;
-use heirloom_core::{Code, Fault, May, Owner, ShelfName, Trust, Verb, fault::Result};
+use heirloom_core::{Channel, Code, Fault, May, Owner, ShelfName, Trust, Verb, fault::Result};
 use serde_json::Value;
 
 /// A fact that somebody wants to keep.
@@ -55,19 +55,27 @@ impl Tiers<'_> {
         for old in &words.supersedes {
             self.own(old)?;
         }
-        let mut draft = self.fact_draft(words, entry);
-        // What a token with that scope says is stored at once, labelled as the program's own; next to what is known it still waits.
-        let caller = self.call.caller();
-        draft.granted = !caller.is_person() && Verb::Remember.may(caller, Owner::Nobody) == May::Does;
-        for old in &draft.stored.supersedes {
-            draft.granted &= self.call.owner_of(&self.own(old)?.memory())? != Owner::Person;
-        }
+        let granted = self.granted(&words, entry)?;
+        let draft = TierDraft { granted, ..self.fact_draft(words, entry) };
         self.keep_fact(draft, entry)
+    }
+
+    /// Whether a program's fact is stored at once, as the program's own: its token has the scope for that. What would stand in the place of
+    /// something known, or be looked at by the original list of rules, waits all the same.
+    fn granted(&self, words: &FactWords, entry: Entry) -> Result<bool> {
+        let caller = self.call.caller();
+        let may = Verb::Remember.may(caller, Owner::Nobody);
+        if may == May::Refused {
+            return Err(self.call.refuse(Verb::Remember, "", Verb::Remember.refusal(caller)));
+        }
+        let program = entry.channel == Channel::Agent && !caller.is_person();
+        let plain = words.supersedes.is_empty() && self.profile() == Profile::Standard;
+        Ok(may == May::Does && program && plain)
     }
 
     /// What a new fact would be shown beside, so that a door can ask before it writes.
     pub fn beside(&self, words: &FactWords) -> Result<Vec<(Relation, Stored)>> {
-        let draft = self.fact_draft(words.clone(), Entry::through(heirloom_core::Channel::Agent));
+        let draft = self.fact_draft(words.clone(), Entry::through(Channel::Agent));
         let Standing::Beside(beside) = self.standing_of(draft.stored())? else { return Ok(Vec::new()) };
         let mut shown = Vec::new();
         for Beside { id, relation } in beside {
@@ -137,9 +145,9 @@ impl Tiers<'_> {
             let words = FactWords { session: session.map(str::to_owned), ..FactWords::of(sentence) };
             let mut draft = self.fact_draft(words, entry);
             // What a program took out of somebody's words is the program's inference, whoever spoke them.
-            draft.stored.channel = heirloom_core::Channel::Agent;
-            draft.stored.trust = draft.stored.trust.min(heirloom_core::Channel::Agent.trust());
-            let inferred = Entry::through(heirloom_core::Channel::Agent);
+            draft.stored.channel = Channel::Agent;
+            draft.stored.trust = draft.stored.trust.min(Channel::Agent.trust());
+            let inferred = Entry::through(Channel::Agent);
             match self.keep_fact(draft, inferred) {
                 Err(fault) if fault.code == Code::NeedsConfirmation => proposed += 1,
                 // Known already, or refused by the gate: nothing to propose.
@@ -158,7 +166,7 @@ impl Tiers<'_> {
             ..FactWords::of(fact)
         };
         // Whatever a deployment believes of agents, this waits: nobody has said it in these words.
-        let inferred = Entry::through(heirloom_core::Channel::Agent);
+        let inferred = Entry::through(Channel::Agent);
         let mut draft = self.fact_draft(words, inferred);
         draft.stored.trust = Trust::Low;
         draft.stored.message = Some(turn.id.clone());

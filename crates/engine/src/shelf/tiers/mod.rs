@@ -33,6 +33,7 @@ mod statement;
 mod store;
 mod stored;
 mod terms;
+mod token;
 mod user;
 mod working;
 
@@ -55,7 +56,8 @@ pub use store::{
 };
 pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
 pub use terms::{counted_terms, question_terms};
-pub use user::{Account, SYSTEM, UserContext, new_token, put as put_user};
+pub use token::{Terms, Token, give as give_token, new as new_token};
+pub use user::{Account, SYSTEM, UserContext, put as put_user};
 pub use working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 
 use crate::call::Call;

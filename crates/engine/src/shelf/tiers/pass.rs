@@ -147,6 +147,12 @@ impl Tiers<'_> {
         }
     }
 
+    /// Notes that users or tokens are about to change: which of the two, and whose.
+    pub(crate) fn account_changes(&self, verb: heirloom_core::Verb, what: &str) -> Result<()> {
+        let reason = Some(format!("{}: {what}", verb.name()));
+        self.note(Action::AccountChange, Metadata { reason, ..Metadata::default() })
+    }
+
     /// An event by itself, which waits for no disk.
     pub(super) fn note(&self, action: Action, metadata: Metadata) -> Result<()> {
         let head = self.store().note(self.who(), &self.event(action, metadata))?;

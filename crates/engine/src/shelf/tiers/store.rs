@@ -4,7 +4,7 @@
 //! trait: a rule about what may be stored, a limit on what is recalled, or a row of anybody else.
 
 use super::event::{Event, Head, Line};
-use super::{Account, LifeStatus, Stored, Tier, TierDraft, UserContext};
+use super::{Account, LifeStatus, Stored, Tier, TierDraft, Token, UserContext};
 use crate::gate::Passed;
 use crate::recall::Explain;
 use heirloom_core::fault::Result;
@@ -200,4 +200,16 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
 
     /// Adds or replaces a user's account.
     fn put_account(&self, account: &Account) -> Result<()>;
+
+    /// The token with this hash, found by the hash alone.
+    fn token(&self, hash: &str) -> Result<Option<Token>>;
+
+    /// The tokens of a user, or of every user.
+    fn tokens(&self, user: Option<&str>) -> Result<Vec<Token>>;
+
+    /// Adds a token in the place of the one its user has by the same name.
+    fn put_token(&self, token: &Token) -> Result<()>;
+
+    /// Takes a user's token of this name away. Says whether there was one.
+    fn remove_token(&self, user: &str, name: &str) -> Result<bool>;
 }

@@ -1,11 +1,12 @@
 //! Who is asking: a user context that only authentication makes.
 //!
 //! Comes in: the operating system's account, or a token. Goes out: a [`UserContext`], without which no call of a [`super::TierStore`] can be
-//! written down. Never here: a user named by an argument. Tokens are shown once and kept as hashes.
+//! written down. Never here: a user named by an argument.
 
-use super::TierStore;
+use super::{TierStore, Token, token};
 use crate::project::World;
-use heirloom_core::{Code, Fault, fault::Result, hash, time};
+use heirloom_core::{Code, Fault, Grant, Scopes, fault::Result, hash, time};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The longest user name.
@@ -19,6 +20,8 @@ pub const SYSTEM: &str = "system";
 pub struct UserContext {
     user: String,
     keeper: bool,
+    /// The token it was made by: its id and what it may.
+    token: Option<(String, Scopes)>,
 }
 
 /// A known user.
@@ -28,7 +31,7 @@ pub struct Account {
     pub user: String,
     /// When it was added.
     pub added_at: String,
-    /// SHA-256 of the token, if one was given out.
+    /// SHA-256 of the token that version 0.1 gave out, if there is one: the user's token without a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_hash: Option<String>,
 }
@@ -36,28 +39,29 @@ pub struct Account {
 impl UserContext {
     /// The operating system's account, which the door found out.
     pub fn by_account(world: &World) -> Result<UserContext> {
-        Ok(UserContext { user: checked(&world.user)?, keeper: true })
+        Ok(UserContext { user: checked(&world.user)?, keeper: true, token: None })
     }
 
-    /// The user a token was given to.
-    pub fn by_token(store: &dyn TierStore, token: &str) -> Result<UserContext> {
-        let wanted = token_hash(token);
-        // All hashes are compared, so that the time says nothing about which one was near.
-        let mut found = None;
-        for account in store.accounts()? {
-            if account.token_hash.as_deref().is_some_and(|stored| same(stored, &wanted)) {
-                found = Some(account.user);
-            }
+    /// The user a token was given to, if it still counts.
+    pub fn by_token(store: &dyn TierStore, given: &str, now: Timestamp) -> Result<UserContext> {
+        let wanted = token::hash_of(given);
+        // The hash finds the token; whether it is the one is decided without saying by the time it takes how near it came.
+        let found: Option<Token> = store.token(&wanted)?.filter(|found| hash::same(&found.hash, &wanted));
+        let found = found.ok_or_else(|| Fault::new(Code::Unauthenticated, "this token belongs to nobody"))?;
+        if let Some(ended) = found.ended(now) {
+            return Err(Fault::new(Code::Unauthenticated, format!("this token ended on {ended}"))
+                .fact("token", found.id())
+                .hint(format!("a person makes a new one: {}", found.made_by())));
         }
-        let user = found.ok_or_else(|| Fault::new(Code::Unauthenticated, "this token belongs to nobody"))?;
-        Ok(UserContext { user, keeper: false })
+        let token = Some((found.id().to_owned(), found.scopes));
+        Ok(UserContext { user: found.user, keeper: false, token })
     }
 
     /// Another user of the deployment, for the upkeep and whole-deployment archives that its keeper runs. A context made by a token
-    /// leads to nobody else.
+    /// leads to nobody else, unless the token looks after users.
     pub fn on_behalf(&self, user: &str) -> Result<UserContext> {
-        self.keeps()?;
-        Ok(UserContext { user: checked(user)?, keeper: false })
+        self.manages()?;
+        Ok(UserContext { user: checked(user)?, keeper: false, token: self.token.clone() })
     }
 
     /// The deployment itself, for what its keeper's upkeep does in nobody's name.
@@ -72,9 +76,14 @@ impl UserContext {
         &self.user
     }
 
-    /// Refuses whoever does not keep the deployment.
-    pub fn keeps(&self) -> Result<()> {
-        if self.keeper {
+    /// The id of the token it was made by, and what that may.
+    pub fn token(&self) -> Option<(&str, Scopes)> {
+        self.token.as_ref().map(|(id, scopes)| (id.as_str(), *scopes))
+    }
+
+    /// Refuses whoever neither keeps the deployment nor has a token that looks after its users.
+    pub fn manages(&self) -> Result<()> {
+        if self.keeper || self.token().is_some_and(|(_, scopes)| scopes.has(Grant::Admin)) {
             return Ok(());
         }
         Err(Fault::new(Code::Security, "only the account that keeps this deployment can do this")
@@ -101,40 +110,16 @@ impl UserContext {
     }
 }
 
-/// Adds a user, or gives a known one a new token if `token` is given. The token itself is kept nowhere. Says whether the user is new.
-pub fn put(
-    store: &dyn TierStore,
-    who: &UserContext,
-    user: &str,
-    token: Option<&str>,
-    world: &World,
-) -> Result<(Account, bool)> {
-    if !who.keeper && who.user != user {
-        who.owns(user)?;
-    }
+/// Adds a user. Says whether the user is new.
+pub fn put(store: &dyn TierStore, who: &UserContext, user: &str, world: &World) -> Result<(Account, bool)> {
     let user = checked(user)?;
-    let known = store.accounts()?.into_iter().find(|account| account.user == user);
-    let fresh = known.is_none();
-    let account = Account {
-        added_at: known.as_ref().map_or_else(|| time::format(world.now), |account| account.added_at.clone()),
-        token_hash: token.map(token_hash).or_else(|| known.and_then(|account| account.token_hash)),
-        user,
-    };
+    who.manages()?;
+    if let Some(known) = store.accounts()?.into_iter().find(|account| account.user == user) {
+        return Ok((known, false));
+    }
+    let account = Account { added_at: time::format(world.now), token_hash: None, user };
     store.put_account(&account)?;
-    Ok((account, fresh))
-}
-
-/// A token made of random bytes, which the door brings.
-pub fn new_token(random: &[u8; 32]) -> String {
-    format!("hlm_{}", hash::sha256(random))
-}
-
-fn token_hash(token: &str) -> String {
-    hash::sha256(format!("heirloom token\0{}", token.trim()).as_bytes())
-}
-
-fn same(a: &str, b: &str) -> bool {
-    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |seen, (x, y)| seen | (x ^ y)) == 0
+    Ok((account, true))
 }
 
 fn checked(user: &str) -> Result<String> {

@@ -66,7 +66,8 @@ impl Tiers<'_> {
     ) -> Result<Carried> {
         let mut contexts = vec![self.who().clone()];
         if everybody {
-            self.who().keeps()?;
+            self.call.permit(heirloom_core::Verb::AllUsers, heirloom_core::ShelfName::Tiers, "")?;
+            self.who().manages()?;
             for account in self.store().accounts()? {
                 if account.user != self.who().user() {
                     contexts.push(self.who().on_behalf(&account.user)?);

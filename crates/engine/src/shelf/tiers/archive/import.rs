@@ -64,7 +64,8 @@ impl Tiers<'_> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Brought> {
         if rules.everybody {
-            self.who().keeps()?;
+            self.call.permit(heirloom_core::Verb::AllUsers, heirloom_core::ShelfName::Tiers, "")?;
+            self.who().manages()?;
         }
         let mut brought = Brought::default();
         let mut chunk = Chunk { text: Vec::new(), memories: Vec::new() };

@@ -6,7 +6,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `accounts.jsonl` | the users and the hashes of their tokens |
+//! | `accounts.jsonl` | the users; from version 0.1 also the hashes of their tokens |
+//! | `tokens/<hash>.json` | a token: whose, what it may, until when |
 //! | `users/<hash>/memory.db` | memories, removed ids, audit |
 //! | `users/<hash>/index/` | keywords and vectors, made anew from the database whenever they are missing |
 
@@ -15,6 +16,7 @@ mod asked;
 mod database;
 mod rows;
 mod search;
+mod tokens;
 
 pub(crate) use search::document;
 
@@ -24,7 +26,7 @@ mod waits_tests;
 
 use super::event::{Event, Head, Line};
 use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which};
-use super::{Account, Stored, TierDraft, UserContext};
+use super::{Account, Stored, TierDraft, Token, UserContext};
 use crate::gate::Passed;
 use crate::index::embed::Embedder;
 use crate::index::embed::chosen::{Chosen, Given};
@@ -246,5 +248,21 @@ impl TierStore for SqliteStore {
 
     fn put_account(&self, account: &Account) -> Result<()> {
         accounts::put(&self.folder, account)
+    }
+
+    fn token(&self, hash: &str) -> Result<Option<Token>> {
+        tokens::get(&self.folder, hash)
+    }
+
+    fn tokens(&self, user: Option<&str>) -> Result<Vec<Token>> {
+        tokens::list(&self.folder, user)
+    }
+
+    fn put_token(&self, token: &Token) -> Result<()> {
+        tokens::put(&self.folder, token)
+    }
+
+    fn remove_token(&self, user: &str, name: &str) -> Result<bool> {
+        tokens::remove(&self.folder, user, name)
     }
 }

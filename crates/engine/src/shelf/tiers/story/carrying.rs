@@ -7,8 +7,8 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 pub(super) fn an_archive_brings_everything_back_once(stage: &Stage, make: Make<'_>) {
-    let call = stage.of("ada");
-    put_user(stage.store.as_ref(), tiers(&call).who(), "bob", None, call.project().world()).unwrap();
+    let call = stage.person("ada");
+    put_user(stage.store.as_ref(), tiers(&call).who(), "bob", call.project().world()).unwrap();
     for n in 0..1_005 {
         tiers(&call).add_episode(Turn::of(Role::User, format!("turn number {n}")), OWNER).unwrap();
         if n == 3 {
@@ -34,7 +34,7 @@ pub(super) fn an_archive_brings_everything_back_once(stage: &Stage, make: Make<'
             .memories
     };
     let other = Stage { store: make(), folder: stage.folder.clone(), settings: stage.settings.clone() };
-    let there = other.of("ada");
+    let there = other.person("ada");
     let bring = |bytes: &[u8], rules| tiers(&there).import(&mut Cursor::new(bytes), rules, &mut |_| {});
     let dry = bring(&mine, ImportRules { dry_run: true, ..ImportRules::default() }).unwrap();
     assert_eq!((dry.added, all(&other).len()), (1_007, 0));

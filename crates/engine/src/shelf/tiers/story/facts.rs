@@ -1,10 +1,10 @@
 //! Facts: who may state them, what they are seen beside.
 
-use super::super::{FactWords, LifeStatus, Relation};
+use super::super::{FactWords, LifeStatus, Relation, Terms, give_token, put_user};
 use super::{AGENT, Make, OWNER, PERSON, Stage, WEB, tiers};
 use crate::gate::Entry;
 use crate::shelf::Shelf as _;
-use heirloom_core::{Channel, Code, MemoryId, Trust};
+use heirloom_core::{Channel, Code, Grant, MemoryId, Scopes, Trust};
 
 pub(super) fn only_trusted_sources_write_facts_without_a_yes(stage: &Stage, _: Make<'_>) {
     let call = stage.of("ada");
@@ -34,6 +34,49 @@ pub(super) fn only_trusted_sources_write_facts_without_a_yes(stage: &Stage, _: M
     let call = stricter.of("ada");
     let fault = tiers(&call).remember(FactWords::of("I like green tea"), OWNER).unwrap_err();
     assert_eq!(fault.code, Code::NeedsConfirmation, "a deployment may trust less");
+}
+
+pub(super) fn a_program_with_the_scope_stores_facts_as_its_own(stage: &Stage, _: Make<'_>) {
+    let ada = stage.person("ada");
+    let store = stage.store.as_ref();
+    let world = ada.project().world();
+    put_user(store, tiers(&ada).who(), "ada", world).unwrap();
+    let facts = Terms { scopes: Scopes::USUAL.with(Grant::Facts), ..Terms::default() };
+    give_token(store, tiers(&ada).who(), "ada", "hlm_facts", &facts, world).unwrap();
+    let named = Terms { name: "usual".to_owned(), ..Terms::default() };
+    give_token(store, tiers(&ada).who(), "ada", "hlm_usual", &named, world).unwrap();
+    let looks = Terms { name: "looks".to_owned(), scopes: Scopes::NONE.with(Grant::Read), days: None };
+    give_token(store, tiers(&ada).who(), "ada", "hlm_looks", &looks, world).unwrap();
+    tiers(&ada).remember(FactWords::of("I prefer dark themes"), PERSON).unwrap();
+
+    let program = stage.holder("hlm_facts");
+    let kept = tiers(&program).remember(FactWords::of("The user works at Acme"), AGENT).unwrap();
+    assert_eq!(
+        (kept.status, kept.stored.trust, kept.stored.accepted, kept.stored.source().name()),
+        ("created", Trust::Low, false, "ai_inference")
+    );
+    // What goes against something known, what may hold a secret and what it only read somewhere wait all the same.
+    let waits = |words: FactWords, entry| tiers(&program).remember(words, entry).unwrap_err().code;
+    assert_eq!(waits(FactWords::of("I prefer light themes"), AGENT), Code::NeedsConfirmation);
+    assert_eq!(waits(FactWords::of("I prefer the dark themes"), AGENT), Code::NeedsConfirmation);
+    assert_eq!(waits(FactWords::of("I like green tea"), WEB), Code::NeedsConfirmation);
+    let old = tiers(&ada).search("dark themes", None, 1).unwrap()[0].memory.id.clone();
+    let over = FactWords { supersedes: vec![old.clone()], ..FactWords::of("I like the mountains") };
+    assert_eq!(waits(over, AGENT), Code::NeedsConfirmation);
+    assert_eq!(tiers(&ada).show(&old).unwrap().status, LifeStatus::Active);
+    assert_eq!(waits(FactWords::of(format!("The token is {}", super::token())), AGENT), Code::GateRefused);
+    let seed = stage.with(serde_json::json!({ "gate": { "profile": "seed" } }));
+    let strange = FactWords::of("I am fond of trains");
+    assert_eq!(
+        tiers(&seed.holder("hlm_facts")).remember(strange.clone(), AGENT).unwrap_err().code,
+        Code::NeedsConfirmation
+    );
+    // Without the scope it waits, and without the scope to write it is refused.
+    let usual = stage.holder("hlm_usual");
+    assert_eq!(tiers(&usual).remember(strange.clone(), AGENT).unwrap_err().code, Code::NeedsConfirmation);
+    let fault = tiers(&stage.holder("hlm_looks")).remember(strange, AGENT).unwrap_err();
+    assert_eq!(fault.code, Code::Security);
+    assert!(fault.next_step().contains("heirloom user token NAME --scope read,write"), "{fault:?}");
 }
 
 pub(super) fn what_contradicts_waits_and_supersedes_with_history(stage: &Stage, _: Make<'_>) {

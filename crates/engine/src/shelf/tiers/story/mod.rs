@@ -19,9 +19,9 @@ mod walls;
 
 use super::{Access, TierStore, Tiers, UserContext};
 use crate::gate::Entry;
-use crate::{Call, Project, World};
+use crate::{Call, Deployment, Project, World};
 use heirloom_core::settings::{self, Layer, Origin};
-use heirloom_core::{Channel, time};
+use heirloom_core::{Caller, Channel, Who, time};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -56,16 +56,45 @@ impl Stage {
 
     /// An engine for a user at a time.
     pub fn at(&self, user: &str, now: &str) -> Call {
-        let world = World {
+        self.by(Caller::process(user), user, now)
+    }
+
+    /// An engine for a user who sits at a terminal, at noon.
+    pub fn person(&self, user: &str) -> Call {
+        self.by(Caller::person(user), user, "2026-03-01T12:00:00Z")
+    }
+
+    /// An engine for whoever holds a token, at noon.
+    pub fn holder(&self, token: &str) -> Call {
+        let now = "2026-03-01T12:00:00Z";
+        let who = UserContext::by_token(self.store.as_ref(), token, moment(now)).unwrap();
+        let (id, scopes) = who.token().unwrap();
+        let caller = Caller::process(who.user())
+            .known_by(Who::Token { user: who.user().to_owned(), id: id.to_owned() }, scopes);
+        let user = who.user().to_owned();
+        self.made(caller, who, &user, now)
+    }
+
+    fn by(&self, caller: Caller, user: &str, now: &str) -> Call {
+        let who = UserContext::by_account(&self.world(user, now)).unwrap();
+        self.made(caller, who, user, now)
+    }
+
+    fn world(&self, user: &str, now: &str) -> World {
+        World {
             now: moment(now),
             data: self.folder.join("data"),
             nonce: format!("nonce-{}-{user}-{now}", self.folder.display()),
             user: user.to_owned(),
-        };
-        let who = UserContext::by_account(&world).unwrap();
+        }
+    }
+
+    fn made(&self, caller: Caller, who: UserContext, user: &str, now: &str) -> Call {
+        let world = self.world(user, now);
         let layer = Layer { origin: Origin::User, document: self.settings.clone() };
         let project = Project::new(&self.folder, &self.folder.join("memory"), world);
-        Call::new(project, settings::load(&[layer]).settings).with_tiers(Access::new(
+        let deployment = Arc::new(Deployment::default().with_dice(|| Ok([9; 32])));
+        deployment.call(project, settings::load(&[layer]).settings, caller).with_tiers(Access::new(
             Arc::clone(&self.store),
             who,
             &self.folder.join("data/tiers"),
@@ -93,7 +122,7 @@ pub fn tiers(call: &Call) -> Tiers<'_> {
 
 /// The whole story; each part begins with an empty backend.
 pub fn tell(make: Make<'_>, folder: &Path) {
-    let parts: [(&str, Part); 20] = [
+    let parts: [(&str, Part); 23] = [
         ("turns", turns::a_turn_is_kept_as_it_was_said),
         ("secrets", turns::secrets_are_cut_out_and_orders_made_harmless),
         ("twice", turns::the_same_message_is_kept_once),
@@ -108,6 +137,9 @@ pub fn tell(make: Make<'_>, folder: &Path) {
         ("extraction", facts::extracted_facts_always_wait),
         ("walls", walls::nobody_reaches_what_is_somebody_elses),
         ("tokens", walls::a_token_opens_one_account_only),
+        ("names", walls::a_new_token_ends_the_one_of_its_name_and_no_other),
+        ("earlier", walls::a_token_of_0_1_reads_and_writes_until_another_takes_its_place),
+        ("granted", facts::a_program_with_the_scope_stores_facts_as_its_own),
         ("expiry", removing::episodes_expire_and_facts_stay),
         ("topic", removing::a_topic_is_forgotten_whole),
         ("clear", removing::clearing_a_tier_leaves_the_other),

@@ -6,7 +6,7 @@ use super::{AGENT, Make, OWNER, PERSON, Stage, tiers};
 pub(super) fn episodes_expire_and_facts_stay(stage: &Stage, _: Make<'_>) {
     let call = stage.of("ada");
     for user in ["ada", "bob"] {
-        put_user(stage.store.as_ref(), tiers(&call).who(), user, None, call.project().world()).unwrap();
+        put_user(stage.store.as_ref(), tiers(&call).who(), user, call.project().world()).unwrap();
         let call = stage.of(user);
         let short = Turn { days: Some(10), ..Turn::of(Role::User, "goes soon") };
         tiers(&call).add_episode(short, OWNER).unwrap();

@@ -1,0 +1,112 @@
+//! The tokens of a deployment on SQLite: a private file for each, named by the token's hash.
+//!
+//! Comes in: tokens as hashes. Goes out: the same; one is found by opening its file, however many there are. What version 0.1 kept in the line of
+//! an account counts as the user's token without a name, until a new one takes its place. Never here: a token.
+
+use super::super::Token;
+use super::accounts;
+use crate::files::{self, LOCK_LIMIT, Lock, Mode};
+use heirloom_core::{Code, Fault, fault::Result, json};
+use std::path::{Path, PathBuf};
+
+const LIMIT: u64 = 16 << 10;
+
+fn place(folder: &Path) -> PathBuf {
+    folder.join("tokens")
+}
+
+fn file(folder: &Path, hash: &str) -> PathBuf {
+    place(folder).join(format!("{hash}.json"))
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+fn lock(folder: &Path) -> Result<Lock> {
+    files::make_folder(folder, Mode::Private)?;
+    Lock::acquire(&folder.join("accounts.lock"), LOCK_LIMIT)
+}
+
+pub(super) fn get(folder: &Path, hash: &str) -> Result<Option<Token>> {
+    if !is_hash(hash) {
+        return Ok(None);
+    }
+    match read(&file(folder, hash))? {
+        Some(token) => Ok(Some(token)),
+        None => Ok(accounts::with_hash(folder, hash)?.as_ref().and_then(Token::of_account)),
+    }
+}
+
+pub(super) fn list(folder: &Path, user: Option<&str>) -> Result<Vec<Token>> {
+    let mut all: Vec<Token> = accounts::list(folder)?.iter().filter_map(Token::of_account).collect();
+    let place = place(folder);
+    let entries = match std::fs::read_dir(&place) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(of(all, user)),
+        Err(e) => return Err(Fault::io(&place, "read", &e)),
+    };
+    for entry in entries {
+        let path = entry.map_err(|e| Fault::io(&place, "read", &e))?.path();
+        // What a killed writer left beside the tokens is none.
+        if path.file_stem().and_then(|stem| stem.to_str()).is_some_and(is_hash) {
+            all.extend(read(&path)?);
+        }
+    }
+    Ok(of(all, user))
+}
+
+fn of(mut all: Vec<Token>, user: Option<&str>) -> Vec<Token> {
+    all.retain(|token| user.is_none_or(|user| token.user == user));
+    all.sort_by(|a, b| (&a.user, &a.name).cmp(&(&b.user, &b.name)));
+    all
+}
+
+fn read(path: &Path) -> Result<Option<Token>> {
+    let Some(text) = files::read_text(path, LIMIT)? else { return Ok(None) };
+    let value = json::parse(text.as_bytes()).map_err(|e| e.to_string());
+    let token = value.and_then(|value| serde_json::from_value::<Token>(value).map_err(|e| e.to_string()));
+    let token = token.map_err(|why| {
+        Fault::new(Code::Damaged, format!("a token's file cannot be read: {why}"))
+            .fact("path", path.display().to_string())
+            .hint("remove the file and make the token anew with `heirloom user token`")
+    })?;
+    // A file speaks for the token it is named after and for no other.
+    Ok(path.file_stem().is_some_and(|stem| stem == token.hash.as_str()).then_some(token))
+}
+
+pub(super) fn put(folder: &Path, token: &Token) -> Result<()> {
+    let lock = lock(folder)?;
+    files::make_folder(&place(folder), Mode::Private)?;
+    let text = serde_json::to_string(token)
+        .map_err(|e| Fault::new(Code::Internal, format!("a token cannot be written down: {e}")))?;
+    // The new one is there before the old one goes: a writer that is killed in between leaves one that works.
+    files::write(&file(folder, &token.hash), (text + "\n").as_bytes(), Mode::Private)?;
+    clear(folder, &lock, &token.user, &token.name, Some(&token.hash)).map(|_| ())
+}
+
+pub(super) fn remove(folder: &Path, user: &str, name: &str) -> Result<bool> {
+    let lock = lock(folder)?;
+    clear(folder, &lock, user, name, None)
+}
+
+/// Removes the tokens of a user that have this name, but for one.
+fn clear(folder: &Path, lock: &Lock, user: &str, name: &str, but: Option<&str>) -> Result<bool> {
+    let mut found = false;
+    for old in list(folder, Some(user))?.iter().filter(|old| old.name == name) {
+        if but == Some(old.hash.as_str()) {
+            continue;
+        }
+        found = true;
+        let path = file(folder, &old.hash);
+        match std::fs::remove_file(&path) {
+            Ok(()) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(Fault::io(&path, "remove", &e)),
+        }
+    }
+    if name.is_empty() {
+        accounts::drop_hash(folder, lock, user)?;
+    }
+    Ok(found)
+}
