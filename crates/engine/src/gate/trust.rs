@@ -92,7 +92,7 @@ pub fn forget(book: &Path, id: &str) -> Result<()> {
 }
 
 /// Rewrites a file of JSON lines without those about an id.
-pub(super) fn drop_lines_about(file: &Path, limit: u64, id: &str) -> Result<()> {
+pub(crate) fn drop_lines_about(file: &Path, limit: u64, id: &str) -> Result<()> {
     let Some(bytes) = files::read_if_there(file, limit)? else { return Ok(()) };
     let about =
         |line: &[u8]| json::parse(line).is_ok_and(|v| v.get("id").and_then(Value::as_str) == Some(id));

@@ -11,7 +11,7 @@ use super::replace::{Change, Renamed};
 use super::schema::{self, Stage};
 use super::store::Records;
 use super::target::Target;
-use crate::call::Written;
+use crate::change::{Was, Written};
 use crate::files::{self, Lock, Mode, Placed, Prepared};
 use crate::gate::{Draft as _, Entry, Passed};
 use heirloom_core::settings::Category;
@@ -102,7 +102,14 @@ impl Records<'_> {
             self.call.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
             return Err(fault);
         }
-        let placed = self.store(&lock, &passed, &bytes, record, &target.path, None)?;
+        // A name that was retired long ago is free, and what stood under it can be had back.
+        let old = files::read_if_there(&target.path, files::MAX_FILE)?;
+        let id = passed.draft().id();
+        let was = match &old {
+            Some(bytes) => Was::Text { id: &id, bytes, status: Status::Retired },
+            None => Was::Nothing,
+        };
+        let placed = self.store(&lock, &passed, &bytes, record, &target.path, None, was)?;
         if let Err(fault) = self.keep_window(&lock, category, &target.path, entry, said) {
             // The record is stored; that an older one could not be retired does not undo it.
             said.warnings.push(format!("the window of newest records was not kept: {}", fault.message));
@@ -172,15 +179,26 @@ impl Records<'_> {
         if renamed.is_some() {
             answer["renamed_from"] = json!(target.shown);
         }
+        let before = bytes;
+        let before_id = MemoryId::new(&category.kind, &target.stem());
+        let was = Was::Text {
+            id: before_id.as_str(),
+            bytes: &before,
+            status: old.status().unwrap_or(Status::Active),
+        };
         let bytes = passed.draft().document.to_bytes();
         let record = Prepared::new(&place.path, &bytes, Mode::Shared)?;
-        let placed = self.store(&lock, &passed, &bytes, record, &place.path, renamed)?;
+        let placed = self.store(&lock, &passed, &bytes, record, &place.path, renamed, was)?;
         drop(lock);
         placed.sync()?;
         Ok(answer)
     }
 
     /// Puts what passed the gate in place, with index, trust book and audit in step.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one private place where every new text of a record is stored"
+    )]
     pub(super) fn store(
         &self,
         lock: &Lock,
@@ -189,6 +207,7 @@ impl Records<'_> {
         record: Prepared,
         path: &Path,
         renamed: Option<Renamed<'_>>,
+        was: Was<'_>,
     ) -> Result<Placed> {
         let document = &passed.draft().document;
         let active = document.status() == Some(Status::Active);
@@ -201,9 +220,11 @@ impl Records<'_> {
             hash: &Document::token(bytes),
             before: None,
             size: bytes.len(),
+            was,
+            leaves: document.status().unwrap_or(Status::Active),
         };
         let change = Change { path, record, line, renamed };
-        self.replace(lock, change, || self.call.written(lock, passed, written))
+        self.replace(lock, change, || self.call.intend(lock, passed, written))
     }
 
     /// A record is read from the folders of categories and from nowhere else. One in another category's folder is taken, with a word.

@@ -16,7 +16,7 @@ use crate::gate::policy::Row;
 use crate::gate::scan::seed::guard;
 use crate::gate::{Check, Draft};
 use heirloom_core::settings::{Profile, SHARED};
-use heirloom_core::{Code, Fault, fault::Result, hash, text, time};
+use heirloom_core::{Code, Fault, Status, fault::Result, hash, text, time};
 use jiff::Timestamp;
 use std::borrow::Cow;
 
@@ -112,6 +112,13 @@ impl<'d> VaultDraft<'d> {
         matches!(self.write, Write::Retire { .. } | Write::Restore { .. })
             .then_some(self.base.map(|slot| slot.bytes.as_ref()))
             .flatten()
+    }
+
+    /// The line it follows, whose id that was and in which status.
+    pub(super) fn follows(&self) -> Option<(String, Vec<u8>, Status)> {
+        let slot = self.base?;
+        let status = if slot.record.is_active() { Status::Active } else { Status::Retired };
+        Some((slot.record.memory_id().to_string(), slot.bytes.to_vec(), status))
     }
 
     /// What is done, for the audit and for the one who asked.

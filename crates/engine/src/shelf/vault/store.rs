@@ -10,12 +10,13 @@ use super::draft::{Deed, VaultDraft};
 use super::record::Record;
 use super::rules::Rules;
 use super::write::{Addition, Write};
-use crate::call::{Call, Written};
+use crate::call::Call;
+use crate::change::{Noting, Was, Written};
 use crate::files::{self, Lock, Mode, step};
 use crate::gate::inbox::Item;
 use crate::gate::policy::Row;
 use crate::gate::{Entry, Passed, Remark};
-use heirloom_core::{Code, Fault, MemoryId, ShelfName, Trust, fault::Result, hash};
+use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, Trust, fault::Result, hash};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -60,6 +61,8 @@ struct Kept {
     line: String,
     action: &'static str,
     before: Option<String>,
+    /// The line it follows, the id that had and its status.
+    follows: Option<(String, Vec<u8>, Status)>,
 }
 
 impl Kept {
@@ -72,6 +75,7 @@ impl Kept {
             line: record.line(),
             action,
             before: draft.carries_on().map(hash::sha256),
+            follows: draft.follows(),
             stored: Stored { status, id: record.memory_id(), record, remarks },
         }
     }
@@ -280,20 +284,33 @@ impl<'e> Vault<'e> {
         if kept.is_empty() {
             return Ok(());
         }
+        let hashes: Vec<String> = kept.iter().map(|one| hash::sha256(one.line.as_bytes())).collect();
+        let noting: Vec<Noting<'_>> = kept
+            .iter()
+            .zip(&hashes)
+            .map(|(one, hash)| Noting {
+                entry,
+                remarks: &one.stored.remarks,
+                what: Written {
+                    action: one.action,
+                    shelf: ShelfName::Vault,
+                    id: one.stored.id.as_str(),
+                    hash,
+                    before: one.before.as_deref(),
+                    size: one.line.len(),
+                    was: match &one.follows {
+                        Some((id, bytes, status)) => Was::Text { id, bytes, status: *status },
+                        None => Was::Nothing,
+                    },
+                    leaves: if one.stored.record.is_active() { Status::Active } else { Status::Retired },
+                },
+                edition: self.passes(&one.stored.record.text),
+            })
+            .collect();
+        let intent = self.call.intend_all(lock, &noting)?;
         files::append_lines(&self.path(), kept.iter().map(|one| one.line.as_str()), Mode::Shared)?;
         step::reached("record-stored");
-        for one in kept {
-            let written = Written {
-                action: one.action,
-                shelf: ShelfName::Vault,
-                id: one.stored.id.as_str(),
-                hash: &hash::sha256(one.line.as_bytes()),
-                before: one.before.as_deref(),
-                size: one.line.len(),
-            };
-            let edition = self.passes(&one.stored.record.text);
-            self.call.noted_looked_at(lock, entry, &one.stored.remarks, written, edition)?;
-        }
+        intent.done();
         Ok(())
     }
 }
