@@ -59,6 +59,7 @@ mod store_scan;
 mod tiers;
 mod tiers_life;
 mod tiers_postgres;
+mod undo;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -48,6 +48,8 @@ pub struct Call {
 pub(crate) enum Decided {
     Accepted,
     Rejected,
+    /// Neither: an earlier decision was taken back.
+    Returned,
 }
 
 /// Why a draft is not word for word what was asked for.
@@ -338,6 +340,13 @@ impl Call {
         Ok(())
     }
 
+    /// Takes a person's acceptance of exactly these bytes back.
+    pub(crate) fn unaccept(&self, id: &str, hash: &str) -> Result<()> {
+        trust::unaccept(&trust::path(self.project.data()?), id, hash)?;
+        *locked(&self.book) = None;
+        Ok(())
+    }
+
     /// Drops what is known of an id and what was kept of it to take changes back, for `forget`.
     pub(crate) fn forget_trust(&self, id: &str) -> Result<()> {
         let data = self.project.data()?;
@@ -434,6 +443,11 @@ impl Call {
     /// The number under which everything this call changes can be taken back: that of its first change.
     pub(crate) fn group(&self, seq: u64) -> u64 {
         *self.group.get_or_init(|| seq)
+    }
+
+    /// That number, if this call changed anything yet.
+    pub(crate) fn began(&self) -> Option<u64> {
+        self.group.get().copied()
     }
 
     /// The change that this call takes back, if it does.

@@ -226,6 +226,7 @@ impl Call {
         Ok(())
     }
 
+    #[allow(clippy::too_many_arguments, reason = "the fields of one audit line and of its way back")]
     /// What a person decided in review, in the audit. `entry` says how what was decided about had arrived; `draft` is what it was.
     pub(crate) fn decided(
         &self,
@@ -240,6 +241,7 @@ impl Call {
         let (action, verdict) = match decided {
             Decided::Accepted => ("review_accept", "keep"),
             Decided::Rejected => ("review_reject", "refuse"),
+            Decided::Returned => ("review_return", "confirm"),
         };
         let id = self.screen().redacted(id);
         let by = self.caller().shown();

@@ -45,6 +45,7 @@ mod snapshot;
 mod status;
 mod sync;
 mod tiers;
+mod undo;
 mod user;
 mod vault;
 mod verify;
@@ -85,6 +86,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Restore(call) => lifecycle::restore(args, call, out),
         Command::Archive(call) => lifecycle::archive(args, call, out),
         Command::Unarchive(call) => lifecycle::unarchive(args, call, out),
+        Command::Undo(call) => undo::run(args, call, out),
         Command::Forget(call) => lifecycle::forget(args, call, out),
         Command::Recall(call) => recall::run(args, call, out),
         Command::Why(call) => hybrid::why(args, call, out),

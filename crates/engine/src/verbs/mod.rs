@@ -10,6 +10,7 @@
 pub mod life;
 pub mod names;
 pub mod remove;
+pub mod undo;
 mod waiting;
 
 pub use waiting::{Waiting, change_of, resume};

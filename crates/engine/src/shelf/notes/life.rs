@@ -6,7 +6,7 @@
 use super::read::{MAX_NOTE, Stored};
 use super::{NoteId, Notes, note};
 use crate::change::{Intent, Was, Written};
-use crate::files::{self, Lock, Mode};
+use crate::files::{self, Lock, Mode, Prepared};
 use crate::gate::{Entry, audit};
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, in_git, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, time};
@@ -25,6 +25,11 @@ impl Shelf for Notes<'_> {
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
         let Some(id) = NoteId::parse(id.name()) else { return Ok(None) };
         self.find(&id)?.map(|stored| self.memory(stored)).transpose()
+    }
+
+    fn raw(&self, id: &MemoryId) -> Result<Option<String>> {
+        let stored = self.need(id)?;
+        files::read_text(&stored.path, MAX_NOTE)
     }
 
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
@@ -86,10 +91,12 @@ impl Shelf for Notes<'_> {
         if paths.is_empty() && waiting == 0 {
             return Err(unknown(id.as_str()));
         }
+        let at = time::format(project.world().now);
+        let marker = provenance::forgetting(project.root(), &lock, id.as_str(), &[], &at)?;
         let intent = self.intend(&lock, entry, "memory_forget", &id, paths.len(), None)?;
         let waiting = waiting.max(inbox.sweep(project.world().now, Some(id.as_str()))?);
         // The marker first: whatever stops this half-way, the note is out of recall and nothing captures it again.
-        provenance::forget(project.root(), &lock, id.as_str(), &time::format(project.world().now))?;
+        marker.map_or(Ok(()), Prepared::commit)?;
         let mut places: Vec<String> = paths.iter().map(|path| project.shown(path)).collect();
         if waiting > 0 {
             places.push("review inbox".to_owned());

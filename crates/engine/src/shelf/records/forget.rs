@@ -6,7 +6,7 @@
 
 use super::store::Records;
 use crate::change::{Was, Written};
-use crate::files;
+use crate::files::{self, Prepared};
 use crate::gate::Entry;
 use crate::shelf::{Forgotten, provenance, unknown};
 use heirloom_core::{MemoryId, ShelfName, Status, fault::Result};
@@ -42,13 +42,12 @@ impl Records<'_> {
             was: Was::Unkept,
             leaves: Status::Retired,
         };
+        let earlier_ids = self.earlier_ids(&id)?;
+        let root = self.call.project().root();
+        let marker = provenance::forgetting(root, &lock, id.as_str(), &earlier_ids, &self.now())?;
         let intent = self.call.intend_plain(&lock, entry, &[], written)?;
         // The marker comes first: whatever stops this call half-way, what is left of the record is known to be unwanted.
-        provenance::forget(self.call.project().root(), &lock, id.as_str(), &self.now())?;
-        let earlier_ids = self.earlier_ids(&id)?;
-        for earlier in &earlier_ids {
-            provenance::erase(self.call.project().root(), &lock, earlier.as_str())?;
-        }
+        marker.map_or(Ok(()), Prepared::commit)?;
         self.index_owes(None)?;
         let waiting = waiting.max(inbox.sweep(now, Some(id.as_str()))?);
         let mut places = Vec::new();

@@ -311,7 +311,13 @@ impl Records<'_> {
     }
 
     /// Where an updated record goes: to a new name if its title is no longer the old one.
-    fn renamed(&self, old: &Document, new: &mut Document, target: &Target, said: &mut Said) -> Target {
+    pub(super) fn renamed(
+        &self,
+        old: &Document,
+        new: &mut Document,
+        target: &Target,
+        said: &mut Said,
+    ) -> Target {
         let (before, after) = (old.text("title").unwrap_or_default(), new.text("title").unwrap_or_default());
         let name = text::slug(after);
         if text::difference_ratio(before, after) <= 0.5 || name.is_empty() || name == target.stem() {

@@ -9,7 +9,7 @@ use super::stock::{Held, Part};
 use super::store::{self, Open};
 use super::{Topics, stock, sync_git};
 use crate::change::{Was, Written};
-use crate::files::Batch;
+use crate::files::{Batch, Prepared};
 use crate::gate::{Entry, audit};
 use crate::git;
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, provenance, unknown};
@@ -42,6 +42,10 @@ impl Shelf for Topics<'_> {
 
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
         self.stock().find(id).map(|held| self.memory(&held)).transpose()
+    }
+
+    fn raw(&self, id: &MemoryId) -> Result<Option<String>> {
+        Ok(self.stock().find(id).map(|held| held.plain))
     }
 
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
@@ -141,7 +145,11 @@ impl Shelf for Topics<'_> {
             was: Was::Unkept,
             leaves: Status::Retired,
         };
+        let now = self.call.project().world().now;
+        let root = self.call.project().root();
+        let marker = provenance::forgetting(root, &open.lock, id.as_str(), &[], &time::format(now))?;
         let intent = self.call.intend_plain(&open.lock, entry, &[], what)?;
+        marker.map_or(Ok(()), Prepared::commit)?;
         ready.place()?;
         let mut places: Vec<String> = files
             .iter()
@@ -153,11 +161,9 @@ impl Shelf for Topics<'_> {
             places.push("access statistics".to_owned());
         }
         self.call.forget_trust(id.as_str())?;
-        let now = self.call.project().world().now;
         if self.call.inbox()?.sweep(now, Some(id.as_str()))? > 0 {
             places.push("review inbox".to_owned());
         }
-        provenance::forget(self.call.project().root(), &open.lock, id.as_str(), &time::format(now))?;
         intent.done();
         // A failed commit is said by the next `sync`; the text is gone from the files.
         let _ = sync_git::after_write(self.call, &open.place, id);

@@ -160,6 +160,17 @@ impl Topics<'_> {
         Ok(done)
     }
 
+    /// Puts an earlier text of a lesson in place of the present one, whose hash must be `version`.
+    pub(crate) fn put_back(&self, id: &MemoryId, text: &str, version: &str, entry: Entry) -> Result<Done> {
+        let page = Page::read(text.to_owned());
+        if page.spots().is_empty() {
+            return Err(
+                Fault::new(Code::Damaged, format!("what `{id}` was cannot be read")).fact("id", id.as_str())
+            );
+        }
+        self.edit(id, page.lesson(0), Some(version), entry)
+    }
+
     /// What is said before a text is stored.
     fn intend<'c>(
         &'c self,

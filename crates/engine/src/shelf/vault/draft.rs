@@ -68,10 +68,7 @@ impl<'d> VaultDraft<'d> {
             }
             Write::Revise(change) => {
                 let slot = in_use(desk, &change.id)?;
-                if change.based_on.as_ref().is_some_and(|hash| *hash != hash::sha256(&slot.bytes)) {
-                    let message = format!("`{}` changed since it was read", slot.record.memory_id());
-                    return Err(Fault::new(Code::OccConflict, message));
-                }
+                changed_since(slot, change.based_on.as_ref())?;
                 (Some(slot), revised(&slot.record, change, &now)?)
             }
             Write::Promote(Promotion { id, text, tags }) => {
@@ -94,9 +91,15 @@ impl<'d> VaultDraft<'d> {
                 (Some(slot), restored(slot, desk)?)
             }
             Write::Import { line } => {
-                let next = Record::parse(line.as_bytes())
-                    .map_err(|why| Fault::new(Code::Input, format!("the line cannot be read: {why}")))?;
-                (desk.get(&next.id), next.into_owned())
+                let next = read(line)?;
+                (desk.get(&next.id), next)
+            }
+            Write::PutBack { line, based_on } => {
+                let old = read(line)?;
+                let slot = desk.get(&old.id).ok_or_else(|| not_found(&old.id))?;
+                changed_since(slot, Some(based_on))?;
+                let version = bumped(&slot.record)?.version;
+                (Some(slot), Record { version, updated_at: Some(Cow::Owned(now.clone())), ..old })
             }
         };
         Ok(VaultDraft { rules, desk, base, write, next })
@@ -155,7 +158,7 @@ impl<'d> VaultDraft<'d> {
                 change.text = change.text.as_ref().map(|_| next.text.to_string());
                 change.tags = change.tags.as_ref().map(|_| tags());
             }
-            Write::Import { line } => *line = next.line(),
+            Write::Import { line } | Write::PutBack { line, .. } => *line = next.line(),
             Write::Retire { .. } | Write::Restore { .. } => {}
         }
         write
@@ -164,7 +167,7 @@ impl<'d> VaultDraft<'d> {
     /// Whether a text comes in with this write that was not there before.
     fn brings_text(&self) -> bool {
         match &self.write {
-            Write::Add(_) | Write::Import { .. } => true,
+            Write::Add(_) | Write::Import { .. } | Write::PutBack { .. } => true,
             Write::Revise(change) => change.text.is_some(),
             Write::Promote(change) => change.text.is_some(),
             Write::Retire { .. } | Write::Restore { .. } => false,
@@ -307,6 +310,22 @@ impl<'d> VaultDraft<'d> {
     fn is_standard(&self) -> bool {
         self.rules.profile == Profile::Standard
     }
+}
+
+/// A line from elsewhere.
+fn read(line: &str) -> Result<Record<'static>> {
+    let record = Record::parse(line.as_bytes())
+        .map_err(|why| Fault::new(Code::Input, format!("the line cannot be read: {why}")))?;
+    Ok(record.into_owned())
+}
+
+/// Fails if a memory is no longer what somebody read.
+fn changed_since(slot: &Slot<'_>, based_on: Option<&String>) -> Result<()> {
+    if based_on.is_some_and(|hash| *hash != hash::sha256(&slot.bytes)) {
+        let message = format!("`{}` changed since it was read", slot.record.memory_id());
+        return Err(Fault::new(Code::OccConflict, message));
+    }
+    Ok(())
 }
 
 /// What is done, in two words.

@@ -114,7 +114,9 @@ impl Vault<'_> {
             was: Was::Unkept,
             leaves: Status::Retired,
         };
+        let marker = provenance::forgetting(project.root(), &lock, id.as_str(), &[], &time::format(now))?;
         let intent = self.call.intend_plain(&lock, entry, &[], written)?;
+        marker.map_or(Ok(()), Prepared::commit)?;
         let mut swept = 0;
         for id in &ids {
             swept += inbox.sweep(now, Some(id.as_str()))?;
@@ -131,12 +133,6 @@ impl Vault<'_> {
         for id in &ids {
             self.call.forget_trust(id.as_str())?;
         }
-        provenance::forget(
-            project.root(),
-            &lock,
-            id.as_str(),
-            &heirloom_core::time::format(project.world().now),
-        )?;
         intent.done();
         let in_git = if git::has_history(project.folder(), &self.path()) { vec![file] } else { Vec::new() };
         Ok(Forgotten { id, places, in_git })

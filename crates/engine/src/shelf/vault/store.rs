@@ -16,6 +16,7 @@ use crate::files::{self, Lock, Mode, step};
 use crate::gate::inbox::Item;
 use crate::gate::policy::Row;
 use crate::gate::{Entry, Passed, Remark};
+use crate::shelf::Done;
 use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, Trust, fault::Result, hash};
 use serde::Serialize;
 use serde_json::Value;
@@ -136,6 +137,14 @@ impl<'e> Vault<'e> {
             ..Addition::new(text)
         };
         self.add(new, entry)
+    }
+
+    /// Puts a memory back as it was in an earlier line. `version` is the hash of the line that counts now.
+    pub(crate) fn put_back(&self, line: &str, version: &str, entry: Entry) -> Result<Done> {
+        let write = Write::PutBack { line: line.to_owned(), based_on: version.to_owned() };
+        let stored = self.write(write, entry)?;
+        let path = Some(self.call.project().shown(&self.path()));
+        Ok(Done { status: "put_back", id: stored.id, path, notes: Vec::new() })
     }
 
     /// One write.
