@@ -8,6 +8,7 @@ mod review;
 mod shelves;
 mod tiers;
 mod transfer;
+mod undo;
 mod writing;
 
 pub(crate) use agents::{Doctor, Last, Setup};
@@ -20,6 +21,7 @@ pub(crate) use shelves::{
 };
 pub(crate) use tiers::{Clear, Expire, MemoryCommand, MemoryVerb, Remember, User, UserAction};
 pub(crate) use transfer::{Compact, Convert, Export, Import, Sync};
+pub(crate) use undo::Undo;
 pub(crate) use writing::{Add, AnchorAction, AnchorCommand, Edit};
 
 use clap::{Parser, Subcommand};
@@ -126,6 +128,7 @@ pub(crate) enum Command {
     Restore(Restore),
     Archive(Archive),
     Unarchive(Unarchive),
+    Undo(Undo),
     Forget(Forget),
     Clear(Clear),
     Memory(MemoryCommand),

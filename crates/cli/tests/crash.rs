@@ -193,3 +193,49 @@ fn every_named_step_is_one_that_a_change_passes() {
         assert!(said.contains(&format!("step: {step}\n")), "{step} is never reached");
     }
 }
+
+/// The number of the first step of this name in a call, counted from one.
+fn step_called(name: &str, env: &TestEnv, arguments: &[String]) -> usize {
+    let said = dying_at(env, 0, arguments).ok().stderr;
+    let steps: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("step: ")).collect();
+    steps
+        .iter()
+        .position(|step| *step == name)
+        .unwrap_or_else(|| panic!("{name} is never reached: {steps:?}"))
+        + 1
+}
+
+#[test]
+fn an_outcome_that_a_killed_process_owes_is_said_by_the_next_writer() {
+    let calls: [(&str, &[&str]); 4] = [
+        ("record", &["add", "decision", "Keep carts because people come back"]),
+        ("lesson", &["add", "lesson", "It broke: mend it", "--topic", "a/b"]),
+        ("note", &["add", "note", "Carts are emptied at night."]),
+        ("canon", &["add", "canon", "Carts belong to the shop team"]),
+    ];
+    for (name, call) in calls {
+        let call = text(call);
+        // Killed after the intent and before the store, and between the store and the outcome.
+        let stored = match name {
+            "lesson" => "page-stored",
+            "note" => "folder-synced",
+            _ => "record-stored",
+        };
+        for (step, expected) in [("audited", "failed"), (stored, "done")] {
+            let nth = step_called(step, &TestEnv::ready(), &call);
+            let env = TestEnv::ready();
+            assert_eq!(dying_at(&env, nth, &call).code, None, "{name} at {step}");
+            let outcome = |env: &TestEnv| {
+                let entries = env.run(&["audit", "--json"]).ok().json();
+                let all = entries.as_array().unwrap();
+                let first =
+                    all.iter().find(|e| e["action"] == "memory_write").unwrap_or_else(|| panic!("{entries}"));
+                first["outcome"].clone()
+            };
+            assert_eq!(outcome(&env), "open", "{name} at {step}");
+            env.create("next", &decision("The next choice")).ok();
+            assert_eq!(outcome(&env), expected, "{name} at {step}");
+            env.run(&["audit", "verify"]).ok();
+        }
+    }
+}

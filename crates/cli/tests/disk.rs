@@ -130,3 +130,103 @@ fn a_home_that_cannot_be_written_does_not_keep_anybody_from_reading() {
     assert_eq!(env.create("fresh", &decision("A fresh choice")).kind(), "IO_ERROR");
     assert!(!Path::new(&env.project().join(target("fresh"))).exists());
 }
+
+/// Calls that store something on the other shelves, and the file whose bytes say whether they did.
+const SHELVES: [(&str, &str, &str); 3] = [
+    ("lesson", "\"$HEIRLOOM\" add lesson 'It broke again: mend it' --topic a/b", "topics"),
+    ("note", "\"$HEIRLOOM\" add note 'Carts are emptied at night.'", "notes"),
+    (
+        "canon",
+        "script -qec '\"$HEIRLOOM\" add canon \"Carts belong to the shop team\"' /dev/null",
+        "vault.jsonl",
+    ),
+];
+
+/// What a memory could be read from.
+fn shelves_of(files: Vec<(String, String)>) -> Vec<(String, String)> {
+    files
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with(".local/") && !name.contains(".heirloom-tmp-"))
+        .collect()
+}
+
+#[test]
+fn a_full_disk_stores_no_lesson_note_or_canon_and_says_so() {
+    for (name, call, file) in SHELVES {
+        let mut refused = 0;
+        for pages in 0.. {
+            let env = TestEnv::new();
+            let script = format!(
+                "mount -t tmpfs -o size=768k tmpfs \"$PROJECT\"; cd \"$PROJECT\"
+                 mkdir -p {ROOT}; {prepare} >/dev/null 2>&1
+                 \"$HEIRLOOM\" add lesson 'It broke before: mend it' --topic a/b >/dev/null 2>&1
+                 dd if=/dev/zero of=fill bs=4k >/dev/null 2>&1 || true
+                 truncate -s -{room} fill
+                 cp -r {ROOT} \"$OUT/before\"
+                 code=0; {call} || code=$?
+                 rm fill; cp -r {ROOT} \"$OUT/after\"
+                 \"$HEIRLOOM\" add lesson 'Another one broke: mend it' --topic c/d >&2
+                 \"$HEIRLOOM\" audit verify >&2
+                 exit $code",
+                prepare = create_call(&env, "subject"),
+                room = pages * 4096,
+            );
+            let ran = env.with_mounts(&script);
+            let context = format!("{name} with {pages} pages left: {ran:?}");
+            assert!(pages < 48, "{context}");
+            let (before, after) = (shelves_of(env.out("before")), shelves_of(env.out("after")));
+            if ran.code == Some(0) {
+                assert!(after.iter().any(|(path, _)| path.contains(file)), "{context}");
+                assert_ne!(before, after, "{context}");
+                break;
+            }
+            refused += 1;
+            assert_eq!(ran.code, Some(6), "{context}");
+            assert_eq!(before, after, "{context}");
+        }
+        assert!(refused > 0, "{name} never met a full disk");
+    }
+}
+
+#[test]
+fn without_an_audit_that_can_be_written_nothing_is_stored_on_any_shelf() {
+    // A folder, a link, and a limit on the size of files that leaves no room for another line.
+    let spoils = [
+        ("folder", "rm -f \"$AUDIT\"; mkdir \"$AUDIT\""),
+        ("link", "mv \"$AUDIT\" \"$OUT/elsewhere\"; ln -s \"$OUT/elsewhere\" \"$AUDIT\""),
+        ("limit", "head -c 40000 /dev/zero | tr '\\0' ' ' >> \"$AUDIT\"; echo >> \"$AUDIT\"; ulimit -f 16"),
+    ];
+    for (spoil, how) in spoils {
+        let env = TestEnv::ready();
+        env.run(&["add", "lesson", "It broke before: mend it", "--topic", "a/b"]).ok();
+        env.run(&["add", "note", "Said before."]).ok();
+        let record = create_call(&env, "fresh");
+        let retire = "\"$HEIRLOOM\" record write --action delete --target";
+        let calls = SHELVES.iter().map(|(name, call, _)| (*name, (*call).to_owned()));
+        let calls = calls.chain([("record", record), ("retire", format!("{retire} {}", target("subject")))]);
+        env.create("subject", &decision("Use PostgreSQL for orders")).ok();
+        let calls: String = calls
+            .map(|(name, call)| {
+                format!("code=0; {call} > \"$OUT/{name}\" 2>&1 || code=$?; echo {name} $code\n")
+            })
+            .collect();
+        let script = format!(
+            "AUDIT=$PWD/{ROOT}/.local/audit.jsonl; cp -r {ROOT} \"$OUT/before\"; ({how}; {calls}) > \"$OUT/codes\" || true
+             cp -r {ROOT} \"$OUT/after\""
+        );
+        let mut command = env.command("sh");
+        command.args(["-uc", &script]).current_dir(env.project());
+        command.env("HEIRLOOM", HEIRLOOM).env("OUT", env.base().join("out"));
+        std::fs::create_dir_all(env.base().join("out")).unwrap();
+        finish(&mut command);
+        let codes = std::fs::read_to_string(env.base().join("out/codes")).unwrap();
+        assert_eq!(codes.lines().count(), 5, "{spoil}: {codes}");
+        assert!(codes.lines().all(|line| !line.ends_with(" 0")), "{spoil}: {codes}");
+        let without_index = |name: &str| {
+            let files = env.files_below(&env.base().join("out").join(name));
+            let kept = |name: &String| !name.starts_with(".local/") && !name.contains(".heirloom-tmp-");
+            files.into_iter().filter(|(name, _)| kept(name)).collect::<Vec<_>>()
+        };
+        assert_eq!(without_index("before"), without_index("after"), "{spoil}: {codes}");
+    }
+}

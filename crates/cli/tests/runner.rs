@@ -64,6 +64,7 @@ mod tiers;
 mod tiers_life;
 mod tiers_postgres;
 mod tokens;
+mod undo;
 
 #[test]
 fn no_test_file_is_forgotten() {

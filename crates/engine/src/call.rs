@@ -1,11 +1,11 @@
 //! A call: a project, its settings and who asks, put together once for each request.
 //!
-//! Comes in: a [`Deployment`], a [`Project`], [`Settings`], a [`Caller`]. Goes out: shelves, and the epilogue every write shares (audit
-//! line, trust entry). Never here: a shelf's own rules; anything that outlives the call, which the deployment keeps.
+//! Comes in: a [`Deployment`], a [`Project`], [`Settings`], a [`Caller`]. Goes out: shelves, the gate, and what is
+//! known of a text. Never here: a shelf's own rules; how a change is written down (`change.rs`); anything that outlives the call, which the
+//! deployment keeps.
 
 use crate::deployment::{Deployment, locked};
 use crate::files::Lock;
-use crate::gate::audit::{self, Event};
 use crate::gate::books::Known;
 use crate::gate::inbox::{Inbox, Key, Waiting};
 use crate::gate::policy::Row;
@@ -29,9 +29,6 @@ use serde_json::Value;
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// Actions that take a memory out of use.
-const WITHDRAWS: [&str; 2] = ["memory_retire", "memory_archive"];
-
 /// One call's view of a project's memory.
 #[derive(Debug)]
 pub struct Call {
@@ -43,6 +40,8 @@ pub struct Call {
     book: Mutex<Asked>,
     tiers: Option<Access>,
     glanced: Mutex<Option<ShelfIndex>>,
+    group: OnceLock<u64>,
+    undoing: OnceLock<u64>,
 }
 
 /// The trust book, as far as this call has asked for it.
@@ -57,28 +56,13 @@ enum Asked {
     None,
 }
 
-/// What a write left behind, for its audit line and trust entry.
-#[derive(Debug, Clone, Copy)]
-pub struct Written<'a> {
-    /// `memory_write`, `memory_retire`, …
-    pub action: &'static str,
-    /// The shelf.
-    pub shelf: ShelfName,
-    /// The id.
-    pub id: &'a str,
-    /// SHA-256 of what was stored; empty if nothing is left.
-    pub hash: &'a str,
-    /// SHA-256 of what was there before, if only its status changed: trust is carried over, not made anew.
-    pub before: Option<&'a str>,
-    /// Bytes stored.
-    pub size: usize,
-}
-
 /// What a person decided about something that waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decided {
     Accepted,
     Rejected,
+    /// Neither: an earlier decision was taken back.
+    Returned,
 }
 
 /// Why a draft is not word for word what was asked for.
@@ -117,6 +101,8 @@ impl Call {
             book: Mutex::default(),
             tiers: None,
             glanced: Mutex::new(None),
+            group: OnceLock::new(),
+            undoing: OnceLock::new(),
         }
     }
 
@@ -170,10 +156,9 @@ impl Call {
             return self.tiers()?.hold(item);
         }
         let lock = self.project.lock()?;
-        let id = item.id.clone();
-        let key = self.inbox()?.put(item, self.project.world().now)?;
-        self.append(&lock, "memory_write", "confirm", shelf, &id, self.entry(), 0, &[], None)?;
-        Ok(key)
+        // What waits without a line in the audit would be a store that nobody was told of.
+        self.say(&lock, "memory_write", "confirm", shelf, &item.id, self.entry(), &[], None)?;
+        self.inbox()?.put(item, self.project.world().now)
     }
 
     /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
@@ -227,7 +212,7 @@ impl Call {
         {
             let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
             let code = Some(fault.code.name());
-            let _ = self.append(&lock, verb.name(), "refuse", shelf, id, self.entry(), 0, &[], code);
+            let _ = self.say(&lock, verb.name(), "refuse", shelf, id, self.entry(), &[], code);
         }
         if let Ok(tiers) = self.tiers() {
             tiers.refused(verb, &fault);
@@ -436,12 +421,25 @@ impl Call {
         Ok(())
     }
 
-    /// Drops what is known of an id, for `forget`.
+    /// Takes a person's acceptance of exactly these bytes back.
+    pub(crate) fn unaccept(&self, id: &str, hash: &str) -> Result<()> {
+        trust::unaccept(&trust::path(self.project.data()?), id, hash)?;
+        self.book_grew();
+        Ok(())
+    }
+
+    /// Drops what is known of an id and what was kept of it to take changes back, for `forget`.
     pub(crate) fn forget_trust(&self, id: &str) -> Result<()> {
         let data = self.project.data()?;
         trust::forget(&trust::path(data), id)?;
         self.book_grew();
-        withdrawn::forget(data, id)
+        withdrawn::forget(data, id)?;
+        crate::undo::forget(data, id)
+    }
+
+    /// Drops what was kept of an id to take changes back.
+    pub(crate) fn forget_kept(&self, id: &str) -> Result<()> {
+        crate::undo::forget(self.project.data()?, id)
     }
 
     /// Notes that this call changed the book on disk: whoever asks next is told what it says now.
@@ -512,8 +510,8 @@ impl Call {
             at: heirloom_core::time::format(now),
             draft,
         };
+        self.say(lock, "memory_write", "confirm", shelf, id, entry, remarks, None)?;
         let key = self.inbox()?.put(waiting, now)?;
-        self.append(lock, "memory_write", "confirm", shelf, id, entry, 0, remarks, None)?;
         Ok(Fault::new(
             Code::NeedsConfirmation,
             format!("`{id}` waits for a person's yes; nothing is stored yet"),
@@ -523,95 +521,23 @@ impl Call {
         .hint(format!("a person accepts it with `heirloom review accept {key}`")))
     }
 
-    /// What a person decided in review, in the audit. `entry` says how what was decided about had arrived.
-    pub(crate) fn decided(&self, decided: Decided, shelf: ShelfName, id: &str, entry: Entry) -> Result<()> {
-        let lock = self.project.lock()?;
-        let (action, verdict) = match decided {
-            Decided::Accepted => ("review_accept", "keep"),
-            Decided::Rejected => ("review_reject", "refuse"),
-        };
-        self.append(&lock, action, verdict, shelf, &self.screen().redacted(id), entry, 0, &[], None)
+    /// The number under which everything this call changes can be taken back: that of its first change.
+    pub(crate) fn group(&self, seq: u64) -> u64 {
+        *self.group.get_or_init(|| seq)
     }
 
-    /// The epilogue of a write: who wrote it is noted outside the repository, what happened in the audit.
-    pub fn written<D>(&self, lock: &Lock, passed: &Passed<D>, what: Written<'_>) -> Result<()> {
-        self.noted(lock, passed.entry(), passed.remarks(), what)
+    /// That number, if this call changed anything yet.
+    pub(crate) fn began(&self) -> Option<u64> {
+        self.group.get().copied()
     }
 
-    /// The same for changes that need no draft (retiring, archiving).
-    pub fn noted(&self, lock: &Lock, entry: Entry, remarks: &[Remark], what: Written<'_>) -> Result<()> {
-        self.noted_looked_at(lock, entry, remarks, what, None)
+    /// The change that this call takes back, if it does.
+    pub(crate) fn undoing(&self) -> Option<u64> {
+        self.undoing.get().copied()
     }
 
-    /// The same for what was looked at as it is stored, with the edition of the rules that refuses nothing in it.
-    pub(crate) fn noted_looked_at(
-        &self,
-        lock: &Lock,
-        entry: Entry,
-        remarks: &[Remark],
-        what: Written<'_>,
-        edition: Option<Edition>,
-    ) -> Result<()> {
-        if !what.hash.is_empty() {
-            let book = trust::path(self.project.data()?);
-            let now = self.project.world().now;
-            let standing = match what.before {
-                Some(before) => self.standing(what.id, before)?,
-                None => Standing { channel: entry.channel, accepted: entry.confirmed },
-            };
-            if standing != Standing::STRANGER {
-                trust::note_looked_at(&book, now, what.id, what.hash, standing, edition)?;
-                self.book_grew();
-            }
-            if entry.channel == Channel::Person && WITHDRAWS.contains(&what.action) {
-                withdrawn::note(self.project.data()?, what.id, what.hash)?;
-            }
-        }
-        let verdict =
-            if remarks.iter().any(|r| r.act == crate::gate::policy::Act::Redact) { "redact" } else { "keep" };
-        self.append(lock, what.action, verdict, what.shelf, what.id, entry, what.size, remarks, None)?;
-        crate::files::step::reached("audited");
-        Ok(())
-    }
-
-    /// A refusal in the audit. An id is made from a title, and a title the gate refused may be the secret itself: of what the gate
-    /// refused only the kind is noted.
-    pub fn refused(
-        &self,
-        lock: &Lock,
-        shelf: ShelfName,
-        id: &str,
-        entry: Entry,
-        fault: &Fault,
-    ) -> Result<()> {
-        let noted = match (fault.code, id.split_once(':')) {
-            (Code::GateRefused, Some((kind, _))) => kind,
-            (Code::GateRefused, None) => "",
-            _ => id,
-        };
-        self.append(lock, "memory_write", "refuse", shelf, noted, entry, 0, &[], Some(fault.code.name()))
-    }
-
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the fields of one audit line, all named at the one place that writes it"
-    )]
-    fn append(
-        &self,
-        lock: &Lock,
-        action: &'static str,
-        verdict: &'static str,
-        shelf: ShelfName,
-        id: &str,
-        entry: Entry,
-        size: usize,
-        remarks: &[Remark],
-        code: Option<&'static str>,
-    ) -> Result<()> {
-        let by = self.caller.shown();
-        let channel = entry.channel;
-        let event = Event { action, verdict, shelf: shelf.name(), id, by: &by, channel, size, remarks, code };
-        let path = self.project.local()?.path("audit.jsonl");
-        audit::append(&path, lock, self.project.world().now, &event)
+    /// From here on everything this call changes takes back the change of this number.
+    pub(crate) fn begin_undo(&self, number: u64) {
+        let _ = self.undoing.set(number);
     }
 }

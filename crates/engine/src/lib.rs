@@ -10,6 +10,7 @@
 
 mod call;
 pub mod capture;
+mod change;
 pub mod convert;
 mod deployment;
 pub mod files;
@@ -25,8 +26,10 @@ pub mod review;
 pub mod shelf;
 mod threads;
 pub mod transfer;
+pub mod undo;
 pub mod verbs;
 
-pub use call::{Call, Written};
+pub use call::Call;
+pub use change::{Intent, Was, Written};
 pub use deployment::Deployment;
 pub use project::{Project, World};

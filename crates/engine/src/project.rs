@@ -51,6 +51,7 @@ pub struct Project {
     git: OnceLock<Option<git::Place>>,
     local: OnceLock<Local>,
     data: OnceLock<PathBuf>,
+    store_name: OnceLock<String>,
 }
 
 impl Project {
@@ -64,6 +65,7 @@ impl Project {
             git: OnceLock::new(),
             local: OnceLock::new(),
             data: OnceLock::new(),
+            store_name: OnceLock::new(),
         }
     }
 
@@ -150,8 +152,13 @@ impl Project {
 
     /// The mark of this memory folder on this machine: by its real place, so that a copied folder is a stranger.
     fn mark_path(&self) -> Result<PathBuf> {
-        let name = format!("mark-{}", &hash::sha256(self.root.real().as_os_str().as_encoded_bytes())[..16]);
-        Ok(self.data()?.join(name))
+        Ok(self.data()?.join(format!("mark-{}", self.store_name())))
+    }
+
+    /// What this memory folder is known by among those that share a data folder (clones, work trees): its real place.
+    pub(crate) fn store_name(&self) -> &str {
+        self.store_name
+            .get_or_init(|| hash::sha256(self.root.real().as_os_str().as_encoded_bytes())[..16].to_owned())
     }
 
     fn mark(&self) -> Result<String> {

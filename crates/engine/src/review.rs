@@ -209,7 +209,8 @@ pub fn accept(call: &Call, memory: &Memory) -> Result<()> {
     let entry =
         Entry { channel: call.standing(memory.id.as_str(), &memory.content_hash)?.channel, confirmed: true };
     // What cannot be audited is not accepted.
-    call.decided(Decided::Accepted, memory.kind.shelf(), memory.id.as_str(), entry)?;
+    let (shelf, id, hash) = (memory.kind.shelf(), memory.id.as_str(), memory.content_hash.as_str());
+    call.decided(&call.project().lock()?, Decided::Accepted, shelf, id, entry, None, hash)?;
     let edition = match memory.kind.shelf() {
         ShelfName::Vault => call.vault().passes(&memory.body),
         _ => None,

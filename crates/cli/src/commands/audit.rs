@@ -45,7 +45,14 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
         }
         let mut table = Table::new(&["WHEN", "WHAT", "VERDICT", "CHANNEL", "ID"]);
         for e in &wanted {
-            table.row(["at", "action", "verdict", "channel", "id"].iter().map(|key| text(e, key)).collect());
+            let mut cells: Vec<String> =
+                ["at", "action", "verdict", "channel", "id"].iter().map(|key| text(e, key)).collect();
+            // What went well needs no second word.
+            let outcome = text(e, "outcome");
+            if !outcome.is_empty() && outcome != "done" {
+                cells[2] = format!("{} ({outcome})", cells[2]);
+            }
+            table.row(cells);
         }
         table.print(out);
     });

@@ -43,6 +43,7 @@ mod show;
 mod snapshot;
 mod status;
 mod sync;
+mod undo;
 mod user;
 mod vault;
 mod verify;
@@ -83,6 +84,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Restore(call) => lifecycle::restore(args, call, out),
         Command::Archive(call) => lifecycle::archive(args, call, out),
         Command::Unarchive(call) => lifecycle::unarchive(args, call, out),
+        Command::Undo(call) => undo::run(args, call, out),
         Command::Forget(call) => lifecycle::forget(args, call, out),
         Command::Recall(call) => recall::run(args, call, out),
         Command::Why(call) => recall::why(args, call, out),

@@ -78,6 +78,20 @@ pub fn append_line(path: &Path, line: &str, mode: Mode) -> Result<()> {
     append(path, [line], mode, Durable::No)
 }
 
+/// The same for several lines, in one write.
+pub fn append_passing<'a>(path: &Path, lines: impl IntoIterator<Item = &'a str>, mode: Mode) -> Result<()> {
+    append(path, lines, mode, Durable::No)
+}
+
+/// Takes the last bytes of a file away: the part of a line that a killed process left, of which nobody was told that it is there.
+pub fn cut_tail(path: &Path, bytes: u64) -> Result<()> {
+    let cannot = |e: &std::io::Error| Fault::io(path, "cut", e);
+    let flags = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+    let file = OpenOptions::new().write(true).custom_flags(flags).open(path).map_err(|e| cannot(&e))?;
+    let size = file.metadata().map_err(|e| cannot(&e))?.len();
+    file.set_len(size.saturating_sub(bytes)).map_err(|e| cannot(&e))
+}
+
 fn append<'a>(
     path: &Path,
     lines: impl IntoIterator<Item = &'a str>,

@@ -6,6 +6,7 @@
 
 mod append;
 mod atomic;
+mod batch;
 mod input;
 mod journal;
 mod local;
@@ -15,10 +16,11 @@ mod read;
 mod root;
 pub mod step;
 
-pub use append::{Held, append_line, append_lines, hold, turn_over};
+pub use append::{Held, append_line, append_lines, append_passing, cut_tail, hold, turn_over};
 pub use atomic::{
     Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write, write_passing,
 };
+pub use batch::{Batch, Ready};
 pub use input::{TempRoots, read_input};
 pub use journal::{keep_changed, take_changed};
 pub use local::Local;

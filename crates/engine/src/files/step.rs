@@ -4,7 +4,7 @@
 //! may install an observer that ends the process at a given step.
 
 /// The steps of an atomic write and of a record change, in order. Those of the write come once for every file.
-pub const STEPS: [&str; 9] = [
+pub const STEPS: [&str; 10] = [
     "locked",
     "temp-created",
     "temp-written",
@@ -13,6 +13,7 @@ pub const STEPS: [&str; 9] = [
     "renamed",
     "record-stored",
     "index-stored",
+    "settled",
     "folder-synced",
 ];
 

@@ -2,6 +2,10 @@
 //!
 //! Comes in: an [`Event`] and the lock. Goes out: a line that carries the hash of the line before it. Never here: content.
 //! An event names ids, rules, counts and sizes; there is no field that could hold a memory's text.
+//!
+//! A change has two lines: its intent, before the store is touched, and its outcome, which names the intent by its number. Intents at the end of
+//! the chain that have no outcome are those of a process that was stopped; whoever writes next says what became of them. Lines of 0.1 have no
+//! second line and stand for themselves.
 
 use crate::files::{self, Lock, Mode};
 use crate::gate::Remark;
@@ -9,13 +13,17 @@ use heirloom_core::{Channel, Code, Fault, fault::Result, hash, json, time};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 /// The first line's predecessor.
 const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// How much of the file's end is read to find the last line.
 const TAIL: u64 = 64 << 10;
+
+/// The action of a line that says what became of an intent.
+const OUTCOME: &str = "outcome";
 
 /// What happened.
 #[derive(Debug, Clone, Serialize)]
@@ -39,45 +47,209 @@ pub struct Event<'a> {
     /// The error code of a refusal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
+    /// Whether it is only about to happen, and its outcome follows.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub intent: bool,
+    /// The number of the change that this one takes back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<u64>,
 }
 
-/// Appends an event. The lock keeps the chain in one piece.
-pub fn append(path: &Path, _lock: &Lock, now: Timestamp, event: &Event<'_>) -> Result<()> {
-    let (seq, prev) = last(path)?;
-    let mut line = Map::new();
-    line.insert("seq".into(), json!(seq + 1));
-    line.insert("at".into(), json!(time::format(now)));
-    if let Ok(Value::Object(fields)) = serde_json::to_value(event) {
-        line.extend(fields);
+/// What became of an intent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It happened.
+    Done,
+    /// It did not.
+    Failed,
+    /// The process was stopped, and what is there now does not tell.
+    Unknown,
+}
+
+impl Outcome {
+    /// The word in the audit.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Done => "done",
+            Outcome::Failed => "failed",
+            Outcome::Unknown => "unknown",
+        }
     }
-    line.insert("prev".into(), json!(prev));
-    let hash = line_hash(&line);
-    line.insert("hash".into(), json!(hash));
-    files::append_line(path, &Value::Object(line).to_string(), Mode::Private)
+}
+
+/// An intent without an outcome, at the end of the chain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Open {
+    /// Its number.
+    pub seq: u64,
+    /// What it wanted to do.
+    pub action: String,
+    /// To which memory.
+    pub id: String,
+}
+
+/// The end of the chain, to which lines are added. Nothing is written before [`Chain::write`].
+#[derive(Debug)]
+pub struct Chain {
+    path: PathBuf,
+    at: String,
+    seq: u64,
+    prev: String,
+    open: Vec<Open>,
+    lines: Vec<String>,
+}
+
+impl Chain {
+    /// Reads the end. The lock keeps the chain in one piece. A last line that was cut off by a full disk or a kill is taken away: nothing
+    /// happened because of it.
+    pub fn end(path: &Path, _lock: &Lock, now: Timestamp) -> Result<Chain> {
+        let mut chain = Chain {
+            path: path.to_owned(),
+            at: time::format(now),
+            seq: 0,
+            prev: GENESIS.to_owned(),
+            open: Vec::new(),
+            lines: Vec::new(),
+        };
+        let mut limit = TAIL;
+        while let Some(tail) = files::read_tail(path, limit)? {
+            let torn = tail.rsplit(|b| *b == b'\n').next().unwrap_or_default();
+            if !torn.is_empty() && (torn.len() as u64) < limit && json::parse(torn).is_err() {
+                files::cut_tail(path, torn.len() as u64)?;
+                continue;
+            }
+            let reached_start = (tail.len() as u64) < limit;
+            if chain.take_end(&tail) || reached_start {
+                break;
+            }
+            limit *= 2;
+        }
+        Ok(chain)
+    }
+
+    /// Takes number, hash and open intents from the last lines. `false` if more of the file is needed to see all of them.
+    fn take_end(&mut self, tail: &[u8]) -> bool {
+        self.open.clear();
+        let lines = tail.split(|b| *b == b'\n').rev();
+        let mut lines = lines.filter_map(|line| json::parse(line).ok().filter(Value::is_object));
+        let Some(mut line) = lines.next() else { return true };
+        self.seq = line.get("seq").and_then(Value::as_u64).unwrap_or_default();
+        self.prev = line.get("hash").and_then(Value::as_str).unwrap_or(GENESIS).to_owned();
+        while is_intent(&line) {
+            let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let seq = line.get("seq").and_then(Value::as_u64).unwrap_or_default();
+            self.open.insert(0, Open { seq, action: text("action"), id: text("id") });
+            match lines.next() {
+                Some(before) => line = before,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// What a stopped process left open.
+    pub fn open(&self) -> &[Open] {
+        &self.open
+    }
+
+    /// The number the next line gets.
+    pub fn next(&self) -> u64 {
+        self.seq + 1
+    }
+
+    /// Adds an event and returns its number.
+    pub fn push(&mut self, event: &Event<'_>) -> u64 {
+        match serde_json::to_value(event) {
+            Ok(Value::Object(fields)) => self.add(fields),
+            // Every field of an event is text, a number or a list of such.
+            _ => self.add(Map::new()),
+        }
+    }
+
+    /// Adds what became of the intents with these numbers.
+    pub fn settle(&mut self, from: u64, to: u64, outcome: Outcome) {
+        let mut fields = Map::new();
+        fields.insert("action".into(), json!(OUTCOME));
+        fields.insert("of".into(), json!(from));
+        if to > from {
+            fields.insert("to".into(), json!(to));
+        }
+        fields.insert("outcome".into(), json!(outcome.name()));
+        self.add(fields);
+    }
+
+    fn add(&mut self, fields: Map<String, Value>) -> u64 {
+        self.seq += 1;
+        let mut line = Map::new();
+        line.insert("seq".into(), json!(self.seq));
+        line.insert("at".into(), json!(self.at));
+        line.extend(fields);
+        line.insert("prev".into(), json!(self.prev));
+        self.prev = line_hash(&line);
+        line.insert("hash".into(), json!(self.prev));
+        self.lines.push(Value::Object(line).to_string());
+        self.seq
+    }
+
+    /// Writes what was added, in one piece.
+    pub fn write(self) -> Result<()> {
+        files::append_passing(&self.path, self.lines.iter().map(String::as_str), Mode::Private)
+    }
+}
+
+fn is_intent(line: &Value) -> bool {
+    line.get("intent") == Some(&Value::Bool(true))
 }
 
 fn line_hash(line: &Map<String, Value>) -> String {
     hash::sha256(Value::Object(line.clone()).to_string().as_bytes())
 }
 
-/// Sequence number and hash of the last whole line.
-fn last(path: &Path) -> Result<(u64, String)> {
-    let Some(tail) = files::read_tail(path, TAIL)? else { return Ok((0, GENESIS.to_owned())) };
-    let line =
-        tail.split(|b| *b == b'\n').rev().find_map(|line| json::parse(line).ok().filter(Value::is_object));
-    let Some(line) = line else { return Ok((0, GENESIS.to_owned())) };
-    let seq = line.get("seq").and_then(Value::as_u64).unwrap_or_default();
-    let hash = line.get("hash").and_then(Value::as_str).unwrap_or(GENESIS);
-    Ok((seq, hash.to_owned()))
-}
-
-/// All entries, oldest first; lines that cannot be read are left out (verify names them).
+/// All entries, oldest first; lines that cannot be read are left out (verify names them). A change is one entry: what became of it stands in
+/// `outcome`, which is `open` if nobody has said so yet.
 pub fn entries(path: &Path) -> Result<Vec<Value>> {
     let Some(text) = read_all(path)? else { return Ok(Vec::new()) };
-    Ok(text.lines().filter_map(|line| json::parse(line.as_bytes()).ok()).filter(Value::is_object).collect())
+    let mut entries: Vec<Value> = Vec::new();
+    let mut intents: HashMap<u64, usize> = HashMap::new();
+    let number = |line: &Value, key: &str| line.get(key).and_then(Value::as_u64);
+    for mut line in text.lines().filter_map(|line| json::parse(line.as_bytes()).ok()).filter(Value::is_object)
+    {
+        if is_outcome(&line) {
+            let from = number(&line, "of").unwrap_or_default();
+            let to = number(&line, "to").unwrap_or(from);
+            // Only numbers that there are: a forged span must not make anybody count to the end of the world.
+            for seq in from..=to.min(from.saturating_add(intents.len() as u64)) {
+                if let Some(at) = intents.get(&seq) {
+                    entries[*at]["outcome"] = line["outcome"].clone();
+                }
+            }
+            continue;
+        }
+        if is_intent(&line) {
+            if let Value::Object(fields) = &mut line {
+                fields.shift_remove("intent");
+            }
+            line["outcome"] = json!("open");
+            intents.insert(number(&line, "seq").unwrap_or_default(), entries.len());
+        }
+        entries.push(line);
+    }
+    Ok(entries)
 }
 
-/// Walks the chain: how many entries there are, or the first line that was altered, removed or put elsewhere.
+fn is_outcome(line: &Value) -> bool {
+    line.get("action").and_then(Value::as_str) == Some(OUTCOME)
+}
+
+/// Whether what an entry speaks of happened, as far as anybody knows.
+pub fn happened(entry: &Value) -> bool {
+    match entry.get("outcome").and_then(Value::as_str) {
+        Some(outcome) => outcome == Outcome::Done.name(),
+        None => true,
+    }
+}
+
+/// Walks the chain: how many entries there are (an outcome belongs to its intent and is none of its own), or the first line that was altered, removed or put elsewhere.
 pub fn verify(path: &Path) -> Result<u64> {
     let Some(text) = read_all(path)? else { return Ok(0) };
     let mut prev = GENESIS.to_owned();
@@ -100,7 +272,7 @@ pub fn verify(path: &Path) -> Result<u64> {
             return Err(broken("was altered"));
         }
         prev = hash;
-        count += 1;
+        count += u64::from(entry.get("action").and_then(Value::as_str) != Some(OUTCOME));
     }
     Ok(count)
 }

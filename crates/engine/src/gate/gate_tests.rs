@@ -178,50 +178,137 @@ fn under_the_seed_profile_a_shelfs_own_list_counts_and_nothing_else() {
 
 mod audit_chain {
     use crate::files::{LOCK_LIMIT, Lock};
-    use crate::gate::audit::{Event, append, entries, verify};
+    use crate::gate::audit::{Chain, Event, Outcome, entries, happened, verify};
     use heirloom_core::{Channel, time};
+    use std::path::PathBuf;
 
-    fn three_entries() -> (tempfile::TempDir, std::path::PathBuf) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("audit.jsonl");
-        let lock = Lock::acquire(&dir.path().join("lock"), LOCK_LIMIT).unwrap();
-        let now = time::parse("2026-01-10T09:00:00Z").unwrap();
-        for id in ["a", "b", "c"] {
-            let event = Event {
-                action: "memory_write",
-                verdict: "keep",
-                shelf: "records",
-                id,
-                by: "account:tester",
-                channel: Channel::Person,
-                size: 1,
-                remarks: &[],
-                code: None,
-            };
-            append(&path, &lock, now, &event).unwrap();
+    struct Book {
+        _dir: tempfile::TempDir,
+        path: PathBuf,
+        lock: Lock,
+    }
+
+    impl Book {
+        fn new() -> Book {
+            let dir = tempfile::tempdir().unwrap();
+            let lock = Lock::acquire(&dir.path().join("lock"), LOCK_LIMIT).unwrap();
+            Book { path: dir.path().join("audit.jsonl"), lock, _dir: dir }
         }
-        (dir, path)
+
+        fn chain(&self) -> Chain {
+            Chain::end(&self.path, &self.lock, time::parse("2026-01-10T09:00:00Z").unwrap()).unwrap()
+        }
+
+        fn write(&self, ids: &[&str], intent: bool) {
+            let mut chain = self.chain();
+            for id in ids {
+                chain.push(&Event {
+                    action: "memory_write",
+                    verdict: "keep",
+                    shelf: "records",
+                    id,
+                    by: "account:ana",
+                    channel: Channel::Person,
+                    size: 1,
+                    remarks: &[],
+                    code: None,
+                    intent,
+                    undoes: None,
+                });
+            }
+            chain.write().unwrap();
+        }
+
+        fn settle(&self, from: u64, to: u64, outcome: Outcome) {
+            let mut chain = self.chain();
+            chain.settle(from, to, outcome);
+            chain.write().unwrap();
+        }
+
+        fn outcomes(&self) -> Vec<(String, Option<String>)> {
+            let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+            let entries = entries(&self.path).unwrap();
+            entries.iter().map(|e| (text(&e["id"]).unwrap(), text(&e["outcome"]))).collect()
+        }
+    }
+
+    fn three_entries() -> Book {
+        let book = Book::new();
+        ["a", "b", "c"].iter().for_each(|id| book.write(&[id], false));
+        book
     }
 
     #[test]
     fn an_untouched_chain_is_whole() {
-        let (_dir, path) = three_entries();
-        assert_eq!(verify(&path).unwrap(), 3);
-        assert_eq!(entries(&path).unwrap().len(), 3);
+        let book = three_entries();
+        assert_eq!(verify(&book.path).unwrap(), 3);
+        assert_eq!(entries(&book.path).unwrap().len(), 3);
     }
 
     #[test]
     fn an_altered_removed_or_moved_line_is_found() {
-        let (_dir, path) = three_entries();
-        let text = std::fs::read_to_string(&path).unwrap();
+        let book = three_entries();
+        let text = std::fs::read_to_string(&book.path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         for broken in [
             text.replace("\"id\":\"b\"", "\"id\":\"x\""),
             [lines[0], lines[2]].join("\n"),
             [lines[1], lines[0], lines[2]].join("\n"),
         ] {
-            std::fs::write(&path, broken).unwrap();
-            assert!(verify(&path).is_err());
+            std::fs::write(&book.path, broken).unwrap();
+            assert!(verify(&book.path).is_err());
+        }
+    }
+
+    #[test]
+    fn a_change_is_one_entry_with_its_outcome() {
+        let book = Book::new();
+        book.write(&["old"], false);
+        book.write(&["a", "b"], true);
+        book.settle(2, 3, Outcome::Done);
+        book.write(&["c"], true);
+        book.settle(5, 5, Outcome::Failed);
+        book.write(&["d"], true);
+        let said = |id: &str, outcome: Option<&str>| (id.to_owned(), outcome.map(str::to_owned));
+        assert_eq!(
+            book.outcomes(),
+            [
+                said("old", None),
+                said("a", Some("done")),
+                said("b", Some("done")),
+                said("c", Some("failed")),
+                said("d", Some("open"))
+            ]
+        );
+        let known: Vec<bool> = entries(&book.path).unwrap().iter().map(happened).collect();
+        assert_eq!(known, [true, true, true, false, false]);
+        assert_eq!(verify(&book.path).unwrap(), 5, "an outcome is no entry of its own");
+    }
+
+    #[test]
+    fn every_open_intent_at_the_end_is_found_however_many_there_are() {
+        let book = Book::new();
+        book.write(&["first"], true);
+        book.settle(1, 1, Outcome::Done);
+        let many: Vec<String> = (0..500).map(|n| format!("canon:{n:012}")).collect();
+        book.write(&many.iter().map(String::as_str).collect::<Vec<_>>(), true);
+        assert!(std::fs::metadata(&book.path).unwrap().len() > 64 << 10);
+        let chain = book.chain();
+        assert_eq!(chain.open().len(), 500);
+        assert_eq!((chain.open()[0].seq, chain.open()[0].id.as_str()), (3, "canon:000000000000"));
+        assert_eq!(chain.next(), 503);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_goes_and_the_chain_stays_whole() {
+        let book = three_entries();
+        let text = std::fs::read_to_string(&book.path).unwrap();
+        for cut in [1, 20, 100] {
+            std::fs::write(&book.path, &text[..text.len() - cut]).unwrap();
+            book.write(&["next"], false);
+            // Without its line break the last line is still a line.
+            let expected = if cut == 1 { 4 } else { 3 };
+            assert_eq!(verify(&book.path).unwrap(), expected, "{cut}");
         }
     }
 }

@@ -86,6 +86,30 @@ fn append(
     files::append_line(book, &line.to_string(), Mode::Private)
 }
 
+/// Takes an acceptance of exactly these bytes back; through which channel they came stays known. The book is rewritten whole.
+pub fn unaccept(book: &Path, id: &str, hash: &str) -> Result<()> {
+    let Some(bytes) = files::read_if_there(book, LIMIT)? else { return Ok(()) };
+    let mut text = Vec::with_capacity(bytes.len());
+    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+        let mut said = json::parse(line).ok().filter(|said| {
+            let is = |key: &str, value: &str| said.get(key).and_then(Value::as_str) == Some(value);
+            is("id", id) && is("hash", hash) && said.get("accepted") == Some(&Value::Bool(true))
+        });
+        if let Some(Value::Object(fields)) = &mut said {
+            fields.shift_remove("accepted");
+            if !fields.contains_key("channel") {
+                continue;
+            }
+        }
+        match said {
+            Some(said) => text.extend_from_slice(said.to_string().as_bytes()),
+            None => text.extend_from_slice(line),
+        }
+        text.push(b'\n');
+    }
+    files::write(book, &text, Mode::Private)
+}
+
 /// Drops every line about an id, for `forget`. The book is rewritten whole.
 pub fn forget(book: &Path, id: &str) -> Result<()> {
     drop_lines_about(book, LIMIT, id)
@@ -93,7 +117,7 @@ pub fn forget(book: &Path, id: &str) -> Result<()> {
 
 /// Rewrites a file of JSON lines without those about an id. Nobody appends meanwhile: a line that came between the reading and the writing would
 /// be lost.
-pub(super) fn drop_lines_about(file: &Path, limit: u64, id: &str) -> Result<()> {
+pub(crate) fn drop_lines_about(file: &Path, limit: u64, id: &str) -> Result<()> {
     let Some(_held) = files::hold(file)? else { return Ok(()) };
     let Some(bytes) = files::read_if_there(file, limit)? else { return Ok(()) };
     let about =

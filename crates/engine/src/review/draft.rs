@@ -141,14 +141,15 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
     }
     let inbox = call.inbox()?;
     inbox.unchanged(item)?;
-    if let Some(id) = crate::verbs::resume(call, item)? {
-        inbox.remove(item)?;
-        return Ok(id);
-    }
     let entry = Entry { channel: item.channel, confirmed: true };
     let shelf = shelf_of(item);
     if let Some(shelf) = shelf.filter(|shelf| *shelf != ShelfName::Tiers) {
-        call.decided(Decided::Accepted, shelf, &item.id, entry)?;
+        let lock = call.project().lock()?;
+        call.decided(&lock, Decided::Accepted, shelf, &item.id, entry, Some(&item.waiting), "")?;
+    }
+    if let Some(id) = crate::verbs::resume(call, item)? {
+        inbox.remove(item)?;
+        return Ok(id);
     }
     let id = match shelf {
         // The vault takes the item out of the inbox itself, under the lock it stores with.
@@ -220,7 +221,9 @@ pub fn reject(call: &Call, key: &str) -> Result<String> {
                     (Some(ShelfName::Tiers), Ok(tiers)) => tiers.decided("rejected", &item.id)?,
                     (shelf, _) => {
                         let shelf = shelf.unwrap_or(ShelfName::Records);
-                        call.decided(Decided::Rejected, shelf, &item.id, entry)?;
+                        let lock = call.project().lock()?;
+                        let draft = Some(&item.waiting);
+                        call.decided(&lock, Decided::Rejected, shelf, &item.id, entry, draft, "")?;
                     }
                 }
                 inbox.remove(&item)?;
@@ -229,7 +232,8 @@ pub fn reject(call: &Call, key: &str) -> Result<String> {
             // What was altered says nothing that could be believed, not even which memory it is about.
             Err(fault) if fault.code == Code::Damaged => {
                 let entry = Entry::through(heirloom_core::Channel::Repository);
-                call.decided(Decided::Rejected, ShelfName::Records, "", entry)?;
+                let lock = call.project().lock()?;
+                call.decided(&lock, Decided::Rejected, ShelfName::Records, "", entry, None, "")?;
                 inbox.remove_broken(key)?;
                 return Ok(key.to_owned());
             }

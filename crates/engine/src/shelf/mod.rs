@@ -130,6 +130,11 @@ pub trait Shelf {
     /// One memory; aliases are followed.
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>>;
 
+    /// A memory's text as the shelf stores it, for those who show what changed.
+    fn raw(&self, _id: &MemoryId) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// How it came to be what it is, oldest first.
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>>;
 

@@ -5,9 +5,9 @@
 //! a memory's text. Whoever writes a reason has it redacted first.
 
 use crate::call::Call;
-use crate::files::{self, Lock, Mode, Root};
+use crate::files::{self, Lock, Mode, Prepared, Root};
 use crate::gate::trust::Standing;
-use heirloom_core::{fault::Result, json};
+use heirloom_core::{MemoryId, fault::Result, json};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -138,8 +138,15 @@ pub fn came_back(call: &Call, id: &str, hash: &str) -> bool {
     call.standing(id, hash).map_or(true, |standing| standing == Standing::STRANGER)
 }
 
-/// Takes every line about an id out and leaves one that says only that it was forgotten.
-pub fn forget(root: &Root, lock: &Lock, id: &str, at: &str) -> Result<()> {
+/// Takes every line about an id out, and about the ids it had before, and leaves one that says only that it was forgotten. The file is on
+/// disk beside its place when this returns, so that a full disk is met before anything is gone; `None` if it says so already.
+pub fn forgetting(
+    root: &Root,
+    _lock: &Lock,
+    id: &str,
+    earlier: &[MemoryId],
+    at: &str,
+) -> Result<Option<Prepared>> {
     let marker = Line {
         id: id.to_owned(),
         hash: String::new(),
@@ -147,28 +154,20 @@ pub fn forget(root: &Root, lock: &Lock, id: &str, at: &str) -> Result<()> {
         did: FORGOTTEN.to_owned(),
         more: Map::new(),
     };
-    without(root, lock, id, Some(&marker))
-}
-
-/// Takes every line about an id out: one that a forgotten memory had before it was renamed.
-pub fn erase(root: &Root, lock: &Lock, id: &str) -> Result<()> {
-    without(root, lock, id, None)
-}
-
-fn without(root: &Root, _lock: &Lock, id: &str, marker: Option<&Line>) -> Result<()> {
     let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
-    let about =
-        |line: &[u8]| json::parse(line).is_ok_and(|v| v.get("id").and_then(Value::as_str) == Some(id));
+    let about = |line: &[u8]| {
+        let said = json::parse(line).ok();
+        let of = said.as_ref().and_then(|said| said.get("id")?.as_str());
+        of.is_some_and(|of| of == id || earlier.iter().any(|one| one.as_str() == of))
+    };
     let mut text: Vec<u8> = Vec::with_capacity(bytes.len() + 128);
     for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty() && !about(line)) {
         text.extend_from_slice(line);
         text.push(b'\n');
     }
-    if let Some(marker) = marker {
-        text.extend_from_slice(marker.to_json().as_bytes());
-        text.push(b'\n');
-    }
-    if text == bytes { Ok(()) } else { files::write(&path(root), &text, Mode::Shared) }
+    text.extend_from_slice(marker.to_json().as_bytes());
+    text.push(b'\n');
+    if text == bytes { Ok(None) } else { Prepared::new(&path(root), &text, Mode::Shared).map(Some) }
 }
 
 #[cfg(test)]
@@ -202,8 +201,9 @@ mod tests {
         let lock = Lock::acquire(&folder.path().join("lock"), LOCK_LIMIT).unwrap();
         let other = line("note:b", "2026-01-01T00:00:00Z", "retired");
         append(&root, &lock, &[line("note:a", "2026-01-01T00:00:00Z", "retired"), other.clone()]).unwrap();
-        forget(&root, &lock, "note:a", "2026-03-01T00:00:00Z").unwrap();
-        forget(&root, &lock, "note:a", "2026-03-02T00:00:00Z").unwrap();
+        for at in ["2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"] {
+            forgetting(&root, &lock, "note:a", &[], at).unwrap().unwrap().commit().unwrap();
+        }
         let lines = read(&root).unwrap();
         assert_eq!(lines.len(), 2);
         assert_eq!((lines[0].clone(), lines[1].more.len()), (other, 0));

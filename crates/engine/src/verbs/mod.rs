@@ -25,6 +25,7 @@ pub mod show;
 pub mod status;
 pub mod told;
 pub mod trail;
+pub mod undo;
 pub mod users;
 pub mod vault;
 mod waiting;

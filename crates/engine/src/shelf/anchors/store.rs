@@ -7,13 +7,14 @@
 use super::anchor::{Anchor, MOST};
 use super::check::{Cited, Freshness, Place};
 use super::tree::Tree;
-use crate::call::{Call, Written};
+use crate::call::Call;
+use crate::change::{Was, Written};
 use crate::gate::policy::Row;
 use crate::gate::trust::{self, Standing};
 use crate::gate::{Check, Draft, Entry};
 use crate::shelf::provenance::{self, Line};
 use crate::shelf::unknown;
-use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Trust, fault::Result, hash};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, Trust, fault::Result, hash};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -198,10 +199,12 @@ fn write(
     let (name, content) = mark(&line);
     trust::note(&book, call.project().world().now, &name, &content, standing)?;
     call.book_grew();
-    provenance::append(call.project().root(), &lock, &[line])?;
     // What the memory says is what it was: its trust is carried over.
-    let what = Written { action: "memory_anchor", shelf, id, hash, before: Some(hash), size: 0 };
-    call.written(&lock, &passed, what)?;
+    let (was, leaves) = (Was::Unkept, Status::Active);
+    let what = Written { action: "memory_anchor", shelf, id, hash, before: Some(hash), size: 0, was, leaves };
+    let intent = call.intend(&lock, &passed, what)?;
+    provenance::append(call.project().root(), &lock, &[line])?;
+    intent.done();
     let mut tree = Tree::new(call.project().folder());
     Ok(passed.draft().anchors.iter().map(|anchor| super::check::check(&mut tree, anchor)).collect())
 }

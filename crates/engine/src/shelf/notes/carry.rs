@@ -80,7 +80,13 @@ impl Notes<'_> {
         }
         if !lines.is_empty() {
             let lock = self.call.project().lock()?;
-            provenance::append(self.call.project().root(), &lock, &lines)?;
+            let noted = provenance::append(self.call.project().root(), &lock, &lines);
+            // The notes are stored by now; an error would say that they are not.
+            if let Err(fault) = noted
+                && let Some(Ok(kept)) = brought.iter_mut().map(|one| &mut one.kept).rfind(|kept| kept.is_ok())
+            {
+                kept.done.notes.push(format!("where it came from could not be noted: {}", fault.message));
+            }
         }
         Ok(brought)
     }

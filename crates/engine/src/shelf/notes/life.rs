@@ -3,10 +3,10 @@
 //! Comes in: ids. Goes out: memories, and what was done. Retiring moves the file aside and restoring moves it back; the bytes stay
 //! as they are. Never here: an edit. A note is what was said.
 
-use super::read::Stored;
+use super::read::{MAX_NOTE, Stored};
 use super::{NoteId, Notes, note};
-use crate::call::Written;
-use crate::files::{self, Lock, Mode};
+use crate::change::{Intent, Was, Written};
+use crate::files::{self, Lock, Mode, Prepared};
 use crate::gate::{Entry, audit};
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, in_git, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, time};
@@ -25,6 +25,11 @@ impl Shelf for Notes<'_> {
     fn get(&self, id: &MemoryId) -> Result<Option<Memory>> {
         let Some(id) = NoteId::parse(id.name()) else { return Ok(None) };
         self.find(&id)?.map(|stored| self.memory(stored)).transpose()
+    }
+
+    fn raw(&self, id: &MemoryId) -> Result<Option<String>> {
+        let stored = self.need(id)?;
+        files::read_text(&stored.path, MAX_NOTE)
     }
 
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
@@ -81,19 +86,24 @@ impl Shelf for Notes<'_> {
                 }
             }
         }
-        let waiting = self.call.inbox()?.sweep(project.world().now, Some(id.as_str()))?;
+        let inbox = self.call.inbox()?;
+        let waiting = inbox.list(project.world().now)?.iter().filter(|item| item.id == id.as_str()).count();
         if paths.is_empty() && waiting == 0 {
             return Err(unknown(id.as_str()));
         }
+        let at = time::format(project.world().now);
+        let marker = provenance::forgetting(project.root(), &lock, id.as_str(), &[], &at)?;
+        let intent = self.intend(&lock, entry, "memory_forget", &id, paths.len(), None)?;
+        let waiting = waiting.max(inbox.sweep(project.world().now, Some(id.as_str()))?);
         // The marker first: whatever stops this half-way, the note is out of recall and nothing captures it again.
-        provenance::forget(project.root(), &lock, id.as_str(), &time::format(project.world().now))?;
+        marker.map_or(Ok(()), Prepared::commit)?;
         let mut places: Vec<String> = paths.iter().map(|path| project.shown(path)).collect();
         if waiting > 0 {
             places.push("review inbox".to_owned());
         }
         paths.iter().try_for_each(|path| files::remove(path))?;
         self.call.forget_trust(id.as_str())?;
-        self.noted(&lock, entry, "memory_forget", &id, paths.len())?;
+        intent.done();
         Ok(Forgotten { id, in_git: in_git(project, &paths), places })
     }
 
@@ -137,25 +147,44 @@ impl Notes<'_> {
             .hint("`heirloom verify` says what is in it; nothing was moved"));
         }
         files::make_folder(&folder, Mode::Shared)?;
-        files::rename(&stored.path, &target)?;
         let reason = self.call.screen().redacted(reason);
         let line = self.line(id.as_str(), &stored.hash, did, [("reason", json!(reason))]);
+        let intent = self.intend(&lock, entry, action, &id, 1, Some((&stored, to)))?;
+        // A full disk is met before anything moved; a line about a move that then fails is followed by the audit's word that it did.
         provenance::append(project.root(), &lock, &[line])?;
-        self.noted(&lock, entry, action, &id, 1)?;
+        files::rename(&stored.path, &target)?;
+        intent.done();
         Ok(Done { status: did, id, path: Some(project.shown(&target)), notes: Vec::new() })
     }
 
-    /// The audit line of a change that leaves the stored bytes, and therefore their trust, as they were.
-    fn noted(
-        &self,
-        lock: &Lock,
+    /// The audit line of a change that leaves the stored bytes, and therefore their trust, as they were, or nothing at all.
+    fn intend<'c>(
+        &'c self,
+        lock: &'c Lock,
         entry: Entry,
         action: &'static str,
         id: &MemoryId,
         size: usize,
-    ) -> Result<()> {
-        let what = Written { action, shelf: ShelfName::Notes, id: id.as_str(), hash: "", before: None, size };
-        self.call.noted(lock, entry, &[], what)
+        moved: Option<(&Stored, Status)>,
+    ) -> Result<Intent<'c>> {
+        let bytes = match moved {
+            Some((stored, _)) => files::read(&stored.path, MAX_NOTE)?,
+            None => Vec::new(),
+        };
+        let what = Written {
+            action,
+            shelf: ShelfName::Notes,
+            id: id.as_str(),
+            hash: moved.map_or("", |(stored, _)| stored.hash.as_str()),
+            before: moved.map(|(stored, _)| stored.hash.as_str()),
+            size,
+            was: match moved {
+                Some((stored, _)) => Was::Text { id: id.as_str(), bytes: &bytes, status: stored.status },
+                None => Was::Unkept,
+            },
+            leaves: moved.map_or(Status::Retired, |(_, to)| to),
+        };
+        self.call.intend_plain(lock, entry, &[], what)
     }
 }
 
@@ -168,7 +197,8 @@ fn stored_line(entry: &Value, id: &str) -> Option<Change> {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     let is_write = text("id") == Some(id)
         && text("action") == Some("memory_write")
-        && matches!(text("verdict"), Some("keep" | "redact"));
+        && matches!(text("verdict"), Some("keep" | "redact"))
+        && audit::happened(entry);
     let channel = text("channel").unwrap_or_default();
     is_write.then(|| {
         plain(text("at").unwrap_or_default().to_owned(), format!("stored through channel {channel}"))

@@ -4,8 +4,8 @@
 //! provenance file. The id stays. Never here: a note that cannot be read; it stays listed.
 
 use super::{Notes, file, note};
-use crate::call::Written;
-use crate::files::{self, Mode};
+use crate::change::{Was, Written};
+use crate::files::{Mode, Prepared};
 use crate::gate::Entry;
 use crate::shelf::provenance;
 use heirloom_core::{ShelfName, fault::Result, hash};
@@ -26,11 +26,10 @@ impl Notes<'_> {
             }
             cut.content_hash = note::content_hash(&cut.content);
             let text = file::write(&cut);
-            files::write(&stored.path, text.as_bytes(), Mode::Shared)?;
+            let ready = Prepared::new(&stored.path, text.as_bytes(), Mode::Shared)?;
             let id = cut.id.memory_id();
             let hash = hash::sha256(text.as_bytes());
             let line = self.line(id.as_str(), &hash, "redacted", []);
-            provenance::append(self.call.project().root(), &lock, &[line])?;
             let what = Written {
                 action: "memory_redact",
                 shelf: ShelfName::Notes,
@@ -38,8 +37,13 @@ impl Notes<'_> {
                 hash: &hash,
                 before: Some(&stored.hash),
                 size: text.len(),
+                was: Was::Unkept,
+                leaves: stored.status,
             };
-            self.call.noted(&lock, entry, &[], what)?;
+            let intent = self.call.intend_plain(&lock, entry, &[], what)?;
+            ready.commit()?;
+            provenance::append(self.call.project().root(), &lock, &[line])?;
+            intent.done();
             changed.push(self.call.project().shown(&stored.path));
         }
         Ok(changed)

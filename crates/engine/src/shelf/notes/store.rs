@@ -6,8 +6,8 @@
 
 use super::read::{MAX_NOTE, Stored};
 use super::{Note, NoteDraft, Notes, file};
-use crate::call::Written;
-use crate::files::{self, Lock, Mode};
+use crate::change::{Was, Written};
+use crate::files::{self, Lock, Mode, Prepared};
 use crate::gate::policy::Act;
 use crate::gate::{Entry, Passed, Remark};
 use crate::shelf::Done;
@@ -105,14 +105,9 @@ impl Notes<'_> {
         }
         let text = file::write(&note);
         files::make_folder(&folder, Mode::Shared)?;
-        files::write(&path, text.as_bytes(), Mode::Shared)?;
+        let ready = Prepared::new(&path, text.as_bytes(), Mode::Shared)?;
         let id = note.id.memory_id();
         let hash = hash::sha256(text.as_bytes());
-        let cut = cut_out(passed.remarks());
-        if !cut.is_empty() {
-            let line = self.line(id.as_str(), &hash, "redacted", [("rules", json!(cut))]);
-            provenance::append(self.call.project().root(), lock, &[line])?;
-        }
         let what = Written {
             action: "memory_write",
             shelf: ShelfName::Notes,
@@ -120,8 +115,18 @@ impl Notes<'_> {
             hash: &hash,
             before: None,
             size: text.len(),
+            was: Was::Nothing,
+            leaves: Status::Active,
         };
-        self.call.written(lock, passed, what)?;
+        let intent = self.call.intend(lock, passed, what)?;
+        let cut = cut_out(passed.remarks());
+        if !cut.is_empty() {
+            // Before the note: without the word that something was cut out of it, it would not be what was said.
+            let line = self.line(id.as_str(), &hash, "redacted", [("rules", json!(cut))]);
+            provenance::append(self.call.project().root(), lock, &[line])?;
+        }
+        ready.commit()?;
+        intent.done();
         Ok(Stored { note, status: Status::Active, path, hash })
     }
 

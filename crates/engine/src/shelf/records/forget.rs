@@ -5,11 +5,11 @@
 //! brings the file back is noticed. Never here: rewriting git's history, which is the owner's decision.
 
 use super::store::Records;
-use crate::call::Written;
-use crate::files;
+use crate::change::{Was, Written};
+use crate::files::{self, Prepared};
 use crate::gate::Entry;
 use crate::shelf::{Forgotten, provenance, unknown};
-use heirloom_core::{MemoryId, ShelfName, fault::Result};
+use heirloom_core::{MemoryId, ShelfName, Status, fault::Result};
 use std::path::{Path, PathBuf};
 
 impl Records<'_> {
@@ -32,24 +32,22 @@ impl Records<'_> {
         }
         let in_git = self.held_by_git(&id, &files_of_it)?;
         let index = self.prepare_index(&lock, &target.path, None, None)?;
+        let written = Written {
+            action: "memory_forget",
+            shelf: ShelfName::Records,
+            id: id.as_str(),
+            hash: "",
+            before: None,
+            size: files_of_it.len(),
+            was: Was::Unkept,
+            leaves: Status::Retired,
+        };
+        let earlier_ids = self.earlier_ids(&id)?;
+        let root = self.call.project().root();
+        let marker = provenance::forgetting(root, &lock, id.as_str(), &earlier_ids, &self.now())?;
+        let intent = self.call.intend_plain(&lock, entry, &[], written)?;
         // The marker comes first: whatever stops this call half-way, what is left of the record is known to be unwanted.
-        provenance::forget(self.call.project().root(), &lock, id.as_str(), &self.now())?;
-        for earlier in self.earlier_ids(&id)? {
-            provenance::erase(self.call.project().root(), &lock, earlier.as_str())?;
-        }
-        self.call.noted(
-            &lock,
-            entry,
-            &[],
-            Written {
-                action: "memory_forget",
-                shelf: ShelfName::Records,
-                id: id.as_str(),
-                hash: "",
-                before: None,
-                size: files_of_it.len(),
-            },
-        )?;
+        marker.map_or(Ok(()), Prepared::commit)?;
         self.index_owes(None)?;
         let waiting = waiting.max(inbox.sweep(now, Some(id.as_str()))?);
         let mut places = Vec::new();
@@ -71,6 +69,9 @@ impl Records<'_> {
         }
         self.sweep(&lock)?;
         self.call.forget_trust(id.as_str())?;
+        // What was kept to take changes back stands under the names it had at the time.
+        earlier_ids.iter().try_for_each(|earlier| self.call.forget_kept(earlier.as_str()))?;
+        intent.done();
         Ok(Forgotten { id, places, in_git })
     }
 

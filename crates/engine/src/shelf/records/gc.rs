@@ -4,11 +4,13 @@
 //! retired first when they were not updated for too long, and removed only after the grace period. The index is left to
 //! the caller, who holds the same lock. Never here: touching anything active without a retention setting.
 
+use super::scan::Found;
 use super::store::Records;
 use super::target::Target;
+use crate::change::{Was, Written};
 use crate::files::{self, Lock, Mode};
 use crate::gate::Entry;
-use heirloom_core::{Channel, Status, fault::Result, time};
+use heirloom_core::{Channel, Kind, MemoryId, ShelfName, Status, fault::Result, time};
 use serde::Serialize;
 
 /// What collecting did.
@@ -55,8 +57,7 @@ impl Records<'_> {
             }
             let outcome = match &lock {
                 None => Ok(()),
-                Some(lock) if delete.archive_retired => self.move_to_archive(lock, &found.path, &found.bytes),
-                Some(_) => files::remove(&found.path),
+                Some(lock) => self.collect_one(lock, found, delete.archive_retired),
             };
             match outcome {
                 Ok(()) if delete.archive_retired => done.archived.push(shown),
@@ -69,6 +70,31 @@ impl Records<'_> {
             self.call.inbox()?.sweep(now, None)?;
         }
         Ok(done)
+    }
+
+    /// Removes one record that is past its time, or moves it to the archive.
+    fn collect_one(&self, lock: &Lock, found: &Found, archive: bool) -> Result<()> {
+        let kind = Kind::named(found.document.text("category").unwrap_or(&found.folder_category));
+        let stem = found.path.file_stem().unwrap_or_default().to_string_lossy();
+        let id = MemoryId::new(&kind, &stem);
+        let written = Written {
+            action: "memory_collect",
+            shelf: ShelfName::Records,
+            id: id.as_str(),
+            hash: "",
+            before: None,
+            size: found.bytes.len(),
+            was: Was::Unkept,
+            leaves: Status::Retired,
+        };
+        // By the user's settings, as retiring what nobody updates is.
+        let intent = self.call.intend_plain(lock, Entry::through(Channel::Person), &[], written)?;
+        match archive {
+            true => self.move_to_archive(lock, &found.path, &found.bytes)?,
+            false => files::remove(&found.path)?,
+        }
+        intent.done();
+        Ok(())
     }
 
     /// Removes what killed writers left, wherever the shelf writes.

@@ -8,7 +8,7 @@ use super::replace::Change;
 use super::store::Records;
 use super::target::Target;
 use super::write::Said;
-use crate::call::Written;
+use crate::change::{Was, Written};
 use crate::files::{Lock, Mode, Placed, Prepared};
 use crate::gate::Entry;
 use heirloom_core::settings::Category;
@@ -241,10 +241,16 @@ impl Records<'_> {
             hash: &Document::token(&bytes),
             before: Some(&Document::token(before)),
             size: bytes.len(),
+            was: Was::Text {
+                id: id.as_str(),
+                bytes: before,
+                status: Status::named(was).unwrap_or(Status::Active),
+            },
+            leaves: Status::named(is).unwrap_or(Status::Active),
         };
         let record = Prepared::new(&target.path, &bytes, Mode::Shared)?;
         let change = Change { path: &target.path, record, line, renamed: None };
-        self.replace(lock, change, || self.call.noted(lock, entry, &[], written))
+        self.replace(lock, change, || self.call.intend_plain(lock, entry, &[], written))
     }
 }
 

@@ -20,6 +20,7 @@ mod json_schema;
 mod judge;
 mod lifecycle;
 mod merge;
+mod put_back;
 mod redact;
 mod replace;
 mod report;

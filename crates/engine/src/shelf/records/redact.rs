@@ -5,6 +5,7 @@
 
 use super::draft::RecordDraft;
 use super::store::Records;
+use crate::change::Was;
 use crate::files::{Mode, Prepared};
 use crate::gate::policy::{Act, Row};
 use crate::gate::{Draft as _, Entry, scan};
@@ -42,7 +43,7 @@ impl Records<'_> {
             if let Ok(passed) = passed {
                 let bytes = passed.draft().document.to_bytes();
                 let record = Prepared::new(&found.path, &bytes, Mode::Shared)?;
-                self.store(&lock, &passed, &bytes, record, &found.path, None)?.sync()?;
+                self.store(&lock, &passed, &bytes, record, &found.path, None, Was::Unkept)?.sync()?;
                 changed.push(self.call.project().shown(&found.path));
             }
         }

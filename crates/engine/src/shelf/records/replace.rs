@@ -7,6 +7,7 @@
 
 use super::index_file::{self, IndexEntry};
 use super::store::Records;
+use crate::change::Intent;
 use crate::files::{self, Lock, Mode, Placed, Prepared, step};
 use heirloom_core::{Fault, MemoryId, fault::Result, json};
 use serde_json::{Value, json};
@@ -32,18 +33,18 @@ pub(super) struct Renamed<'a> {
 }
 
 impl Records<'_> {
-    /// Stores a record. `note` writes down that it happens (audit, trust) after everything that may fail for want of space and before
-    /// anything changes: nothing is ever stored without its audit line.
-    pub(super) fn replace(
+    /// Stores a record. `intend` writes down that it is about to happen (audit, trust) after everything that may fail for want of space and
+    /// before anything changes: nothing is ever stored without its audit line.
+    pub(super) fn replace<'i>(
         &self,
         lock: &Lock,
         change: Change<'_>,
-        note: impl FnOnce() -> Result<()>,
+        intend: impl FnOnce() -> Result<Intent<'i>>,
     ) -> Result<Placed> {
         let old = change.renamed.as_ref().map(|renamed| renamed.path);
         let index = self.prepare_index(lock, change.path, change.line.as_ref(), old)?;
         self.index_owes(change.renamed.as_ref().map(|renamed| (renamed, change.path)))?;
-        note()?;
+        let intent = intend()?;
         let placed = change.record.place()?;
         step::reached("record-stored");
         // From here on the change has happened: what cannot be finished now is owed, and the next writer does it.
@@ -52,6 +53,7 @@ impl Records<'_> {
             done &= files::remove(renamed.path).is_ok();
             done &= self.remember_alias(lock, &renamed.was, &renamed.is).is_ok();
         }
+        intent.done();
         if done {
             self.index_owes_nothing()?;
         }

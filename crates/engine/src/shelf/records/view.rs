@@ -161,6 +161,12 @@ impl Shelf for Records<'_> {
         self.found(id)?.map(|found| self.memory(&found)).transpose()
     }
 
+    fn raw(&self, id: &MemoryId) -> Result<Option<String>> {
+        let target = self.target_of(id)?;
+        let found = self.load(&target.path, &target.shown)?;
+        Ok(found.map(|(_, bytes)| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
         let document = self.document(id)?.ok_or_else(|| unknown(id.as_str()))?;
         let created = document.text("created_at").map(|at| Change {

@@ -11,7 +11,7 @@ use super::replace::{Change, Renamed};
 use super::schema::{self, Stage};
 use super::store::Records;
 use super::target::Target;
-use crate::call::Written;
+use crate::change::{Was, Written};
 use crate::files::{self, Lock, Mode, Placed, Prepared};
 use crate::gate::{Draft as _, Entry, Passed};
 use heirloom_core::settings::Category;
@@ -48,6 +48,9 @@ struct Ready<'c> {
     category: &'c Category,
     place: Target,
     times: u64,
+    /// What is there now.
+    before: Vec<u8>,
+    status: Status,
 }
 
 /// Seconds during which a retired name stays taken.
@@ -113,7 +116,14 @@ impl Records<'_> {
             self.call.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
             return Err(fault);
         }
-        let placed = self.store(&lock, &passed, &bytes, record, &target.path, None)?;
+        // A name that was retired long ago is free, and what stood under it can be had back.
+        let old = files::read_if_there(&target.path, files::MAX_FILE)?;
+        let id = passed.draft().id();
+        let was = match &old {
+            Some(bytes) => Was::Text { id: &id, bytes, status: Status::Retired },
+            None => Was::Nothing,
+        };
+        let placed = self.store(&lock, &passed, &bytes, record, &target.path, None, was)?;
         if let Err(fault) = self.keep_window(&lock, category, &target.path, entry, said) {
             // The record is stored; that an older one could not be retired does not undo it.
             said.warnings.push(format!("the window of newest records was not kept: {}", fault.message));
@@ -144,7 +154,8 @@ impl Records<'_> {
         said: &mut Said,
     ) -> Result<Value> {
         let lock = self.call.project().lock()?;
-        let Ready { new, category, place, times } = self.ready(target, input, version, cwd, said)?;
+        let Ready { new, category, place, times, before, status } =
+            self.ready(target, input, version, cwd, said)?;
         let title = new.text("title").unwrap_or_default().to_owned();
         let id = new.text("id").unwrap_or_default().to_owned();
         let draft = RecordDraft { document: new, category };
@@ -160,9 +171,11 @@ impl Records<'_> {
         if renamed.is_some() {
             answer["renamed_from"] = json!(target.shown);
         }
+        let before_id = MemoryId::new(&category.kind, &target.stem());
+        let was = Was::Text { id: before_id.as_str(), bytes: &before, status };
         let bytes = passed.draft().document.to_bytes();
         let record = Prepared::new(&place.path, &bytes, Mode::Shared)?;
-        let placed = self.store(&lock, &passed, &bytes, record, &place.path, renamed)?;
+        let placed = self.store(&lock, &passed, &bytes, record, &place.path, renamed, was)?;
         drop(lock);
         placed.sync()?;
         Ok(answer)
@@ -214,10 +227,15 @@ impl Records<'_> {
         let place = self.renamed(&old, &mut new, target, said);
         self.expect_valid(&new, category, Stage::Stored)?;
         check_version(version, &bytes, target)?;
-        Ok(Ready { new, category, place, times })
+        let status = old.status().unwrap_or(Status::Active);
+        Ok(Ready { new, category, place, times, before: bytes, status })
     }
 
     /// Puts what passed the gate in place, with index, trust book and audit in step.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one private place where every new text of a record is stored"
+    )]
     pub(super) fn store(
         &self,
         lock: &Lock,
@@ -226,6 +244,7 @@ impl Records<'_> {
         record: Prepared,
         path: &Path,
         renamed: Option<Renamed<'_>>,
+        was: Was<'_>,
     ) -> Result<Placed> {
         let document = &passed.draft().document;
         let active = document.status() == Some(Status::Active);
@@ -238,9 +257,11 @@ impl Records<'_> {
             hash: &Document::token(bytes),
             before: None,
             size: bytes.len(),
+            was,
+            leaves: document.status().unwrap_or(Status::Active),
         };
         let change = Change { path, record, line, renamed };
-        self.replace(lock, change, || self.call.written(lock, passed, written))
+        self.replace(lock, change, || self.call.intend(lock, passed, written))
     }
 
     /// A record is read from the folders of categories and from nowhere else. One in another category's folder is taken, with a word.
@@ -344,7 +365,13 @@ impl Records<'_> {
     }
 
     /// Where an updated record goes: to a new name if its title is no longer the old one.
-    fn renamed(&self, old: &Document, new: &mut Document, target: &Target, said: &mut Said) -> Target {
+    pub(super) fn renamed(
+        &self,
+        old: &Document,
+        new: &mut Document,
+        target: &Target,
+        said: &mut Said,
+    ) -> Target {
         let (before, after) = (old.text("title").unwrap_or_default(), new.text("title").unwrap_or_default());
         let name = text::slug(after);
         if text::difference_ratio(before, after) <= 0.5 || name.is_empty() || name == target.stem() {

@@ -8,7 +8,8 @@ use super::access::Access;
 use super::stock::{Held, Part};
 use super::store::{self, Open};
 use super::{Topics, stock, sync_git};
-use crate::call::Written;
+use crate::change::{Was, Written};
+use crate::files::{Batch, Prepared};
 use crate::gate::{Entry, audit};
 use crate::git;
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, provenance, unknown};
@@ -43,6 +44,10 @@ impl Shelf for Topics<'_> {
         self.stock().find(id).map(|held| self.memory(&held)).transpose()
     }
 
+    fn raw(&self, id: &MemoryId) -> Result<Option<String>> {
+        Ok(self.stock().find(id).map(|held| held.plain))
+    }
+
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
         let held = self.stock().find(id).ok_or_else(|| unknown(id.as_str()))?;
         let change = |at: String, summary: String| Change { at, summary, field: None, old: None, new: None };
@@ -50,7 +55,7 @@ impl Shelf for Topics<'_> {
         if self.call.project().has_local() {
             for line in audit::entries(&self.call.project().local()?.path("audit.jsonl"))? {
                 let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-                if text("id") == id.as_str() {
+                if text("id") == id.as_str() && audit::happened(&line) {
                     out.push(change(text("at"), format!("{} ({})", text("action"), text("channel"))));
                 }
             }
@@ -72,24 +77,21 @@ impl Shelf for Topics<'_> {
         let reason = one_line(&self.call.screen().redacted(reason));
         let why = format!("{} {reason}", time::format_date(self.call.project().world().now));
         let why = why.trim_end().to_owned();
+        let mut batch = Batch::default();
         if held.status == Status::Archived {
             // Said anew where it lies: out and in again in one write would need two.
             let page =
                 stock::read_page(&held.path, stock::MAX_ARCHIVE)?.ok_or_else(|| unknown(id.as_str()))?;
             let tagged = super::archive::tagged(&held.plain, &held.subtopic, Some(&why));
-            crate::files::write(
-                &held.path,
-                page.replaced(held.at, &tagged).text().as_bytes(),
-                crate::files::Mode::Shared,
-            )?;
+            batch.write(&held.path, page.replaced(held.at, &tagged).text().to_owned(), "archive-stored");
         } else {
-            self.move_out(&open, &held, Some(why))?;
+            self.move_out(&open, &mut batch, &held, Some(why))?;
         }
-        self.finish(open, &held, "memory_retire", entry, "retired")
+        self.finish(open, batch, &held, "memory_retire", Status::Retired, entry)
     }
 
     fn restore(&self, id: &MemoryId, entry: Entry) -> Result<Done> {
-        self.move_back(id, Status::Retired, entry, "memory_restore", "restored")
+        self.move_back(id, Status::Retired, entry, "memory_restore")
     }
 
     fn archive(&self, id: &MemoryId, _reason: &str, entry: Entry) -> Result<Done> {
@@ -99,12 +101,13 @@ impl Shelf for Topics<'_> {
             return Err(Fault::new(Code::Archive, format!("`{id}` is {} already", held.status.name()))
                 .fact("id", id.as_str()));
         }
-        self.move_out(&open, &held, None)?;
-        self.finish(open, &held, "memory_archive", entry, "archived")
+        let mut batch = Batch::default();
+        self.move_out(&open, &mut batch, &held, None)?;
+        self.finish(open, batch, &held, "memory_archive", Status::Archived, entry)
     }
 
     fn unarchive(&self, id: &MemoryId, entry: Entry) -> Result<Done> {
-        self.move_back(id, Status::Archived, entry, "memory_unarchive", "unarchived")
+        self.move_back(id, Status::Archived, entry, "memory_unarchive")
     }
 
     fn forget(&self, id: &MemoryId, entry: Entry) -> Result<Forgotten> {
@@ -120,15 +123,34 @@ impl Shelf for Topics<'_> {
         let in_git = files.iter().filter(|path| known(path)).map(|path| self.call.project().shown(path));
         let in_git: Vec<String> = in_git.collect();
         let before = files.map(|path| std::fs::read(path).ok());
+        let mut batch = Batch::default();
         if held.status == Status::Active {
             let (_, page) = store::live_page(&open.stock, &held.topic, &held.subtopic)?;
-            store::write_live(&open.stock, &held.topic, &held.subtopic, &live, &page.without(&[held.at]))?;
+            store::write_live(&mut batch, &held.topic, &held.subtopic, &live, &page.without(&[held.at]));
         }
         // Also the copy that an interrupted move may have left.
-        store::out_of_archive(&open.stock, &held.topic, year, |tag, plain| {
+        store::out_of_archive(&open.stock, &mut batch, &held.topic, year, |tag, plain| {
             stock::subtopic_of(tag) == held.subtopic && plain == held.plain
         })?;
-        store::update_index(&open.stock, &held.topic, &held.subtopic, Some(&held.lesson.title))?;
+        let gone = Some(held.lesson.title.as_str());
+        store::update_index(&open.stock, &mut batch, &held.topic, &held.subtopic, gone)?;
+        let ready = batch.prepare()?;
+        let what = Written {
+            action: "memory_forget",
+            shelf: ShelfName::Topics,
+            id: id.as_str(),
+            hash: "",
+            before: None,
+            size: 1,
+            was: Was::Unkept,
+            leaves: Status::Retired,
+        };
+        let now = self.call.project().world().now;
+        let root = self.call.project().root();
+        let marker = provenance::forgetting(root, &open.lock, id.as_str(), &[], &time::format(now))?;
+        let intent = self.call.intend_plain(&open.lock, entry, &[], what)?;
+        marker.map_or(Ok(()), Prepared::commit)?;
+        ready.place()?;
         let mut places: Vec<String> = files
             .iter()
             .zip(before)
@@ -139,20 +161,10 @@ impl Shelf for Topics<'_> {
             places.push("access statistics".to_owned());
         }
         self.call.forget_trust(id.as_str())?;
-        let now = self.call.project().world().now;
         if self.call.inbox()?.sweep(now, Some(id.as_str()))? > 0 {
             places.push("review inbox".to_owned());
         }
-        provenance::forget(self.call.project().root(), &open.lock, id.as_str(), &time::format(now))?;
-        let what = Written {
-            action: "memory_forget",
-            shelf: ShelfName::Topics,
-            id: id.as_str(),
-            hash: "",
-            before: None,
-            size: places.len(),
-        };
-        self.call.noted(&open.lock, entry, &[], what)?;
+        intent.done();
         // A failed commit is said by the next `sync`; the text is gone from the files.
         let _ = sync_git::after_write(self.call, open, id);
         Ok(Forgotten { id: id.clone(), places, in_git })
@@ -168,23 +180,16 @@ impl Shelf for Topics<'_> {
 }
 
 impl Topics<'_> {
-    fn move_out(&self, open: &Open, held: &Held, retired: Option<String>) -> Result<()> {
+    fn move_out(&self, open: &Open, batch: &mut Batch, held: &Held, retired: Option<String>) -> Result<()> {
         let (path, page) = store::live_page(&open.stock, &held.topic, &held.subtopic)?;
         // A leftover copy would be taken for the entry itself and keep its old line.
-        store::clear_leftovers(&open.stock, &held.topic, &held.subtopic, &page)?;
-        store::to_archive(&open.stock, &held.topic, &[store::leaving(held, retired)])?;
-        store::write_live(&open.stock, &held.topic, &held.subtopic, &path, &page.without(&[held.at]))?;
-        store::update_index(&open.stock, &held.topic, &held.subtopic, Some(&held.lesson.title))
+        store::clear_leftovers(&open.stock, batch, &held.topic, &held.subtopic, &page)?;
+        store::to_archive(&open.stock, batch, &held.topic, &[store::leaving(held, retired)])?;
+        store::write_live(batch, &held.topic, &held.subtopic, &path, &page.without(&[held.at]));
+        store::update_index(&open.stock, batch, &held.topic, &held.subtopic, Some(&held.lesson.title))
     }
 
-    fn move_back(
-        &self,
-        id: &MemoryId,
-        from: Status,
-        entry: Entry,
-        action: &'static str,
-        status: &'static str,
-    ) -> Result<Done> {
+    fn move_back(&self, id: &MemoryId, from: Status, entry: Entry, action: &'static str) -> Result<Done> {
         let open = self.open()?;
         let held = open.stock.find(id).ok_or_else(|| unknown(id.as_str()))?;
         if held.status != from {
@@ -194,20 +199,24 @@ impl Topics<'_> {
         }
         let (path, mut page) = store::live_page(&open.stock, &held.topic, &held.subtopic)?;
         page.insert(held.lesson.date, &held.plain);
-        store::write_live(&open.stock, &held.topic, &held.subtopic, &path, &page)?;
-        store::clear_leftovers(&open.stock, &held.topic, &held.subtopic, &page)?;
-        store::update_index(&open.stock, &held.topic, &held.subtopic, None)?;
-        self.finish(open, &held, action, entry, status)
+        let mut batch = Batch::default();
+        store::write_live(&mut batch, &held.topic, &held.subtopic, &path, &page);
+        store::clear_leftovers(&open.stock, &mut batch, &held.topic, &held.subtopic, &page)?;
+        store::update_index(&open.stock, &mut batch, &held.topic, &held.subtopic, None)?;
+        self.finish(open, batch, &held, action, Status::Active, entry)
     }
 
+    /// Puts a move in place: what the lesson says, and therefore its trust, stays as it is.
     fn finish(
         &self,
         open: Open,
+        batch: Batch,
         held: &Held,
         action: &'static str,
+        leaves: Status,
         entry: Entry,
-        status: &'static str,
     ) -> Result<Done> {
+        let ready = batch.prepare()?;
         let what = Written {
             action,
             shelf: ShelfName::Topics,
@@ -215,8 +224,18 @@ impl Topics<'_> {
             hash: &held.hash,
             before: Some(&held.hash),
             size: held.plain.len(),
+            was: Was::Text { id: held.id.as_str(), bytes: held.plain.as_bytes(), status: held.status },
+            leaves,
         };
-        self.call.noted(&open.lock, entry, &[], what)?;
+        let intent = self.call.intend_plain(&open.lock, entry, &[], what)?;
+        ready.place()?;
+        intent.done();
+        let status = match action {
+            "memory_restore" => "restored",
+            "memory_unarchive" => "unarchived",
+            "memory_archive" => "archived",
+            _ => "retired",
+        };
         let path = open.stock.find(&held.id).map_or_else(|| held.path.clone(), |held| held.path);
         let mut done = self.done(status, held.id.clone(), &open, &path);
         done.notes.extend(sync_git::after_write(self.call, open, &held.id));

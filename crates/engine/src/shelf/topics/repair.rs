@@ -37,7 +37,9 @@ impl Topics<'_> {
         // A file that cannot be read is `verify`'s to name and a person's to mend.
         let Ok((path, mut page)) = store::live_page(&open.stock, topic, subtopic) else { return Ok(()) };
         let shown = self.call.project().shown(&path);
-        if store::clear_leftovers(&open.stock, topic, subtopic, &page)? {
+        let mut batch = files::Batch::default();
+        if store::clear_leftovers(&open.stock, &mut batch, topic, subtopic, &page)? {
+            batch.commit()?;
             done.push(format!("finished an interrupted move of `{shown}`"));
         }
         let part = super::stock::Part { subtopic: Some(subtopic), year: None };
@@ -72,7 +74,10 @@ impl Topics<'_> {
         }
         for (topic, subtopic) in &there {
             // Likewise: the others still get their line.
-            let _ = store::update_index(stock, topic, subtopic, None);
+            let mut batch = files::Batch::default();
+            if store::update_index(stock, &mut batch, topic, subtopic, None).is_ok() {
+                batch.commit()?;
+            }
         }
         if files::read_text(&path, files::MAX_FILE)?.unwrap_or_default() != before {
             done.push("brought the index up to date".to_owned());

@@ -1,7 +1,7 @@
 //! Storing: a lesson that passed the gate goes to the top of its topic file, and what no longer fits goes to the archive.
 //!
-//! Comes in: a lesson and how it arrived. Goes out: its id. The order of writes is: archive, topic file, index. A process that dies
-//! in between leaves an entry in two places, never in none; the next write to that topic takes the copy out of the archive, and
+//! Comes in: a lesson and how it arrived. Goes out: its id. All files are written beside their places before the audit is told and any of
+//! them is put in place; the order of that is: archive, topic file, index. A process that dies in between leaves an entry in two places, never in none; the next write to that topic takes the copy out of the archive, and
 //! until then readers count it once. Never here: a write without the lock or of text that the gate has not seen.
 
 use super::draft::LessonDraft;
@@ -11,14 +11,17 @@ use super::page::Page;
 use super::place::{Need, Place};
 use super::stock::{self, Held, MAX_ARCHIVE, Part, Stock};
 use super::{Topics, archive, index, prune, sync_git};
-use crate::call::Written;
-use crate::files::{self, Lock, Mode, step};
+use crate::change::{Intent, Was, Written};
+use crate::files::{self, Batch, Lock, Mode};
 use crate::gate::{Entry, Passed};
 use crate::shelf::Done;
 use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, hash};
 use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+
+const PAGE_STORED: &str = "page-stored";
+const ARCHIVE_STORED: &str = "archive-stored";
 
 /// A base that is locked for writing.
 #[derive(Debug)]
@@ -94,7 +97,8 @@ impl Topics<'_> {
         let draft = passed.draft();
         let (topic, subtopic, date) = (&draft.topic, &draft.subtopic, draft.lesson.date);
         let (path, mut page) = live_page(&open.stock, topic, subtopic)?;
-        clear_leftovers(&open.stock, topic, subtopic, &page)?;
+        let mut batch = Batch::default();
+        clear_leftovers(&open.stock, &mut batch, topic, subtopic, &page)?;
         let mut register = Register::default();
         for held in open.stock.entries(topic, Part { subtopic: Some(subtopic), year: Some(date.year()) }) {
             register.take(held.lesson.date, &held.slug);
@@ -102,10 +106,13 @@ impl Topics<'_> {
         let slug = register.take(date, &names::slug_of(&draft.lesson.title));
         let text = draft.lesson.write(&slug);
         page.insert(date, &text);
-        let moved = settle(&open.stock, topic, subtopic, &path, &page)?;
-        update_index(&open.stock, topic, subtopic, None)?;
+        let moved = settle(&open.stock, &mut batch, topic, subtopic, &path, &page)?;
+        update_index(&open.stock, &mut batch, topic, subtopic, None)?;
         let id = names::id(topic, subtopic, date, &slug);
-        self.noted(open, &passed, &id, &text)?;
+        let ready = batch.prepare()?;
+        let intent = self.intend(open, &passed, &id, &text, Was::Nothing)?;
+        ready.place()?;
+        intent.done();
         let mut done = self.done("created", id, open, &path);
         if moved > 0 {
             done.notes.push(format!("{moved} older {} moved to the archive", entries(moved)));
@@ -121,10 +128,16 @@ impl Topics<'_> {
         let passed = self.pass(&open, &held.topic, &held.subtopic, lesson, entry)?;
         let text = passed.draft().lesson.write(&held.slug);
         let (path, page) = live_page(&open.stock, &held.topic, &held.subtopic)?;
-        clear_leftovers(&open.stock, &held.topic, &held.subtopic, &page)?;
-        settle(&open.stock, &held.topic, &held.subtopic, &path, &page.replaced(held.at, &text))?;
-        update_index(&open.stock, &held.topic, &held.subtopic, Some(&held.lesson.title))?;
-        self.noted(&open, &passed, id, &text)?;
+        let mut batch = Batch::default();
+        clear_leftovers(&open.stock, &mut batch, &held.topic, &held.subtopic, &page)?;
+        let page = page.replaced(held.at, &text);
+        settle(&open.stock, &mut batch, &held.topic, &held.subtopic, &path, &page)?;
+        update_index(&open.stock, &mut batch, &held.topic, &held.subtopic, Some(&held.lesson.title))?;
+        let ready = batch.prepare()?;
+        let was = Was::Text { id: id.as_str(), bytes: held.plain.as_bytes(), status: held.status };
+        let intent = self.intend(&open, &passed, id, &text, was)?;
+        ready.place()?;
+        intent.done();
         let mut done = self.done("updated", id.clone(), &open, &path);
         done.notes.extend(sync_git::after_write(self.call, open, id));
         Ok(done)
@@ -136,8 +149,26 @@ impl Topics<'_> {
         expect_same(&held, id, lesson, version)
     }
 
-    /// The epilogue of a stored text.
-    fn noted(&self, open: &Open, passed: &Passed<LessonDraft>, id: &MemoryId, text: &str) -> Result<()> {
+    /// Puts an earlier text of a lesson in place of the present one, whose hash must be `version`.
+    pub(crate) fn put_back(&self, id: &MemoryId, text: &str, version: &str, entry: Entry) -> Result<Done> {
+        let page = Page::read(text.to_owned());
+        if page.spots().is_empty() {
+            return Err(
+                Fault::new(Code::Damaged, format!("what `{id}` was cannot be read")).fact("id", id.as_str())
+            );
+        }
+        self.edit(id, page.lesson(0), Some(version), entry)
+    }
+
+    /// What is said before a text is stored.
+    fn intend<'c>(
+        &'c self,
+        open: &'c Open,
+        passed: &Passed<LessonDraft>,
+        id: &MemoryId,
+        text: &str,
+        was: Was<'_>,
+    ) -> Result<Intent<'c>> {
         let what = Written {
             action: "memory_write",
             shelf: ShelfName::Topics,
@@ -145,8 +176,10 @@ impl Topics<'_> {
             hash: &hash::sha256(text.as_bytes()),
             before: None,
             size: text.len(),
+            was,
+            leaves: Status::Active,
         };
-        self.call.written(&open.lock, passed, what)
+        self.call.intend(&open.lock, passed, what)
     }
 
     pub(super) fn done(&self, status: &'static str, id: MemoryId, open: &Open, path: &Path) -> Done {
@@ -202,8 +235,15 @@ fn archive_title(topic: &str, year: i16) -> String {
     format!("# {topic}: archive of {year:04}\n")
 }
 
-/// Writes a topic file, after what no longer fits is in the archive. Returns how many entries moved.
-pub(super) fn settle(stock: &Stock, topic: &str, subtopic: &str, path: &Path, page: &Page) -> Result<usize> {
+/// Writes a topic file, after what no longer fits is in the archive. Returns how many entries move.
+pub(super) fn settle(
+    stock: &Stock,
+    batch: &mut Batch,
+    topic: &str,
+    subtopic: &str,
+    path: &Path,
+    page: &Page,
+) -> Result<usize> {
     let out = prune::leaving(page);
     let leaving: Vec<Leaving> = out
         .iter()
@@ -214,21 +254,18 @@ pub(super) fn settle(stock: &Stock, topic: &str, subtopic: &str, path: &Path, pa
             retired: None,
         })
         .collect();
-    to_archive(stock, topic, &leaving)?;
-    write_live(stock, topic, subtopic, path, &page.without(&out))?;
+    to_archive(stock, batch, topic, &leaving)?;
+    write_live(batch, topic, subtopic, path, &page.without(&out));
     Ok(out.len())
 }
 
 /// Writes a topic file; one that holds nothing but its own title goes.
-pub(super) fn write_live(stock: &Stock, topic: &str, subtopic: &str, path: &Path, page: &Page) -> Result<()> {
+pub(super) fn write_live(batch: &mut Batch, topic: &str, subtopic: &str, path: &Path, page: &Page) {
     if page.spots().is_empty() && is_title_only(page.text(), &live_title(topic, subtopic)) {
-        files::remove(path)?;
+        batch.remove(path, PAGE_STORED);
     } else {
-        files::make_folder(&stock.base().join(topic), Mode::Shared)?;
-        files::write(path, page.text().as_bytes(), Mode::Shared)?;
+        batch.write(path, page.text().to_owned(), PAGE_STORED);
     }
-    step::reached("page-stored");
-    Ok(())
 }
 
 fn is_title_only(text: &str, title: &str) -> bool {
@@ -236,7 +273,7 @@ fn is_title_only(text: &str, title: &str) -> bool {
 }
 
 /// Puts entries into the archive of their own year. One that is there already is not put there twice.
-pub(super) fn to_archive(stock: &Stock, topic: &str, leaving: &[Leaving]) -> Result<()> {
+pub(super) fn to_archive(stock: &Stock, batch: &mut Batch, topic: &str, leaving: &[Leaving]) -> Result<()> {
     let mut years: BTreeMap<i16, Vec<&Leaving>> = BTreeMap::new();
     for entry in leaving {
         years.entry(entry.date.year()).or_default().push(entry);
@@ -244,7 +281,7 @@ pub(super) fn to_archive(stock: &Stock, topic: &str, leaving: &[Leaving]) -> Res
     for (year, entries) in years {
         let path = stock.archive_path(topic, year)?;
         let mut page =
-            stock::read_page(&path, MAX_ARCHIVE)?.unwrap_or_else(|| Page::read(archive_title(topic, year)));
+            page_in(batch, &path, MAX_ARCHIVE)?.unwrap_or_else(|| Page::read(archive_title(topic, year)));
         let there: HashSet<(String, String)> =
             untagged(&page).map(|(_, tag, plain)| (stock::subtopic_of(&tag), plain)).collect();
         for entry in entries {
@@ -255,11 +292,14 @@ pub(super) fn to_archive(stock: &Stock, topic: &str, leaving: &[Leaving]) -> Res
                 );
             }
         }
-        files::make_folder(&stock.base().join(names::ARCHIVE).join(topic), Mode::Shared)?;
-        files::write(&path, page.text().as_bytes(), Mode::Shared)?;
+        batch.write(&path, page.text().to_owned(), ARCHIVE_STORED);
     }
-    step::reached("archive-stored");
     Ok(())
+}
+
+/// A page as it will be.
+fn page_in(batch: &Batch, path: &Path, limit: u64) -> Result<Option<Page>> {
+    Ok(batch.read_text(path, limit)?.map(Page::read))
 }
 
 fn untagged(page: &Page) -> impl Iterator<Item = (usize, archive::Tag, String)> + '_ {
@@ -272,12 +312,13 @@ fn untagged(page: &Page) -> impl Iterator<Item = (usize, archive::Tag, String)> 
 /// Takes entries out of a topic's archive; a file that holds nothing but its own title goes.
 pub(super) fn out_of_archive(
     stock: &Stock,
+    batch: &mut Batch,
     topic: &str,
     year: i16,
     goes: impl Fn(&archive::Tag, &str) -> bool,
 ) -> Result<bool> {
     let path = stock.archive_path(topic, year)?;
-    let Some(page) = stock::read_page(&path, MAX_ARCHIVE)? else { return Ok(false) };
+    let Some(page) = page_in(batch, &path, MAX_ARCHIVE)? else { return Ok(false) };
     let out: Vec<usize> =
         untagged(&page).filter(|(_, tag, plain)| goes(tag, plain)).map(|(at, ..)| at).collect();
     if out.is_empty() {
@@ -285,20 +326,26 @@ pub(super) fn out_of_archive(
     }
     let rest = page.without(&out);
     if rest.spots().is_empty() && is_title_only(rest.text(), &archive_title(topic, year)) {
-        files::remove(&path)?;
+        batch.remove(&path, ARCHIVE_STORED);
     } else {
-        files::write(&path, rest.text().as_bytes(), Mode::Shared)?;
+        batch.write(&path, rest.text().to_owned(), ARCHIVE_STORED);
     }
     Ok(true)
 }
 
 /// Finishes an interrupted move: what is word for word in the topic file is taken out of the archive.
-pub(super) fn clear_leftovers(stock: &Stock, topic: &str, subtopic: &str, page: &Page) -> Result<bool> {
+pub(super) fn clear_leftovers(
+    stock: &Stock,
+    batch: &mut Batch,
+    topic: &str,
+    subtopic: &str,
+    page: &Page,
+) -> Result<bool> {
     let live: HashSet<String> = (0..page.spots().len()).map(|at| page.plain(at)).collect();
     let years: HashSet<i16> = page.spots().iter().map(|spot| spot.heading.date.year()).collect();
     let mut cleared = false;
     for year in years {
-        cleared |= out_of_archive(stock, topic, year, |tag, plain| {
+        cleared |= out_of_archive(stock, batch, topic, year, |tag, plain| {
             stock::subtopic_of(tag) == subtopic && live.contains(plain)
         })?;
     }
@@ -306,10 +353,16 @@ pub(super) fn clear_leftovers(stock: &Stock, topic: &str, subtopic: &str, page: 
 }
 
 /// Brings the index up to date for one file. `gone` is a title that must not stay in a description.
-pub(super) fn update_index(stock: &Stock, topic: &str, subtopic: &str, gone: Option<&str>) -> Result<()> {
+pub(super) fn update_index(
+    stock: &Stock,
+    batch: &mut Batch,
+    topic: &str,
+    subtopic: &str,
+    gone: Option<&str>,
+) -> Result<()> {
     let path = stock.index_path();
-    let old = files::read_text(&path, files::MAX_FILE)?.unwrap_or_default();
-    let page = stock::read_page(&stock.live_path(topic, subtopic)?, files::MAX_FILE)?;
+    let old = batch.read_text(&path, files::MAX_FILE)?.unwrap_or_default();
+    let page = page_in(batch, &stock.live_path(topic, subtopic)?, files::MAX_FILE)?;
     let newest =
         page.as_ref().and_then(|page| Some(&page.spots()[*page.oldest_first().last()?].heading.title));
     let new = match (&page, newest) {
@@ -323,9 +376,8 @@ pub(super) fn update_index(stock: &Stock, topic: &str, subtopic: &str, gone: Opt
         }
     };
     if new != old {
-        files::write(&path, new.as_bytes(), Mode::Shared)?;
+        batch.write(&path, new, "index-stored");
     }
-    step::reached("index-stored");
     Ok(())
 }
 

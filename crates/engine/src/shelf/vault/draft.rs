@@ -16,7 +16,7 @@ use crate::gate::policy::Row;
 use crate::gate::scan::seed::guard;
 use crate::gate::{Check, Draft};
 use heirloom_core::settings::{Profile, SHARED};
-use heirloom_core::{Code, Fault, fault::Result, hash, text, time};
+use heirloom_core::{Code, Fault, Status, fault::Result, hash, text, time};
 use jiff::Timestamp;
 use std::borrow::Cow;
 
@@ -94,17 +94,18 @@ impl<'d> VaultDraft<'d> {
                 (Some(slot), restored(slot, desk)?)
             }
             Write::Import { line } => {
-                let next = Record::parse(line.as_bytes())
-                    .map_err(|why| Fault::new(Code::Input, format!("the line cannot be read: {why}")))?;
-                (desk.get(&next.id), next.into_owned())
+                let next = read(line)?;
+                (desk.get(&next.id), next)
+            }
+            Write::PutBack { line, based_on } => {
+                let old = read(line)?;
+                let slot = desk.get(&old.id).ok_or_else(|| not_found(&old.id))?;
+                same_version(&Some(based_on.clone()), Some(slot))?;
+                let version = bumped(&slot.record)?.version;
+                (Some(slot), Record { version, updated_at: Some(Cow::Owned(now.clone())), ..old })
             }
         };
         Ok(VaultDraft { rules, desk, base, write, next, against_a_person: false })
-    }
-
-    /// The version it follows: its id and the hash of its line.
-    pub(super) fn follows(&self) -> Option<(String, String)> {
-        self.base.map(|slot| (slot.record.memory_id().to_string(), hash::sha256(&slot.bytes)))
     }
 
     /// The same draft, which would replace what a person stands behind: it waits for one, in whatever scope.
@@ -124,6 +125,13 @@ impl<'d> VaultDraft<'d> {
         matches!(self.write, Write::Retire { .. } | Write::Restore { .. })
             .then_some(self.base.map(|slot| slot.bytes.as_ref()))
             .flatten()
+    }
+
+    /// The line it follows, whose id that was and in which status.
+    pub(super) fn follows(&self) -> Option<(String, Vec<u8>, Status)> {
+        let slot = self.base?;
+        let status = if slot.record.is_active() { Status::Active } else { Status::Retired };
+        Some((slot.record.memory_id().to_string(), slot.bytes.to_vec(), status))
     }
 
     /// What is done, for the audit and for the one who asked.
@@ -165,7 +173,7 @@ impl<'d> VaultDraft<'d> {
                 change.text = change.text.as_ref().map(|_| next.text.to_string());
                 change.tags = change.tags.as_ref().map(|_| tags());
             }
-            Write::Import { line } => *line = next.line(),
+            Write::Import { line } | Write::PutBack { line, .. } => *line = next.line(),
             Write::Retire { .. } | Write::Restore { .. } => {}
         }
         write
@@ -174,7 +182,7 @@ impl<'d> VaultDraft<'d> {
     /// Whether a text comes in with this write that was not there before.
     fn brings_text(&self) -> bool {
         match &self.write {
-            Write::Add(_) | Write::Import { .. } => true,
+            Write::Add(_) | Write::Import { .. } | Write::PutBack { .. } => true,
             Write::Revise(change) => change.text.is_some(),
             Write::Promote(change) => change.text.is_some(),
             Write::Retire { .. } | Write::Restore { .. } => false,
@@ -317,6 +325,13 @@ impl<'d> VaultDraft<'d> {
     fn is_standard(&self) -> bool {
         self.rules.profile == Profile::Standard
     }
+}
+
+/// A line from elsewhere.
+fn read(line: &str) -> Result<Record<'static>> {
+    let record = Record::parse(line.as_bytes())
+        .map_err(|why| Fault::new(Code::Input, format!("the line cannot be read: {why}")))?;
+    Ok(record.into_owned())
 }
 
 /// A memory that is no longer what somebody read is left alone.

@@ -5,10 +5,10 @@
 
 use super::image::{Held, Image};
 use super::store::Vault;
-use crate::call::Written;
-use crate::files::{self, Mode};
+use crate::change::{Noting, Was, Written};
+use crate::files::{Mode, Prepared};
 use crate::gate::Entry;
-use heirloom_core::{ShelfName, fault::Result, hash};
+use heirloom_core::{ShelfName, Status, fault::Result, hash};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -37,19 +37,33 @@ impl Vault<'_> {
                 None => text.extend_from_slice(line),
             }
         }
-        files::write(&self.path(), &text, Mode::Shared)?;
-        for (held, new) in changed.values() {
-            let id = held.record.memory_id();
-            let written = Written {
+        let ready = Prepared::new(&self.path(), &text, Mode::Shared)?;
+        let hashes: Vec<(String, String, String, usize, Status)> = changed
+            .values()
+            .map(|(held, new)| {
+                let status = if held.record.is_active() { Status::Active } else { Status::Retired };
+                let (before, after) = (hash::sha256(held.bytes), hash::sha256(new.as_bytes()));
+                (held.record.memory_id().to_string(), before, after, new.len(), status)
+            })
+            .collect();
+        let noting = hashes.iter().map(|(id, before, after, size, status)| Noting {
+            entry,
+            remarks: &[],
+            what: Written {
                 action: "memory_redact",
                 shelf: ShelfName::Vault,
-                id: id.as_str(),
-                hash: &hash::sha256(new.as_bytes()),
-                before: Some(&hash::sha256(held.bytes)),
-                size: new.len(),
-            };
-            self.call.noted(&lock, entry, &[], written)?;
-        }
+                id,
+                hash: after,
+                before: Some(before),
+                size: *size,
+                was: Was::Unkept,
+                leaves: *status,
+            },
+            edition: None,
+        });
+        let intent = self.call.intend_all(&lock, &noting.collect::<Vec<_>>())?;
+        ready.commit()?;
+        intent.done();
         Ok(vec![self.call.project().shown(&self.path())])
     }
 

@@ -8,13 +8,13 @@
 
 use super::image::{Broken, Held, Image};
 use super::store::Vault;
-use crate::call::Written;
-use crate::files::{self, Mode};
+use crate::change::{Was, Written};
+use crate::files::{self, Mode, Prepared};
 use crate::gate::Entry;
 use crate::git;
 use crate::shelf::provenance;
 use crate::shelf::{Forgotten, unknown};
-use heirloom_core::{Kind, MemoryId, ShelfName, fault::Result, time};
+use heirloom_core::{Kind, MemoryId, ShelfName, Status, fault::Result, time};
 use serde::Serialize;
 
 /// What compacting did.
@@ -55,7 +55,7 @@ impl Vault<'_> {
         let lines = active.iter().map(|held| held.bytes).chain(unreadable.iter().map(|b| b.bytes));
         let text = joined(lines);
         if text != bytes {
-            files::write(&self.path(), &text, Mode::Shared)?;
+            let ready = Prepared::new(&self.path(), &text, Mode::Shared)?;
             let written = Written {
                 action: "vault_compact",
                 shelf: ShelfName::Vault,
@@ -63,8 +63,12 @@ impl Vault<'_> {
                 hash: "",
                 before: None,
                 size: text.len(),
+                was: Was::Unkept,
+                leaves: Status::Active,
             };
-            self.call.noted(&lock, entry, &[], written)?;
+            let intent = self.call.intend_plain(&lock, entry, &[], written)?;
+            ready.commit()?;
+            intent.done();
         }
         Ok(Compacted {
             lines_before: image.lines(),
@@ -80,10 +84,9 @@ impl Vault<'_> {
         let lock = project.lock()?;
         let name = asked.name();
         let ids = [Kind::Canon, Kind::Register].map(|kind| MemoryId::new(&kind, name));
-        let mut waiting = 0;
-        for id in &ids {
-            waiting += self.call.inbox()?.sweep(project.world().now, Some(id.as_str()))?;
-        }
+        let (inbox, now) = (self.call.inbox()?, project.world().now);
+        let of_ids = |id: &str| ids.iter().any(|one| one.as_str() == id);
+        let mut waiting = inbox.list(now)?.iter().filter(|item| of_ids(&item.id)).count();
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
         let of_it = image.versions(name);
@@ -97,8 +100,30 @@ impl Vault<'_> {
         let gone: Vec<usize> =
             of_it.iter().map(|held| held.number).chain(damaged.iter().map(|line| line.number)).collect();
         let file = project.shown(&self.path());
-        if !gone.is_empty() {
-            files::write(&self.path(), &without(&bytes, &gone), Mode::Shared)?;
+        let ready = match gone.is_empty() {
+            true => None,
+            false => Some(Prepared::new(&self.path(), &without(&bytes, &gone), Mode::Shared)?),
+        };
+        let written = Written {
+            action: "memory_forget",
+            shelf: ShelfName::Vault,
+            id: id.as_str(),
+            hash: "",
+            before: None,
+            size: gone.len(),
+            was: Was::Unkept,
+            leaves: Status::Retired,
+        };
+        let marker = provenance::forgetting(project.root(), &lock, id.as_str(), &[], &time::format(now))?;
+        let intent = self.call.intend_plain(&lock, entry, &[], written)?;
+        marker.map_or(Ok(()), Prepared::commit)?;
+        let mut swept = 0;
+        for id in &ids {
+            swept += inbox.sweep(now, Some(id.as_str()))?;
+        }
+        waiting = waiting.max(swept);
+        if let Some(ready) = ready {
+            ready.commit()?;
             places.push(format!("{file} ({} lines)", gone.len()));
         }
         if waiting > 0 {
@@ -108,21 +133,7 @@ impl Vault<'_> {
         for id in &ids {
             self.call.forget_trust(id.as_str())?;
         }
-        provenance::forget(
-            project.root(),
-            &lock,
-            id.as_str(),
-            &heirloom_core::time::format(project.world().now),
-        )?;
-        let written = Written {
-            action: "memory_forget",
-            shelf: ShelfName::Vault,
-            id: id.as_str(),
-            hash: "",
-            before: None,
-            size: gone.len(),
-        };
-        self.call.noted(&lock, entry, &[], written)?;
+        intent.done();
         let in_git = if git::has_history(project.folder(), &self.path()) { vec![file] } else { Vec::new() };
         Ok(Forgotten { id, places, in_git })
     }

@@ -10,12 +10,14 @@ use super::draft::{Deed, VaultDraft};
 use super::record::Record;
 use super::rules::Rules;
 use super::write::{Addition, Write};
-use crate::call::{Call, Written};
+use crate::call::Call;
+use crate::change::{Noting, Was, Written};
 use crate::files::{self, Lock, Mode, step};
 use crate::gate::inbox::Item;
 use crate::gate::policy::Row;
 use crate::gate::{Decision, Entry, Passed, Remark, admit};
-use heirloom_core::{Code, Fault, MemoryId, Owner, ShelfName, Trust, fault::Result, hash};
+use crate::shelf::Done;
+use heirloom_core::{Code, Fault, MemoryId, Owner, ShelfName, Status, Trust, fault::Result, hash};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -60,6 +62,8 @@ struct Kept {
     line: String,
     action: &'static str,
     before: Option<String>,
+    /// The line it follows, the id that had and its status.
+    follows: Option<(String, Vec<u8>, Status)>,
 }
 
 impl Kept {
@@ -72,6 +76,7 @@ impl Kept {
             line: record.line(),
             action,
             before: draft.carries_on().map(hash::sha256),
+            follows: draft.follows(),
             stored: Stored { status, id: record.memory_id(), record, remarks },
         }
     }
@@ -132,6 +137,14 @@ impl<'e> Vault<'e> {
             ..Addition::new(text)
         };
         self.add(new, entry)
+    }
+
+    /// Puts a memory back as it was in an earlier line. `version` is the hash of the line that counts now.
+    pub(crate) fn put_back(&self, line: &str, version: &str, entry: Entry) -> Result<Done> {
+        let write = Write::PutBack { line: line.to_owned(), based_on: version.to_owned() };
+        let stored = self.write(write, entry)?;
+        let path = Some(self.call.project().shown(&self.path()));
+        Ok(Done { status: "put_back", id: stored.id, path, notes: Vec::new() })
     }
 
     /// One write.
@@ -249,8 +262,8 @@ impl<'e> Vault<'e> {
         let draft = VaultDraft::of(write, desk, &self.rules, now, fresh)?;
         // What a person stands behind is replaced by nothing of less trust, in whatever scope and however it came here.
         let held = match draft.follows() {
-            Some((id, hash)) if entry.trust() < Trust::High => {
-                self.call.owner_by(&id, &hash)? == Owner::Person
+            Some((id, line, _)) if entry.trust() < Trust::High => {
+                self.call.owner_by(&id, &hash::sha256(&line))? == Owner::Person
             }
             _ => false,
         };
@@ -301,20 +314,33 @@ impl<'e> Vault<'e> {
         if kept.is_empty() {
             return Ok(());
         }
+        let hashes: Vec<String> = kept.iter().map(|one| hash::sha256(one.line.as_bytes())).collect();
+        let noting: Vec<Noting<'_>> = kept
+            .iter()
+            .zip(&hashes)
+            .map(|(one, hash)| Noting {
+                entry,
+                remarks: &one.stored.remarks,
+                what: Written {
+                    action: one.action,
+                    shelf: ShelfName::Vault,
+                    id: one.stored.id.as_str(),
+                    hash,
+                    before: one.before.as_deref(),
+                    size: one.line.len(),
+                    was: match &one.follows {
+                        Some((id, bytes, status)) => Was::Text { id, bytes, status: *status },
+                        None => Was::Nothing,
+                    },
+                    leaves: if one.stored.record.is_active() { Status::Active } else { Status::Retired },
+                },
+                edition: self.passes(&one.stored.record.text),
+            })
+            .collect();
+        let intent = self.call.intend_all(lock, &noting)?;
         files::append_lines(&self.path(), kept.iter().map(|one| one.line.as_str()), Mode::Shared)?;
         step::reached("record-stored");
-        for one in kept {
-            let written = Written {
-                action: one.action,
-                shelf: ShelfName::Vault,
-                id: one.stored.id.as_str(),
-                hash: &hash::sha256(one.line.as_bytes()),
-                before: one.before.as_deref(),
-                size: one.line.len(),
-            };
-            let edition = self.passes(&one.stored.record.text);
-            self.call.noted_looked_at(lock, entry, &one.stored.remarks, written, edition)?;
-        }
+        intent.done();
         Ok(())
     }
 }

@@ -127,6 +127,16 @@ impl Shelf for Vault<'_> {
         view.retired(id.name()).map(|one| self.memory(&one.record, &one.bytes)).transpose()
     }
 
+    fn raw(&self, id: &MemoryId) -> Result<Option<String>> {
+        let current = self.current()?;
+        let view = current.view();
+        let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if let Some(held) = view.active().find(|held| held.record.id == id.name()) {
+            return Ok(Some(shown(held.bytes)));
+        }
+        Ok(view.retired(id.name()).map(|one| shown(&one.bytes)))
+    }
+
     fn history(&self, id: &MemoryId) -> Result<Vec<Change>> {
         let bytes = self.bytes()?;
         let versions = Image::of(&bytes).versions(id.name());

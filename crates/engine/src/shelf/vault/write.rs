@@ -27,6 +27,13 @@ pub enum Write {
         /// Which one.
         id: String,
     },
+    /// A memory as it was in an earlier line, as its next version.
+    PutBack {
+        /// That line.
+        line: String,
+        /// SHA-256 of the line that counts now; a memory that has another one by now is left alone.
+        based_on: String,
+    },
     /// A line of another vault, with its id and version.
     Import {
         /// The line.
@@ -39,7 +46,7 @@ impl Write {
     pub(super) fn names(&self) -> Option<String> {
         match self {
             Write::Restore { id } => Some(id.clone()),
-            Write::Import { line } => {
+            Write::Import { line } | Write::PutBack { line, .. } => {
                 Record::parse(line.as_bytes()).ok().map(|record| record.id.into_owned())
             }
             Write::Add(_) | Write::Revise(_) | Write::Promote(_) | Write::Retire { .. } => None,
