@@ -69,7 +69,7 @@ fn review_shows_every_field_of_a_fact_before_it_is_accepted() {
     );
     shows_all(&env.at_terminal(&["review", "accept", &key], "n\n").stdout, &texts);
     env.at_terminal(&["review", "accept", &key], "y\n").ok();
-    let stored = env.run(&["list", "--tier", "semantic", "--json"]).ok().json();
+    let stored = env.run(&["list", "--tier", "semantic", "--json"]).ok().items();
     assert_eq!((&stored[0]["tags"], &stored[0]["confidence"]), (&json!(["never-ask"]), &json!(0.25)));
 }
 
@@ -195,7 +195,7 @@ fn drafts_of_an_earlier_version_are_shown_in_full_and_can_be_accepted() {
     assert_eq!(drafts(&env).len(), 4);
     env.at_terminal(&["review", "accept", "--all"], "y\n").ok();
     assert_eq!(drafts(&env).len(), 0);
-    for memory in env.run(&["list", "--json"]).ok().json().as_array().unwrap() {
+    for memory in env.run(&["list", "--json"]).ok().items().as_array().unwrap() {
         assert_ne!(memory["source"], "explicit_save", "{memory}");
     }
     assert_eq!(env.decision("use-redis")["content"]["alternatives"][0]["rejected_reason"], "CANARY-REASON");

@@ -114,7 +114,7 @@ fn kept(env: &TestEnv) -> (String, String) {
         .iter()
         .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
         .collect();
-    (notes, env.run(&["list", "--tier", "episodic", "--json"]).ok().stdout)
+    (notes, env.run(&["list", "--tier", "episodic", "--json"]).ok().items().to_string())
 }
 
 #[test]

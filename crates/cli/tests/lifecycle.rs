@@ -82,7 +82,7 @@ fn restoring_warns_after_a_week_and_is_refused_after_the_grace_period() {
     let late = env.run(&["restore", "month"]);
     late.fails_with("RESTORE_ERROR", 1);
     assert!(late.stderr.contains("grace period of 30 days"));
-    env.run(&["restore", "month", "--set", "delete.grace_period_days=60"]).ok();
+    env.at_terminal(&["restore", "month", "--set", "delete.grace_period_days=60"], "").ok();
 }
 
 #[test]

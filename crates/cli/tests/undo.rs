@@ -16,7 +16,7 @@ fn person(env: &TestEnv, words: &[&str]) -> String {
 }
 
 fn id_of(env: &TestEnv, kind: &str) -> String {
-    let listed = env.run(&["list", "--kind", kind, "--json"]).ok().json();
+    let listed = env.run(&["list", "--kind", kind, "--json"]).ok().items();
     listed[0]["id"].as_str().unwrap_or_else(|| panic!("no {kind}: {listed}")).to_owned()
 }
 
@@ -249,7 +249,7 @@ fn an_import_of_many_is_one_change() {
     }
     let env = TestEnv::ready();
     person(&env, &["import", other.memory("topics/git/rebase.md").to_str().unwrap()]);
-    let lessons = || env.run(&["list", "--kind", "lesson", "--json"]).ok().json().as_array().unwrap().len();
+    let lessons = || env.run(&["list", "--kind", "lesson", "--json"]).ok().items().as_array().unwrap().len();
     assert_eq!(lessons(), 2);
     person(&env, &["undo"]);
     assert_eq!(lessons(), 0);

@@ -9,7 +9,7 @@ use crate::gate::Entry;
 use crate::gate::inbox::Item;
 use crate::shelf::notes::NoteDraft;
 use crate::shelf::records::{Document, Said, Version};
-use heirloom_core::{Code, Fault, MemoryId, ShelfName, fault::Result, time};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, fault::Result, time};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -30,6 +30,9 @@ pub struct Shown {
     /// Why it cannot be stored, if it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cannot: Option<String>,
+    /// The code of that reason.
+    #[serde(skip)]
+    code: Option<Code>,
 }
 
 /// A field and its value, in full.
@@ -50,13 +53,13 @@ pub fn shown(call: &Call, mut item: Item) -> Shown {
     }
     let kind = item.id.split_once(':').map_or("?", |(kind, _)| kind).to_owned();
     let age = age(call, &item);
-    let (would_be, stored, cannot) = match proposed(call, &mut item, shelf) {
-        Ok((would_be, stored)) => (would_be, stored, None),
-        Err(fault) => ("nothing", item.draft.clone(), Some(fault.message)),
+    let (would_be, stored, cannot, code) = match proposed(call, &mut item, shelf) {
+        Ok((would_be, stored)) => (would_be, stored, None, None),
+        Err(fault) => ("nothing", item.draft.clone(), Some(fault.message), Some(fault.code)),
     };
     let mut fields = Vec::new();
     flatten("", &stored, &mut fields);
-    Shown { item, kind, would_be, fields, age, cannot }
+    Shown { item, kind, would_be, fields, age, cannot, code }
 }
 
 fn shelf_of(item: &Item) -> Option<ShelfName> {
@@ -68,8 +71,8 @@ fn proposed(call: &Call, item: &mut Item, shelf: Option<ShelfName>) -> Result<(&
     let value = |stored: std::result::Result<Value, serde_json::Error>| {
         stored.map_err(|e| Fault::new(Code::Internal, format!("cannot show a draft: {e}")))
     };
-    if crate::verbs::change_of(item).is_some() {
-        return Ok(("changed", item.draft.clone()));
+    if let Some(change) = crate::verbs::change_of(item) {
+        return changed(call, item, &change);
     }
     match shelf {
         Some(ShelfName::Vault) => {
@@ -101,6 +104,24 @@ fn proposed(call: &Call, item: &mut Item, shelf: Option<ShelfName>) -> Result<(&
             .fact("id", item.id.as_str())
             .hint(format!("`heirloom review reject {}` throws it away", item.key))),
     }
+}
+
+/// A change of a memory that is there: what it is now, and what was asked for.
+fn changed(call: &Call, item: &Item, change: &str) -> Result<(&'static str, Value)> {
+    let would_be = match change {
+        "retire" => "retired",
+        "archive" => "archived",
+        "restore" | "unarchive" => "back in use",
+        "convert" => "created",
+        _ => "updated",
+    };
+    let id = MemoryId::parse(&item.id);
+    let now = id.and_then(|id| call.shelf_of(&id).ok()?.get(&id).ok()?);
+    let now = now.map(|memory| {
+        let Memory { title, body, tags, status, .. } = memory;
+        json!({ "title": title, "body": body, "tags": tags, "status": status })
+    });
+    Ok((would_be, json!({ "change": change, "now": now, "asked": item.draft["request"] })))
 }
 
 /// Every value with a name of its own. What is not there is left out; an empty text stores nothing.
@@ -135,7 +156,9 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
     call.checked_for(heirloom_core::Verb::Accept)?;
     let item = &shown.item;
     if let Some(why) = &shown.cannot {
-        return Err(Fault::new(Code::Damaged, format!("the draft `{}` cannot be stored: {why}", item.key))
+        // A memory that changed meanwhile is nobody's damage.
+        let code = shown.code.filter(|code| *code == Code::OccConflict).unwrap_or(Code::Damaged);
+        return Err(Fault::new(code, format!("the draft `{}` cannot be stored: {why}", item.key))
             .fact("key", item.key.as_str())
             .hint(format!("`heirloom review reject {}` throws it away", item.key)));
     }
