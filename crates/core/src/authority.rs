@@ -139,7 +139,7 @@ table! {
     Uninstall "uninstall" Delete FREE, NO, "takes the hooks out of coding agents";
 
     Accept "accept" Write PERSON, NO, "accepts what waits, or a memory as it stands";
-    Reject "reject" Write PERSON, NO, "turns down what waits";
+    Reject "reject" Write FREE, NO, "turns down what waits; `undo` brings it back";
     ConfigSet "config_set" Write FREE, NO, "changes a setting that loosens nothing";
     ConfigGuarded "config_guarded" Write PERSON, NO, "changes or removes a guarded setting, or approves one";
     UserAdd "user_add" Admin FREE, NO, "adds a user";
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn no_scope_lets_a_token_accept_or_loosen() {
-        for verb in [Verb::Accept, Verb::Reject, Verb::ConfigGuarded] {
+        for verb in [Verb::Accept, Verb::ConfigGuarded] {
             for owner in OWNERS {
                 assert_eq!(verb.may(&token(Scopes::ALL), owner), May::Refused, "{}", verb.name());
             }

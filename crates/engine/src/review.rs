@@ -205,7 +205,7 @@ fn alike(mut memories: Vec<Memory>) -> Vec<Alike> {
 
 /// A person accepts a stored memory, exactly as it is.
 pub fn accept(call: &Call, memory: &Memory) -> Result<()> {
-    call.checked_for(Verb::Accept)?;
+    call.permit(Verb::Accept, memory.kind.shelf(), memory.id.as_str())?;
     let entry =
         Entry { channel: call.standing(memory.id.as_str(), &memory.content_hash)?.channel, confirmed: true };
     // What cannot be audited is not accepted.

@@ -33,7 +33,8 @@ pub(crate) fn run(_args: &Args, out: &Out) -> Result<u8> {
     files::make_folder(&root, Mode::Shared)?;
     let settings = load(&[Layer { origin: Origin::Project, document: empty_document() }]).settings;
     let deployment = Arc::new(Deployment::default().with_dice(wiring::random));
-    let caller = Caller::process(&world.user);
+    // Whoever watches is the person of this store, which goes away again.
+    let caller = Caller::person(&world.user);
     let engine = deployment.call(Project::new(&folder.join("project"), &root, world), settings, caller);
     story(&engine, out)?;
     drop(temporary);

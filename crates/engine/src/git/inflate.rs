@@ -207,10 +207,10 @@ fn block(
             }
             _ => return None,
         };
-        let mut from = out.len().checked_sub(distance as usize)?;
-        for _ in 0..length {
-            out.push(*out.get(from)?);
-            from += 1;
+        let from = out.len().checked_sub(distance as usize)?;
+        // What is copied may begin within what was copied just now.
+        for at in from..from + length {
+            out.push(*out.get(at)?);
         }
     }
     Some(())

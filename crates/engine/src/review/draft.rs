@@ -153,8 +153,9 @@ fn age(call: &Call, item: &Item) -> String {
 
 /// A person accepts a waiting draft as it was shown: it goes through the gate again, confirmed. Returns the id it got.
 pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
-    call.checked_for(heirloom_core::Verb::Accept)?;
     let item = &shown.item;
+    let shelf = shelf_of(item).unwrap_or(ShelfName::Records);
+    call.permit(heirloom_core::Verb::Accept, shelf, &item.id)?;
     if let Some(why) = &shown.cannot {
         // A memory that changed meanwhile is nobody's damage.
         let code = shown.code.filter(|code| *code == Code::OccConflict).unwrap_or(Code::Damaged);

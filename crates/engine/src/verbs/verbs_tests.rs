@@ -9,7 +9,7 @@ use super::remember::{NewFact, Question, Remember, questions, remember};
 use super::*;
 use crate::convert::Conversion;
 use crate::gate::inbox::Item;
-use crate::review::accept_draft;
+use crate::review::{accept_draft, shown};
 use crate::shelf::records::{Said, Version};
 use crate::shelf::tiers::{Access, SqliteStore, UserContext};
 use crate::{Deployment, Project, World};
@@ -112,9 +112,12 @@ fn an_edit_of_a_persons_text_waits_for_a_person_whatever_the_kind() {
         edit(&desk.agent(), &change).unwrap();
         let items = desk.waiting();
         assert_eq!(items.len(), 1, "{items:?}");
-        assert!(accept_draft(&desk.agent(), &items[0]).is_err(), "{id}: an agent's yes is none");
+        assert!(
+            accept_draft(&desk.agent(), &shown(&desk.agent(), items[0].clone())).is_err(),
+            "{id}: an agent's yes is none"
+        );
         assert_eq!(desk.memory(&id), before);
-        let now = accept_draft(&desk.person(), &items[0]).unwrap();
+        let now = accept_draft(&desk.person(), &shown(&desk.person(), items[0].clone())).unwrap();
         let after = desk.memory(&now);
         assert!(after.body.contains("NEW"), "{}", after.body);
         assert_eq!(after.trust, Trust::High, "{id}: a person saw it");
@@ -130,7 +133,8 @@ fn what_waits_is_for_the_version_it_was_asked_for() {
         let change = Edit { id: id.clone(), ..change };
         edit(&desk.agent(), &change).unwrap();
         done(edit(&desk.person(), &change).unwrap());
-        let refused = accept_draft(&desk.person(), &desk.waiting()[0]).unwrap_err();
+        let refused =
+            accept_draft(&desk.person(), &shown(&desk.person(), desk.waiting()[0].clone())).unwrap_err();
         assert_eq!(refused.code, Code::OccConflict, "{id}");
     }
 }
@@ -163,7 +167,10 @@ fn a_register_of_a_person_is_superseded_by_nothing_of_less_trust() {
     assert!(desk.memory(&id).body.contains("importer"));
     let item = desk.waiting().remove(0);
     done(add(&desk.person(), &register("Working on the parser")).unwrap());
-    assert_eq!(accept_draft(&desk.person(), &item).unwrap_err().code, Code::OccConflict);
+    assert_eq!(
+        accept_draft(&desk.person(), &shown(&desk.person(), item)).unwrap_err().code,
+        Code::OccConflict
+    );
     assert!(desk.memory(&id).body.contains("parser"));
 }
 
@@ -175,12 +182,15 @@ fn convert_and_anchor_ask_like_edit() {
     let wanted = Conversion { words: Some("Start PostgreSQL first".into()), ..Conversion::default() };
     let asks = Convert { id: id.to_string(), kind: "runbook".into(), wanted, seen: Some("anything".into()) };
     assert!(matches!(convert(&desk.agent(), &asks).unwrap(), Outcome::Waits(_)));
-    assert_eq!(accept_draft(&desk.person(), &desk.waiting()[0]).unwrap(), "runbook:start-postgresql-first");
+    assert_eq!(
+        accept_draft(&desk.person(), &shown(&desk.person(), desk.waiting()[0].clone())).unwrap(),
+        "runbook:start-postgresql-first"
+    );
     let deed = Deed::Add(vec!["queue.rs#fetch".into()]);
     let asks = Anchor { id: id.to_string(), deed, from: None };
     assert!(matches!(anchor(&desk.agent(), &asks).unwrap(), Outcome::Waits(_)));
     assert_eq!(crate::shelf::anchors::check(&desk.person(), id.as_str()).unwrap(), None);
-    accept_draft(&desk.person(), &desk.waiting()[0]).unwrap();
+    accept_draft(&desk.person(), &shown(&desk.person(), desk.waiting()[0].clone())).unwrap();
     assert!(crate::shelf::anchors::check(&desk.person(), id.as_str()).unwrap().is_some());
 }
 
