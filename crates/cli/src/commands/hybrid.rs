@@ -79,7 +79,7 @@ pub(crate) fn for_prompt(
         hits.retain(|hit| has.get(&hit.id) != Some(&hit.told_as()));
         given.repeated = before - hits.len();
     }
-    let hits = for_agent(hits, room);
+    let hits = for_agent(&wired.call, hits, room);
     let budget = Budget { chars: most, tokens: settings.retrieval.max_tokens };
     let (block, shown) = answer_block(&wired.call, &hits, budget);
     given.hits = shown.into_iter().cloned().collect();

@@ -35,7 +35,7 @@ pub(super) fn search(wired: &Wired, call: &Search, out: &Out) -> Result<u8> {
             "hits": all, "tokens": context.tokens, "left_out": context.left_out, "text": context.text()
         });
         out.answer(&value, || {
-            out.line(visible(&heirloom_engine::inject::tiers_block(&context)));
+            out.line(visible(&heirloom_engine::inject::tiers_block(&wired.call, &context)));
             context.left_out.iter().for_each(|left| out.note(format!("left out {}: {}", left.id, left.why)));
         });
         return Ok(exit::OK);

@@ -6,6 +6,7 @@
 
 mod append;
 mod atomic;
+mod claim;
 mod input;
 mod journal;
 mod local;
@@ -18,6 +19,7 @@ pub use append::{append_line, append_lines};
 pub use atomic::{
     Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write, write_passing,
 };
+pub use claim::holds_only_memory;
 pub use input::{TempRoots, read_input};
 pub use journal::{keep_changed, take_changed};
 pub use local::Local;

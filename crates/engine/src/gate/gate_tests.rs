@@ -192,6 +192,7 @@ mod audit_chain {
                 verdict: "keep",
                 shelf: "records",
                 id,
+                by: "tester",
                 channel: Channel::Person,
                 size: 1,
                 remarks: &[],
