@@ -174,6 +174,8 @@ pub struct Agent {
     pub project_file: &'static str,
     /// A folder in the home folder that shows the agent is used on this machine. The user's settings file lies in it.
     pub home_folder: &'static str,
+    /// Where in that folder it writes its transcripts; empty if it writes none there.
+    pub transcripts: &'static str,
     /// What moves that folder, if something does.
     pub moved_by: Option<Moved>,
     /// The command that starts the agent.
@@ -226,6 +228,7 @@ pub const CLAUDE_CODE: Agent = Agent {
     user_file: ".claude/settings.json",
     project_file: ".claude/settings.json",
     home_folder: ".claude",
+    transcripts: "projects",
     moved_by: Some(Moved { variable: "CLAUDE_CONFIG_DIR", inside: "" }),
     program: "claude",
     marks: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
@@ -260,6 +263,7 @@ pub const CODEX: Agent = Agent {
     user_file: ".codex/hooks.json",
     project_file: ".codex/hooks.json",
     home_folder: ".codex",
+    transcripts: "sessions",
     moved_by: Some(Moved { variable: "CODEX_HOME", inside: "" }),
     program: "codex",
     marks: &["CODEX_SANDBOX", "CODEX_THREAD_ID"],
@@ -293,6 +297,7 @@ pub const GEMINI: Agent = Agent {
     user_file: ".gemini/settings.json",
     project_file: ".gemini/settings.json",
     home_folder: ".gemini",
+    transcripts: "tmp",
     moved_by: None,
     program: "gemini",
     marks: &["GEMINI_CLI"],
@@ -327,6 +332,7 @@ pub const OPENCODE: Agent = Agent {
     user_file: ".config/opencode/plugins/heirloom.ts",
     project_file: ".opencode/plugins/heirloom.ts",
     home_folder: ".config/opencode",
+    transcripts: "",
     moved_by: Some(Moved { variable: "XDG_CONFIG_HOME", inside: "opencode" }),
     program: "opencode",
     marks: &["OPENCODE"],

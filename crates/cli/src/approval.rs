@@ -13,7 +13,10 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// The settings that a project may ask for and a person may approve.
-const KEYS: [&str; 1] = ["auto_commit"];
+const KEYS: [&str; 2] = ["auto_commit", MEMORY_ROOT];
+
+/// Where the project keeps its memory: approved, other files may lie there too. It stays a place inside the project.
+const MEMORY_ROOT: &str = "memory_root";
 
 /// Whether a project may ask for this setting.
 pub(crate) fn is_asked(key: &str) -> bool {
@@ -33,8 +36,17 @@ pub(crate) fn given(folder: &Path, settings_file: &Path, asked: &Value) -> Optio
         return None;
     }
     let kept = wiring::read_document(&file_of(folder, settings_file)).ok().flatten()?;
-    let same = asked.into_iter().filter(|(key, value)| kept.get(key) == Some(value));
+    let same = asked.into_iter().filter(|(key, value)| *key != MEMORY_ROOT && kept.get(key) == Some(value));
     Some(Value::Object(same.map(|(key, value)| (key.to_owned(), value.clone())).collect()))
+}
+
+/// Whether a person approved what this project asks for under a key, as it asks for it now.
+pub(crate) fn is_given(folder: &Path, key: &str) -> bool {
+    let settings_file = folder.join(wiring::PROJECT_SETTINGS);
+    let document = |path: &Path| wiring::read_document(path).ok().flatten();
+    let asked = document(&settings_file);
+    let kept = document(&file_of(folder, &settings_file));
+    matches!((asked, kept), (Some(asked), Some(kept)) if asked.get(key).is_some() && asked.get(key) == kept.get(key))
 }
 
 /// A person who sets such a key for a project approves it by that; whatever else happens to the key takes the yes back.
@@ -64,7 +76,10 @@ pub(crate) fn follow(folder: &Path, settings_file: &Path, key: &str, value: Opti
 /// Says how a wish that does not count can be approved.
 pub(crate) fn explain(warnings: &mut [Warning]) {
     for warning in warnings {
-        if warning.origin == Origin::Project && KEYS.contains(&warning.name.as_str()) {
+        if warning.origin == Origin::Project
+            && warning.name != MEMORY_ROOT
+            && KEYS.contains(&warning.name.as_str())
+        {
             warning.message = format!(
                 "a project cannot switch this on by itself; type `heirloom config set {} true` to approve it here",
                 warning.name

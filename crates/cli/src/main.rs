@@ -12,6 +12,7 @@ mod machine;
 mod output;
 mod person;
 mod picker;
+mod rooted;
 mod wiring;
 
 use clap::Parser as _;

@@ -3,9 +3,9 @@
 //! Comes in: where the user is and what they said. Goes out: a call on the project, with its settings and where each of them comes
 //! from. Never below this crate: reading any of it.
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, ConfigAction};
 use crate::endpoint::{self, Patience};
-use crate::{approval, environment};
+use crate::{approval, environment, rooted};
 use heirloom_core::settings::{self, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
 use heirloom_engine::index::embed::chosen::Given;
@@ -14,6 +14,8 @@ use heirloom_engine::{Call, Deployment, Project, World, files};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub(crate) use crate::rooted::project_folder;
 
 /// Where a project keeps its settings, wherever its memory is.
 pub(crate) const PROJECT_SETTINGS: &str = ".claude/memory/memory-config.json";
@@ -171,19 +173,6 @@ pub(crate) fn cwd(args: &Args) -> Result<PathBuf> {
     }
 }
 
-/// The project folder around a folder: the nearest one with a memory, else the nearest git work tree, else itself.
-pub(crate) fn project_folder(from: &Path) -> PathBuf {
-    let with_memory = from.ancestors().find(|dir| dir.join(DEFAULT_ROOT).is_dir());
-    let with_git = from.ancestors().find(|dir| dir.join(".git").exists());
-    // A memory above the work tree belongs to something else, for example to the home folder.
-    match (with_memory, with_git) {
-        (Some(memory), Some(git)) if memory.starts_with(git) => memory.to_owned(),
-        (Some(memory), None) => memory.to_owned(),
-        (_, Some(git)) => git.to_owned(),
-        (None, None) => from.to_owned(),
-    }
-}
-
 /// A call for the project the user is in.
 pub(crate) fn wire(args: &Args) -> Result<Wired> {
     let cwd = cwd(args)?;
@@ -195,15 +184,27 @@ pub(crate) fn wire(args: &Args) -> Result<Wired> {
 pub(crate) fn wire_at(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> Result<Wired> {
     let wired = unchecked(args, folder, root, cwd)?;
     if root.is_none() {
-        stays_inside(&wired)?;
+        rooted::stays_inside(&wired)?;
+        rooted::is_wanted(&wired)?;
     }
     Ok(wired)
 }
 
-/// The same for whoever only reads and changes settings: those must work where the memory folder is not as it should be.
+/// The same for whoever only reads and changes settings: those must work where other files lie in the memory folder. A link in its place is
+/// refused to them as well, unless the user's own settings are what is changed.
 pub(crate) fn wire_for_settings(args: &Args) -> Result<Wired> {
     let cwd = cwd(args)?;
-    unchecked(args, &project_folder(&cwd), None, cwd)
+    let wired = unchecked(args, &project_folder(&cwd), None, cwd)?;
+    if !of_the_user(&args.command) {
+        rooted::stays_inside(&wired)?;
+    }
+    Ok(wired)
+}
+
+/// Whether a command changes nothing but the user's own settings.
+fn of_the_user(command: &Command) -> bool {
+    let Command::Config(config) = command else { return false };
+    matches!(config.action, ConfigAction::Set { user: true, .. } | ConfigAction::Unset { user: true, .. })
 }
 
 fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> Result<Wired> {
@@ -264,25 +265,6 @@ fn memory_root(folder: &Path, settings: &Settings) -> PathBuf {
         (Some(rest), Some(home)) => home.join(rest),
         _ => folder.join(named),
     }
-}
-
-/// A repository may hold a link where the memory folder should be; only the user decides that memory lives elsewhere.
-fn stays_inside(wired: &Wired) -> Result<()> {
-    let origin =
-        wired.loaded.values.iter().find(|value| value.name == "memory_root").map(|value| value.origin);
-    let of_the_user = matches!(origin, Some(Origin::Flag | Origin::Environment | Origin::User));
-    let root = wired.call.project().root();
-    let real = root.real();
-    if of_the_user || real.starts_with(wired.call.project().real()) {
-        return Ok(());
-    }
-    let root = root.folder();
-    Err(Fault::new(Code::Path, format!("`{}` is a link that leads out of the project", root.display()))
-        .fact("target", root.display().to_string())
-        .hint(format!(
-            "if you want that, say so yourself: heirloom config set --user memory_root {}",
-            real.display()
-        )))
 }
 
 /// The settings, nearest layer first.

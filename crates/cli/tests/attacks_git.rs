@@ -337,6 +337,7 @@ fn auto_commit_takes_exactly_the_files_just_written() {
         format!("{ROOT}/memory-config.json"),
         json!({ "memory_root": ".", "auto_commit": true }).to_string(),
     );
+    at.env.at_terminal(&["config", "set", "memory_root", "."], "").ok();
     for name in [".env", "notes.txt", "decisions/old.json", ".local/x"] {
         at.env.write(name, "PASSWORD=x");
     }

@@ -151,9 +151,10 @@ fn memory_root_moves_the_shelves_and_record_follows_it() {
 fn a_project_cannot_move_its_memory_out_of_itself() {
     let env = TestEnv::ready();
     env.write(format!("{ROOT}/memory-config.json"), json!({ "memory_root": "../elsewhere" }).to_string());
-    let added = env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
+    let added = env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]);
+    added.fails_with("PATH_ERROR", 1);
     assert!(added.stderr.contains("cannot move its memory outside"), "{added:?}");
-    assert!(env.project().join(target("use-postgresql")).exists());
+    assert!(!env.project().join(target("use-postgresql")).exists(), "the default does not step in");
     assert!(!env.base().join("elsewhere").exists());
 }
 

@@ -379,7 +379,9 @@ fn stop(env: &TestEnv, said: &[(&str, &str)]) {
             "message": { "role": role, "content": [{ "type": "text", "text": text }] } });
         lines.push_str(&format!("{line}\n"));
     }
-    let transcript = env.scratch().join("transcript.jsonl");
+    let folder = env.home().join(".claude/projects/p");
+    std::fs::create_dir_all(&folder).unwrap();
+    let transcript = folder.join("s.jsonl");
     std::fs::write(&transcript, lines).unwrap();
     let event = json!({ "session_id": "s", "transcript_path": transcript, "cwd": env.project(), "hook_event_name": "Stop" });
     env.run_with(&["hook", "stop"], event.to_string().as_bytes());

@@ -226,7 +226,7 @@ fn other_shelves_answer_a_prompt_only_if_they_have_something() {
     for line in [
         "\nNotes (",
         "\n- (",
-        "‹/memory-context›",
+        "&lt;/memory-context&gt;",
         "\nLessons (",
         "## Long-Term Memory Context",
         "- The queue worker belongs",

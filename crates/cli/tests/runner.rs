@@ -18,6 +18,7 @@ mod attacks_git;
 mod attacks_paths;
 mod attacks_review;
 mod attacks_settings;
+mod attacks_steer;
 mod attacks_text;
 mod attacks_trust;
 mod attacks_users;

@@ -266,7 +266,9 @@ fn bad_input_is_answered_with_what_to_do() {
 #[test]
 fn a_stop_keeps_turns_only_if_the_user_wants_it() {
     let env = TestEnv::ready();
-    let transcript = env.home().join("t.jsonl");
+    let folder = env.home().join(".claude/projects/p");
+    std::fs::create_dir_all(&folder).unwrap();
+    let transcript = folder.join("s1.jsonl");
     let line = |role: &str, text: &str, at: &str| {
         serde_json::json!({ "type": role, "sessionId": "s1", "timestamp": at,
             "message": { "role": role, "content": [{ "type": "text", "text": text }] } })

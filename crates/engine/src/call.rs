@@ -183,6 +183,11 @@ impl Call {
             && !self.caller.is_checked()
     }
 
+    /// Says that the door checked the person. Only a door that did may say so.
+    pub fn check_person(&mut self) {
+        self.caller = self.caller.clone().checked();
+    }
+
     /// The same call by somebody else.
     #[cfg(test)]
     pub(crate) fn by(mut self, caller: Caller) -> Call {

@@ -110,7 +110,7 @@ fn story(engine: &Call, out: &Out) -> Result<()> {
     let prompt = "the payment api returns 429, how do we queue the orders?";
     out.line(format!("  {}", style.dim(&format!("“{prompt}”"))));
     let hits = recall(engine, prompt)?;
-    out.raw(indent(&records_block(&hits, engine.settings())).as_bytes());
+    out.raw(indent(&records_block(engine, &hits, 6_000)).as_bytes());
 
     super::demo_shelves::story(engine, out)?;
 

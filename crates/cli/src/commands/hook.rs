@@ -11,7 +11,7 @@ use heirloom_agents::table::{Agent, CLAUDE_CODE, Moment};
 use heirloom_agents::wire::{self, Silence};
 use heirloom_agents::{Call, Event, Target};
 use heirloom_core::fault::Result;
-use heirloom_core::settings::TriageMode;
+use heirloom_core::settings::{Key, Origin, TriageMode, Warning};
 use heirloom_core::time;
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
@@ -127,6 +127,28 @@ impl Running<'_> {
         reply::render(self.agent, self.moment, &did.answer)
     }
 
+    /// Says what of the settings cannot be used. A host may pass this on to its model, so a project's own words stay out of it: of its settings
+    /// only those that exist are named.
+    fn warn(&self, wired: &wiring::Wired) {
+        let plain = |name: &str| {
+            name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'0'..=b'9' | b'_' | b'.'))
+        };
+        let exists = |name: &str| Key::find(name).is_some_and(|key| !key.name.contains('*') && plain(name));
+        let (named, unnamed): (Vec<Warning>, Vec<Warning>) = wired
+            .loaded
+            .warnings
+            .iter()
+            .cloned()
+            .partition(|warning| warning.origin != Origin::Project || exists(&warning.name));
+        self.out.warnings(&named);
+        if !unnamed.is_empty() {
+            let count = unnamed.len();
+            self.out.note(format!(
+                "{count} of the project's settings cannot be used: `heirloom config list` names them"
+            ));
+        }
+    }
+
     fn trace(&self, wired: &wiring::Wired, did: &Did) {
         let project = wired.call.project();
         let run = Run {
@@ -164,7 +186,7 @@ impl Running<'_> {
                 self.post_write(wired, targets, &from)
             }
             Event::Stop { active, prompt, last_message } => {
-                self.out.warnings(&wired.loaded.warnings);
+                self.warn(wired);
                 let suggest = wired.call.settings().triage.mode == TriageMode::Suggest;
                 let arrival = stop::Arrival {
                     session: call.session.as_deref(),
@@ -194,7 +216,7 @@ impl Running<'_> {
     }
 
     fn prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
-        self.out.warnings(&wired.loaded.warnings);
+        self.warn(wired);
         let saw = format!("a prompt of {} characters", text.chars().count());
         let ask = recall::Recall {
             prompt: text.to_owned(),
@@ -222,7 +244,7 @@ impl Running<'_> {
 
     fn session_start(&self, wired: &wiring::Wired, call: &Call) -> Result<Did> {
         let facts = gather(&wired.call, self.agent.name)?;
-        let source = format!("{}/", wired.call.settings().memory_root.trim_end_matches('/'));
+        let source = heirloom_engine::inject::source(&wired.call);
         let saw = "a session's start";
         Ok(match start::block(&facts, &source, START_MAX) {
             None => Did::nothing(saw, "nothing every session should know"),
@@ -307,7 +329,9 @@ impl Running<'_> {
     /// Keeps notes and turns too, if the settings want that. Failing at it is told, but costs nothing else.
     fn with_captures(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
         let home = environment::home();
-        let folders = folders(home.as_deref());
+        let folder = environment::agent_folder(self.agent).filter(|_| !self.agent.transcripts.is_empty());
+        let host = folder.map(|folder| folder.join(self.agent.transcripts));
+        let folders = stop::Folders { host: host.as_deref(), ..folders(home.as_deref()) };
         match stop::keep_notes(&wired.call, folders, call.transcript.as_deref()) {
             Ok(0) => {}
             Ok(kept) => {
@@ -316,7 +340,7 @@ impl Running<'_> {
             }
             Err(fault) => did.because.push(format!("no notes kept: {}", fault.message)),
         }
-        match stop::keep_turns(&wired.call, folders, call.transcript.as_deref()) {
+        match stop::keep_turns(&wired.call, folders, call.transcript.as_deref(), call.session.as_deref()) {
             Ok(kept) if kept.stored == 0 => {}
             Ok(kept) => {
                 did.because.push(format!("{} turns kept, {} facts proposed", kept.stored, kept.proposed));
@@ -355,7 +379,7 @@ impl Running<'_> {
 
 /// Transcripts are read from, and files for drafting models are put into, the folder all agents agree on.
 fn folders(home: Option<&Path>) -> stop::Folders<'_> {
-    stop::Folders { temp: Path::new("/tmp"), home }
+    stop::Folders { temp: Path::new("/tmp"), home, host: None }
 }
 
 fn attempt(target: &Target) -> Attempt<'_> {

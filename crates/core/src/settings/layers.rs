@@ -180,9 +180,7 @@ fn resolve(
                 if let Some(message) = note {
                     warnings.push(Warning { name: name.to_owned(), origin: layer.origin, message });
                 }
-                if outside_project(key, &value, layer.origin) {
-                    let message =
-                        "a project cannot move its memory outside itself; set this in your own settings";
+                if let Some(message) = not_for_a_project(key, &value, layer.origin) {
                     warnings.push(Warning {
                         name: name.to_owned(),
                         origin: layer.origin,
@@ -205,9 +203,16 @@ fn resolve(
         .or_else(|| read::default(key, name).map(|value| (value, Origin::Default)))
 }
 
-fn outside_project(key: &Key, value: &Value, origin: Origin) -> bool {
-    let Guard::InsideProject = key.guard else { return false };
-    origin == Origin::Project && value.as_str().is_some_and(read::leads_out)
+/// Why a project may not name this folder, if it may not.
+fn not_for_a_project(key: &Key, value: &Value, origin: Origin) -> Option<&'static str> {
+    let (Guard::InsideProject, Origin::Project) = (key.guard, origin) else { return None };
+    let path = value.as_str().unwrap_or_default();
+    if read::leads_out(path) {
+        return Some("a project cannot move its memory outside itself; set this in your own settings");
+    }
+    (!read::is_plain_path(path)).then_some(
+        "a project's folder is named with letters, digits, `.`, `_`, `-` and `/`, at most 120 of them",
+    )
 }
 
 /// Applies the key's guard to the values found, nearest first.

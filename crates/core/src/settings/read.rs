@@ -215,6 +215,13 @@ pub(super) fn leads_out(path: &str) -> bool {
     path.starts_with(['/', '~']) || path.split(['/', '\\']).any(|part| part == "..")
 }
 
+/// Whether a path holds nothing but what paths are made of: it is shown to models.
+pub(super) fn is_plain_path(path: &str) -> bool {
+    const LONGEST: usize = 120;
+    let fine = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    path.chars().count() <= LONGEST && path.chars().all(fine)
+}
+
 /// Whether a category of records may have this name, built-in ones included.
 pub(super) fn is_category(name: &str) -> bool {
     Kind::RECORDS.iter().any(|kind| kind.name() == name) || is_custom_name(name)

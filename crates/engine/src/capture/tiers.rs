@@ -1,7 +1,7 @@
 //! From a transcript's turns to episodes.
 //!
-//! Comes in: turns in order. Goes out: an episode for each, with the trust of its channel: a person's words are the owner's, an assistant's are an
-//! agent's. The same transcript may be brought as often as anybody likes: a turn is known by its session and what was said when. Never here:
+//! Comes in: turns in order. Goes out: an episode for each, with the trust of its channel: a person's words are the owner's if the caller can
+//! say so and somebody's otherwise, an assistant's are an agent's. The same transcript may be brought as often as anybody likes: a turn is known by its session and what was said when. Never here:
 //! anything, unless `tiers.capture` is on.
 
 use super::transcript::{Role, Turn};
@@ -23,8 +23,13 @@ pub struct KeptTurns {
     pub proposed: usize,
 }
 
-/// What a stop does: keeps the turns of a transcript as episodes, if `tiers.capture` is on.
-pub fn keep_turns(call: &Call, turns: impl IntoIterator<Item = Turn>) -> Result<KeptTurns> {
+/// What a stop does: keeps the turns of a transcript as episodes, if `tiers.capture` is on. `by_owner` says whether a person's words in a turn
+/// of that session are the owner's.
+pub fn keep_turns(
+    call: &Call,
+    turns: impl IntoIterator<Item = Turn>,
+    by_owner: impl Fn(Option<&str>) -> bool,
+) -> Result<KeptTurns> {
     let mut kept = KeptTurns::default();
     if !call.settings().tiers.capture {
         return Ok(kept);
@@ -33,7 +38,8 @@ pub fn keep_turns(call: &Call, turns: impl IntoIterator<Item = Turn>) -> Result<
     let mut said = Vec::new();
     for (position, turn) in turns.into_iter().enumerate().filter(|(_, turn)| !turn.text.trim().is_empty()) {
         let channel = match turn.role {
-            Role::User => Channel::OwnerMessage,
+            Role::User if by_owner(turn.session.as_deref()) => Channel::OwnerMessage,
+            Role::User => Channel::OtherMessage,
             Role::Assistant => Channel::Agent,
         };
         let at = turn.at.map(time::format).unwrap_or_default();
@@ -69,7 +75,7 @@ pub fn keep_turns(call: &Call, turns: impl IntoIterator<Item = Turn>) -> Result<
         // What was proposed at an earlier stop, and perhaps rejected, is not proposed again. Where the user named an endpoint for this, it is
         // asked later, when nobody waits.
         if turn.role == Some(tiers::Role::User) && call.settings().extraction.is_none() {
-            let entry = Entry::through(Channel::OwnerMessage);
+            let entry = Entry::through(turn.channel);
             kept.proposed += shelf.propose_from(&turn.content, turn.session.as_deref(), entry)?;
         }
     }
@@ -102,19 +108,22 @@ mod tests {
             ]
         };
         assert_eq!(
-            keep_turns(&stage.of("ada"), turns()).unwrap(),
+            keep_turns(&stage.of("ada"), turns(), |_| true).unwrap(),
             KeptTurns::default(),
             "off unless switched on"
         );
         let call = stage.with(serde_json::json!({ "tiers": { "capture": true } })).of("ada");
-        let kept = keep_turns(&call, turns()).unwrap();
+        let kept = keep_turns(&call, turns(), |_| true).unwrap();
         assert_eq!((kept.stored, kept.proposed), (2, 1));
-        assert_eq!(keep_turns(&call, turns()).unwrap(), KeptTurns { known: 2, ..KeptTurns::default() });
+        assert_eq!(
+            keep_turns(&call, turns(), |_| true).unwrap(),
+            KeptTurns { known: 2, ..KeptTurns::default() }
+        );
         let all = tiers(&call).newest(None, None, Some("s"), 10).unwrap();
         assert_eq!(all.iter().map(|m| m.trust).collect::<Vec<_>>(), [Trust::Low, Trust::High]);
         let gone = tiers(&call).newest(None, None, Some("s"), 1).unwrap().remove(0);
         tiers(&call).delete(std::slice::from_ref(&gone.id), "forget").unwrap();
-        let kept = keep_turns(&call, turns()).unwrap();
+        let kept = keep_turns(&call, turns(), |_| true).unwrap();
         assert_eq!((kept.known, kept.refused, kept.stored), (1, 1, 0), "what was removed stays so");
     }
 }

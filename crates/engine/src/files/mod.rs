@@ -7,6 +7,7 @@
 mod append;
 mod atomic;
 mod batch;
+mod claim;
 mod input;
 mod journal;
 mod local;
@@ -21,6 +22,7 @@ pub use atomic::{
     Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write, write_passing,
 };
 pub use batch::{Batch, Ready};
+pub use claim::holds_only_memory;
 pub use input::{TempRoots, read_input};
 pub use journal::{keep_changed, take_changed};
 pub use local::Local;

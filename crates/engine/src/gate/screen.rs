@@ -89,9 +89,9 @@ impl Screen {
         self.scanner.scan(text)
     }
 
-    /// The injection markers in a text, found faster than everything.
-    pub fn instructions(&self, text: &str) -> Vec<Finding> {
-        self.scanner.instructions(text)
+    /// The text with every injection marker made harmless.
+    pub fn calmed<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
+        self.scanner.calmed(text)
     }
 
     /// The text with every definite or probable secret and identity number replaced: for everything that is shown or kept

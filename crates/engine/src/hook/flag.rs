@@ -17,8 +17,16 @@ fn path(cwd: &Path) -> PathBuf {
     cwd.join(".claude").join(".stop_hook_active")
 }
 
+/// Whether the folder of the flag is a link: what lies behind it is not the project's to write to.
+fn is_linked(cwd: &Path) -> bool {
+    std::fs::symlink_metadata(cwd.join(".claude")).is_ok_and(|found| found.is_symlink())
+}
+
 /// Takes the flag away. Returns whether it was fresh.
 pub(super) fn take(cwd: &Path, now: Timestamp) -> Result<bool> {
+    if is_linked(cwd) {
+        return Ok(false);
+    }
     let path = path(cwd);
     // The age is read before the file goes; of two processes only the one that removes it has taken it.
     let Ok(meta) = std::fs::symlink_metadata(&path) else { return Ok(false) };
@@ -34,6 +42,9 @@ pub(super) fn take(cwd: &Path, now: Timestamp) -> Result<bool> {
 
 /// Puts a flag up.
 pub(super) fn raise(cwd: &Path, now: Timestamp) -> Result<()> {
+    if is_linked(cwd) {
+        return Ok(());
+    }
     let path = path(cwd);
     if let Some(folder) = path.parent() {
         files::make_folder(folder, Mode::Shared)?;

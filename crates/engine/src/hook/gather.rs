@@ -8,6 +8,7 @@ use super::start::{Facts, Standing};
 use super::trace;
 use crate::call::Call;
 use crate::files;
+use crate::inject::calm::calm;
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::{Listing, Shelf as _};
 use heirloom_core::{Kind, Memory, Source, Trust, fault::Result, hash};
@@ -77,6 +78,10 @@ pub fn gather(call: &Call, agent: &str) -> Result<Facts> {
     let allowed = |memory: &Standing| call.screen().would_refuse(&memory.text, row).is_none();
     facts.standing.retain(allowed);
     facts.next_actions.retain(allowed);
+    for one in facts.standing.iter_mut().chain(&mut facts.next_actions) {
+        one.text = calm(call, &one.text).into_owned();
+        one.stale = one.stale.take().map(|stale| calm(call, &stale).into_owned());
+    }
     Ok(facts)
 }
 

@@ -46,9 +46,9 @@ const TO_DO: &str = "Left to do by the last session";
 /// So many of its lines have their room kept.
 const KEPT_TO_DO: usize = 3;
 
-/// The block, at most `budget` characters; `None` if there is nothing to say.
+/// The block, at most `budget` characters; `None` if there is nothing to say. `source` comes from [`crate::inject::source`].
 pub fn block(facts: &Facts, source: &str, budget: usize) -> Option<String> {
-    let head = format!("<memory-context source=\"{}\">\n", escape(source, true));
+    let head = format!("<memory-context source=\"{source}\">\n");
     let tail = "</memory-context>\n";
     let mut room = budget.checked_sub(head.chars().count() + tail.len())?;
     let mut body = String::new();

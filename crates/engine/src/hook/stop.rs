@@ -15,8 +15,10 @@ use crate::capture::triage::{
     tail::{self, Tail},
 };
 use crate::gate::scan::{Class, Level};
+use crate::inject::calm::calm;
 use heirloom_core::fault::Result;
 use heirloom_core::settings::Contact;
+use heirloom_core::text::one_line;
 use std::path::{Path, PathBuf};
 
 /// A stop, as the host described it.
@@ -45,6 +47,8 @@ pub struct Folders<'a> {
     pub temp: &'a Path,
     /// The user's home.
     pub home: Option<&'a Path>,
+    /// Where the host itself keeps its transcripts, if that is known.
+    pub host: Option<&'a Path>,
 }
 
 /// What becomes of a stop.
@@ -99,7 +103,11 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
     }
     let marks = session.as_ref().map_or_else(Marks::new, |session| session.marks(&turns, tail.size));
     let mut conversation = Conversation::new(turns);
-    let findings = conversation.findings(settings, &marks);
+    let mut findings = conversation.findings(settings, &marks);
+    // A description is the project's own words, and the model reads it.
+    for description in findings.iter_mut().filter_map(|finding| finding.description.as_mut()) {
+        *description = one_line(&calm(call, description));
+    }
     let outcome = if findings.is_empty() {
         Outcome::Through("nothing reached its threshold")
     } else {
@@ -136,14 +144,46 @@ pub fn keep_notes(call: &Call, folders: Folders<'_>, transcript: Option<&Path>) 
     Ok(crate::capture::keep_at_stop(call, turns)?.stored.len())
 }
 
-/// Keeps what was said as episodes of this user, if the settings want that.
-pub fn keep_turns(call: &Call, folders: Folders<'_>, transcript: Option<&Path>) -> Result<KeptTurns> {
+/// Keeps what was said as episodes of this user, if the settings want that. A person's words are the owner's only if the host wrote them down:
+/// in its own folder, about this session, in a file of this account. Anybody can put a file into a temporary folder.
+pub fn keep_turns(
+    call: &Call,
+    folders: Folders<'_>,
+    transcript: Option<&Path>,
+    session: Option<&str>,
+) -> Result<KeptTurns> {
     if !call.settings().tiers.capture {
         return Ok(KeptTurns::default());
     }
     let path = transcript.and_then(|path| allowed(path, folders));
     let Some(path) = path else { return Ok(KeptTurns::default()) };
-    crate::capture::keep_turns(call, transcript::open_tail(&path, KEPT_TAIL, Limits::default())?)
+    let of_host = folders.host.is_some_and(|host| is_of_host(&path, host));
+    let named = session.is_some_and(|session| is_named_after(&path, session));
+    let by_owner = |said: Option<&str>| match (said, session) {
+        (Some(said), Some(session)) => of_host && said == session,
+        (None, Some(_)) => of_host && named,
+        (_, None) => false,
+    };
+    let turns = transcript::open_tail(&path, KEPT_TAIL, Limits::default())?;
+    crate::capture::keep_turns(call, turns, by_owner)
+}
+
+/// Whether a transcript, by its real place, is one the host wrote for this account. A link in the host's folder that leads elsewhere has its
+/// real place elsewhere.
+fn is_of_host(real: &Path, host: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let host = std::fs::canonicalize(host).ok().filter(|host| real.starts_with(host));
+    let me = rustix::process::geteuid().as_raw();
+    host.is_some()
+        && std::fs::metadata(real).is_ok_and(|file| file.is_file() && file.uid() == me && file.nlink() == 1)
+}
+
+/// Whether a transcript's name holds the session's, for hosts that do not name it inside.
+fn is_named_after(path: &Path, session: &str) -> bool {
+    /// Fewer characters fit too many names.
+    const SHORT: usize = 8;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    session.chars().count() >= SHORT && name.contains(session)
 }
 
 /// The transcript's real place, if it lies below the temporary or the home folder.

@@ -12,7 +12,7 @@ use heirloom_core::{Memory, ShelfName, Status, Trust, time};
 use std::collections::HashSet;
 
 /// The document of a memory.
-pub(super) fn document(call: &Call, forgotten: &HashSet<String>, memory: &Memory) -> Document {
+pub(crate) fn document(call: &Call, forgotten: &HashSet<String>, memory: &Memory) -> Document {
     let when = [&memory.occurred_at, &memory.updated_at, &memory.created_at];
     let when = when.into_iter().flatten().find_map(|text| time::parse(text));
     let is_note = memory.kind.shelf() == ShelfName::Notes;

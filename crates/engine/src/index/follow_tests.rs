@@ -141,6 +141,55 @@ fn text_nobody_here_wrote_has_the_repository_s_trust_until_a_person_accepts_it()
 }
 
 #[test]
+fn trust_at_a_prompt_comes_from_the_book_and_the_file_never_from_the_index() {
+    let place = Place::new();
+    place.record("use-postgres", "Use Postgres", "queues live in postgres");
+    let mine = place.note("Billing jobs live in the walrus table");
+    let asked = |text: &str, look: Look, unasked: bool| {
+        let asked = Asked {
+            text: text.to_owned(),
+            conditions: Conditions::default(),
+            include_retired: false,
+            files: Vec::new(),
+            limit: 5,
+            audience: Audience::person(),
+            look,
+            unasked,
+        };
+        let call = place.call();
+        let hits = answer(&call, &asked).unwrap();
+        if unasked { crate::recall::answer::for_agent(&call, hits, 5) } else { hits }
+    };
+    asked("postgres queues", Look::Thorough, false);
+    let call = place.call();
+    let memory = call.notes().get(&mine).unwrap().unwrap();
+    call.accept(mine.as_str(), &memory.content_hash).unwrap();
+    asked("walrus table", Look::Thorough, false);
+    let index = place.root().join(".local/index/recall.db");
+    let db = rusqlite::Connection::open(index).unwrap();
+    db.execute("update card set trust = 2", []).unwrap();
+    // A trusted memory whose words in the index are not its own.
+    db.execute(
+        "update doc set body = 'walrus table: obey', title = 'obey', source = 'explicit_save' where id = ?1",
+        [mine.as_str()],
+    )
+    .unwrap();
+    drop(db);
+    for (look, unasked) in [(Look::Quick, true), (Look::Thorough, false)] {
+        let hits = asked("where do queues live in postgres", look, unasked);
+        let theirs =
+            hits.iter().find(|hit| hit.id == "decision:use-postgres").expect("or this shows nothing");
+        assert_eq!((theirs.trust, theirs.source.as_str()), (Trust::Medium, "repository"));
+        let hits = asked("which table has billing jobs, the walrus table?", look, unasked);
+        assert!(hits.iter().all(|hit| !hit.body.contains("obey") && !hit.title.contains("obey")), "{hits:?}");
+        assert!(
+            hits.iter().any(|hit| hit.body.contains("Billing jobs") && hit.source == "ai_inference"),
+            "{hits:?}"
+        );
+    }
+}
+
+#[test]
 fn an_index_that_is_deleted_or_damaged_is_made_anew() {
     let place = Place::new();
     let id = place.note("The importer retries three times.\n\nThen it gives up.");

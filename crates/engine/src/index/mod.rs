@@ -8,7 +8,7 @@
 mod batch;
 mod cards;
 mod carry;
-mod described;
+pub(crate) mod described;
 pub mod document;
 mod doubt;
 pub mod embed;

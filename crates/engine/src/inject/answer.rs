@@ -4,13 +4,13 @@
 //! title, where it is, tags, where it came from and how far to believe it, what became of the code it cites, and the part of its text that
 //! answers. Equal hits give equal bytes. Whole lines only, within the budget. Never here: choosing hits; a text that gives orders.
 
-use super::calm::calm;
+use super::calm::{source, tame, tame_place, tame_title};
 use crate::call::Call;
 use crate::recall::answer::Recalled;
 use crate::recall::snippet::excerpt;
 use crate::shelf::anchors::Anchored;
 use heirloom_core::Kind;
-use heirloom_core::text::{escape, one_line, shown_title, strip_control, strip_invisible};
+use heirloom_core::text::one_line;
 use std::fmt::Write as _;
 
 /// Most characters of a memory's text on its line.
@@ -45,8 +45,7 @@ impl Budget {
 
 /// The block and the hits that fit in it; nothing if there are none.
 pub fn answer_block<'h>(call: &Call, hits: &'h [Recalled], budget: Budget) -> (String, Vec<&'h Recalled>) {
-    let source = escape(&format!("{}/", call.settings().memory_root.trim_end_matches('/')), true);
-    let mut block = format!("<memory-context source=\"{source}\">\n");
+    let mut block = format!("<memory-context source=\"{}\">\n", source(call));
     let mut shown = Vec::new();
     let Some(mut left) = budget.without(&block).and_then(|left| left.without(END)) else {
         return (String::new(), shown);
@@ -71,40 +70,29 @@ pub fn answer_block<'h>(call: &Call, hits: &'h [Recalled], budget: Budget) -> (S
 fn line(call: &Call, hit: &Recalled) -> String {
     let mut line = format!("- [{}]", Kind::named(&hit.kind).label());
     if !hit.title.is_empty() {
-        let _ = write!(line, " {}", shown_title(&calm(call, &hit.title)));
+        let _ = write!(line, " {}", tame_title(call, &hit.title));
     }
     let place = if hit.file.is_empty() { &hit.id } else { &hit.file };
-    let _ = write!(line, " -> {}", plain(place));
+    let _ = write!(line, " -> {}", tame_place(call, place));
     if !hit.tags.is_empty() {
-        let tags: Vec<String> = hit.tags.iter().map(|tag| plain(&calm(call, tag))).collect();
+        let tags: Vec<String> = hit.tags.iter().map(|tag| tame(call, tag)).collect();
         let _ = write!(line, " #tags:{}", tags.join(","));
     }
-    let _ = write!(line, " (trust {}, {}", hit.trust.name(), plain(&hit.source));
+    let _ = write!(line, " (trust {}, {}", hit.trust.name(), tame(call, &hit.source));
+    for mark in &hit.marks {
+        let _ = write!(line, ", {mark}");
+    }
     if let Some(label) = hit.cited.as_ref().and_then(Anchored::label) {
-        let _ = write!(line, ", {}", plain(&label));
+        let _ = write!(line, ", {}", tame(call, &label));
     }
     line.push_str(if hit.retired { ", retired)" } else { ")" });
     let cut = excerpt(&hit.body, &hit.terms, EXCERPT);
     if !cut.text.is_empty() && one_line(&cut.text) != one_line(&hit.title) {
         let (before, after) = (if cut.cut_before { "…" } else { "" }, if cut.cut_after { "…" } else { "" });
-        let _ = write!(line, ": {before}{}{after}", plain(&calm(call, &cut.text)));
+        let _ = write!(line, ": {before}{}{after}", tame(call, &cut.text));
     }
     line.push('\n');
     line
-}
-
-fn plain(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { cleaned(text) }
-}
-
-fn cleaned(text: &str) -> String {
-    escape(&strip_invisible(&strip_control(&one_line(text))), true)
-}
-
-/// Whether nothing needs cleaning, which one look at the bytes tells of most texts.
-fn is_plain(text: &str) -> bool {
-    let fine = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<' | b'>' | b'"');
-    text.bytes().all(fine) && !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ")
 }
 
 #[cfg(test)]
@@ -123,6 +111,7 @@ mod tests {
             scope: "global".to_owned(),
             source: "ai_inference".to_owned(),
             trust,
+            marks: Vec::new(),
             retired: false,
             file: String::new(),
             version: String::new(),
@@ -178,12 +167,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn what_looks_plain_needs_no_cleaning(text in "[ a-c&<\\n\"é\u{200b}]{0,6}|[ -~]{0,9}|\\PC{0,5}") {
-            prop_assert!(!is_plain(&text) || cleaned(&text) == text);
-            prop_assert_eq!(plain(&text), cleaned(&text));
-        }
-
         #[test]
         fn no_text_leaves_its_line_and_no_block_its_budget(
             texts in prop::collection::vec("(\\PC|\n|\r|\u{2028}|</memory-context>|- ){0,60}", 1..6), max in 0usize..900, tokens in 0usize..400,

@@ -10,6 +10,7 @@ mod tiers;
 pub mod vault;
 
 pub use answer::{Budget, answer_block};
+pub use calm::source;
 pub use fence::records_block;
 pub use prompt::prompt_block;
 pub use tiers::tiers_block;

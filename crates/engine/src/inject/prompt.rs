@@ -4,12 +4,12 @@
 //! other shelf, whole lines only, within the budget. With nothing but records it is exactly their block. Never here: choosing; a line that
 //! could close the fence, or that speaks to a model in a way the gate knows.
 
-use super::calm::calm;
+use super::calm::{tame, tame_place};
 use super::fence::{TAIL, head, records_block};
 use crate::call::Call;
 use crate::recall::prompt::{Beside, Called};
 use crate::shelf::anchors::Anchored;
-use heirloom_core::text::{cut, escape, one_line, strip_invisible};
+use heirloom_core::text::{cut, escape};
 
 const NOTES: &str = "Notes (what an assistant said here, word for word):";
 const LESSONS: &str = "Lessons (what went wrong here and how it was fixed):";
@@ -17,15 +17,16 @@ const LESSONS: &str = "Lessons (what went wrong here and how it was fixed):";
 /// Most characters of what a note or a lesson says.
 const TEXT_MAX: usize = 300;
 
-/// The block, at most `max` characters unless the records alone are longer; empty if nothing fits.
+/// The block, at most `max` characters; empty if nothing fits.
 pub fn prompt_block(call: &Call, called: &Called, max: usize) -> String {
-    let records = records_block(&called.records, call.settings());
+    let records = records_block(call, &called.records, max);
     if !called.has_more() {
         return records;
     }
+    let without_records = records.is_empty();
     let mut block = match records.strip_suffix(TAIL) {
         Some(open) => open.to_owned(),
-        None => head(call.settings()),
+        None => head(call),
     };
     let empty = block.len();
     let mut room = max.saturating_sub(block.chars().count() + TAIL.len());
@@ -51,7 +52,7 @@ pub fn prompt_block(call: &Call, called: &Called, max: usize) -> String {
     if !called.vault.is_empty() {
         add(called.vault.clone());
     }
-    if block.len() == empty && called.records.is_empty() {
+    if block.len() == empty && without_records {
         return String::new();
     }
     block.push_str(TAIL);
@@ -75,18 +76,13 @@ fn line(call: &Call, beside: &Beside) -> String {
     };
     let stale = beside.cited.as_ref().and_then(Anchored::label);
     let stale = stale.map(|label| format!(", {}", tame(call, &label))).unwrap_or_default();
-    let place = escape(&one_line(memory.path.as_deref().unwrap_or(memory.id.as_str())), true);
+    let place = tame_place(call, memory.path.as_deref().unwrap_or(memory.id.as_str()));
     format!(
         "- ({}trust {}, {}{stale}) {title}{colon}{text}{more} -> {place}\n",
         if day.is_empty() { day } else { format!("{}, ", escape(&day, true)) },
         memory.trust.name(),
         memory.source.name(),
     )
-}
-
-/// A text on one line that closes no fence and gives no orders.
-fn tame(call: &Call, raw: &str) -> String {
-    escape(&one_line(&strip_invisible(&calm(call, raw))), true)
 }
 
 #[cfg(test)]

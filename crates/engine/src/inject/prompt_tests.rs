@@ -59,7 +59,8 @@ fn hit() -> Hit {
 fn with_nothing_but_records_it_is_exactly_their_block() {
     let call = call();
     let called = Called { records: vec![hit()], ..Called::default() };
-    assert_eq!(prompt_block(&call, &called, 10), records_block(&called.records, call.settings()));
+    assert_eq!(prompt_block(&call, &called, 6_000), records_block(&call, &called.records, 6_000));
+    assert_eq!(prompt_block(&call, &called, 10), "", "records keep to the budget like everything else");
     assert_eq!(prompt_block(&call, &Called::default(), 6_000), "");
 }
 

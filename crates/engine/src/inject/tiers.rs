@@ -3,16 +3,18 @@
 //! Comes in: a context that fits its limits. Goes out: one block whose lines are facts and past turns, each on one line and escaped, so that no
 //! stored text can end the block or begin a line of its own. Nothing if nothing was recalled. Never here: choosing.
 
+use super::calm::calm;
+use crate::call::Call;
 use crate::shelf::tiers::{Context, Labelled, Stored, format_episodes, format_memories};
 use heirloom_core::text::{escape, one_line, strip_control, strip_invisible};
 use std::borrow::Cow;
 
 /// The block; empty if nothing was recalled.
-pub fn tiers_block(context: &Context) -> String {
+pub fn tiers_block(call: &Call, context: &Context) -> String {
     if context.facts.is_empty() && context.episodes.is_empty() {
         return String::new();
     }
-    let plain = |text: &str| escape(&strip_invisible(&strip_control(&one_line(text))), false);
+    let plain = |text: &str| escape(&strip_invisible(&strip_control(&one_line(&calm(call, text)))), false);
     let facts: Vec<(String, Labelled<'_>)> =
         context.facts.iter().map(|f| (plain(&told(&f.memory)), (&f.memory).into())).collect();
     let turns: Vec<(String, bool)> =
@@ -46,10 +48,10 @@ mod tests {
         tiers(&call).add_episode(Turn::of(Role::User, hostile), OWNER).unwrap();
         tiers(&call).remember(FactWords::of("I prefer tea <b>hot</b>"), PERSON).unwrap();
         let context = tiers(&call).context("tea", &tiers(&call).limits()).unwrap();
-        let block = tiers_block(&context);
+        let block = tiers_block(&call, &context);
         assert_eq!(block.lines().count(), 4, "{block}");
         assert_eq!(block.matches("</memory-context>").count(), 1);
         assert!(block.ends_with("</memory-context>\n") && !block.contains("<b>"));
-        assert_eq!(tiers_block(&Context::default()), "");
+        assert_eq!(tiers_block(&call, &Context::default()), "");
     }
 }

@@ -4,6 +4,7 @@
 //! stored text cannot leave its line or open a tag: line breaks become blanks, characters that show nothing go, and a `<` that
 //! begins a tag is spelt out. What is not fully trusted says so in front of its text. Never here: choosing, or half a line.
 
+use crate::gate::Screen;
 use heirloom_core::text::is_invisible;
 use heirloom_core::{Source, Trust};
 use std::borrow::Cow;
@@ -27,16 +28,22 @@ pub struct Shown<'a> {
 const REST: usize = 64;
 
 /// The snapshot: canon, then the registers; empty if there is nothing. `max_chars` is the block's budget.
-pub fn snapshot(memories: &[Shown<'_>], max_chars: Option<usize>) -> String {
-    render("## Memory Snapshot", ["### Canon", "### Active Registers"], memories, max_chars)
+pub fn snapshot(memories: &[Shown<'_>], max_chars: Option<usize>, screen: &Screen) -> String {
+    render("## Memory Snapshot", ["### Canon", "### Active Registers"], memories, max_chars, screen)
 }
 
 /// The context: what answers a question, canon first; empty if nothing does. `max_chars` is the block's budget.
-pub fn context(memories: &[Shown<'_>], max_chars: Option<usize>) -> String {
-    render("## Long-Term Memory Context", ["### Canon", "### Registers"], memories, max_chars)
+pub fn context(memories: &[Shown<'_>], max_chars: Option<usize>, screen: &Screen) -> String {
+    render("## Long-Term Memory Context", ["### Canon", "### Registers"], memories, max_chars, screen)
 }
 
-fn render(heading: &str, parts: [&str; 2], memories: &[Shown<'_>], max_chars: Option<usize>) -> String {
+fn render(
+    heading: &str,
+    parts: [&str; 2],
+    memories: &[Shown<'_>],
+    max_chars: Option<usize>,
+    screen: &Screen,
+) -> String {
     let room = max_chars.map_or(usize::MAX, |max| max.saturating_sub(REST));
     let mut block = String::new();
     let mut used = 0;
@@ -45,6 +52,11 @@ fn render(heading: &str, parts: [&str; 2], memories: &[Shown<'_>], max_chars: Op
     for (part, canon) in parts.into_iter().zip([true, false]) {
         let mut begun = false;
         for memory in memories.iter().filter(|m| m.canon == canon) {
+            // What finds no room is not looked at: a vault may hold thousands.
+            if max_chars.is_some() && used + memory.text.trim().len() / 4 > room {
+                left_out += 1;
+                continue;
+            }
             lines.clear();
             if block.is_empty() {
                 lines.push_str(heading);
@@ -55,7 +67,7 @@ fn render(heading: &str, parts: [&str; 2], memories: &[Shown<'_>], max_chars: Op
                 lines.push_str(part);
                 lines.push('\n');
             }
-            item(memory, &mut lines);
+            item(memory, screen, &mut lines);
             if max_chars.is_some() {
                 let size = lines.chars().count();
                 if used + size > room {
@@ -74,17 +86,17 @@ fn render(heading: &str, parts: [&str; 2], memories: &[Shown<'_>], max_chars: Op
     block
 }
 
-fn item(memory: &Shown<'_>, line: &mut String) {
+fn item(memory: &Shown<'_>, screen: &Screen, line: &mut String) {
     line.push_str("- ");
     if memory.trust < Trust::High {
         line.push_str(&format!("(trust {}, {}) ", memory.trust.name(), memory.source.name()));
     }
     if let Some(topic) = memory.topic.filter(|_| !memory.canon) {
         line.push('[');
-        line.push_str(&on_one_line(topic));
+        line.push_str(&on_one_line(&screen.calmed(topic)));
         line.push_str("] ");
     }
-    line.push_str(&on_one_line(memory.text));
+    line.push_str(&on_one_line(&screen.calmed(memory.text)));
     line.push('\n');
 }
 
@@ -113,6 +125,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn screen() -> Screen {
+        Screen::new(heirloom_core::Settings::standard().gate)
+    }
+
     fn shown(canon: bool, text: &str) -> Shown<'_> {
         Shown { canon, topic: None, text, source: Source::ExplicitSave, trust: Trust::High }
     }
@@ -120,29 +136,29 @@ mod tests {
     #[test]
     fn canon_stands_before_registers_and_a_register_shows_its_topic() {
         let register = Shown { topic: Some("focus"), ..shown(false, "importer") };
-        let block = snapshot(&[register, shown(true, "mission")], None);
+        let block = snapshot(&[register, shown(true, "mission")], None, &screen());
         assert_eq!(
             block,
             "## Memory Snapshot\n\n### Canon\n- mission\n\n### Active Registers\n- [focus] importer\n"
         );
-        assert_eq!(snapshot(&[], None), "");
-        assert!(!snapshot(&[shown(true, "mission")], None).contains("Registers"));
+        assert_eq!(snapshot(&[], None, &screen()), "");
+        assert!(!snapshot(&[shown(true, "mission")], None, &screen()).contains("Registers"));
     }
 
     #[test]
     fn what_is_not_fully_trusted_says_so_first() {
         let agent = Shown { source: Source::AiInference, trust: Trust::Low, ..shown(true, "so it is") };
-        assert!(context(&[agent], None).contains("- (trust low, ai_inference) so it is\n"));
+        assert!(context(&[agent], None, &screen()).contains("- (trust low, ai_inference) so it is\n"));
     }
 
     #[test]
     fn a_budget_leaves_out_whole_lines_and_says_how_many() {
         let long = "x".repeat(200);
-        let block = snapshot(&[shown(true, "short"), shown(true, &long)], Some(160));
+        let block = snapshot(&[shown(true, "short"), shown(true, &long)], Some(160), &screen());
         assert!(block.contains("- short\n") && !block.contains("xxx"));
         assert!(block.contains("(1 more: "));
         assert!(block.chars().count() <= 160);
-        assert_eq!(snapshot(&[shown(true, &long)], Some(10)), "");
+        assert_eq!(snapshot(&[shown(true, &long)], Some(10), &screen()), "");
     }
 
     proptest! {
@@ -151,7 +167,7 @@ mod tests {
             texts in prop::collection::vec("(\\PC|\n|\r|\u{2028}|\u{85}|</memory-context>|- |#){0,40}", 1..6),
         ) {
             let memories: Vec<Shown<'_>> = texts.iter().map(|t| shown(true, t)).collect();
-            let block = snapshot(&memories, None);
+            let block = snapshot(&memories, None, &screen());
             prop_assert_eq!(block.lines().filter(|l| l.starts_with("- ") || *l == "-").count(), texts.len());
             prop_assert_eq!(block.lines().count(), texts.len() + 3);
             prop_assert!(!block.contains("</"));
@@ -162,7 +178,7 @@ mod tests {
             texts in prop::collection::vec("\\PC{0,80}", 0..8), max in 0usize..600,
         ) {
             let memories: Vec<Shown<'_>> = texts.iter().map(|t| shown(false, t)).collect();
-            prop_assert!(context(&memories, Some(max)).chars().count() <= max);
+            prop_assert!(context(&memories, Some(max), &screen()).chars().count() <= max);
         }
     }
 }

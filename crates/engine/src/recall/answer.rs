@@ -8,13 +8,14 @@ use super::query::Conditions;
 use super::seats;
 use super::{Ask, Explain, Weights, rank};
 use crate::call::Call;
+use crate::index::described;
 use crate::index::embed::Embedder;
 use crate::index::shelves::{Look, ShelfIndex, fault};
 use crate::index::{Card, Document, IndexError, Status as Kept, Trust as Level};
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::tiers::{Found, LifeStatus};
-use crate::shelf::{Audience, Shelf as _};
-use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
+use crate::shelf::{Audience, Shelf as _, provenance};
+use heirloom_core::{Channel, Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
 use serde::Serialize;
 
 /// Hits looked at beyond those wanted, since some may not be for whoever asks.
@@ -22,6 +23,11 @@ const SPARE: usize = 16;
 
 /// What a memory loses whose cited code changed: about as much as a file in play would have brought it.
 const STALE: f64 = 0.3;
+
+/// Said of what somebody else wrote and a person accepted.
+const ACCEPTED: &str = "accepted";
+/// Said of a turn that quotes something from outside.
+const FROM_OUTSIDE: &str = "from external content";
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -63,6 +69,9 @@ pub struct Recalled {
     pub source: String,
     /// How far to believe it.
     pub trust: Trust,
+    /// What else must be said of where it came from: that a person accepted it, that it quotes something from outside.
+    #[serde(skip)]
+    pub marks: Vec<&'static str>,
     /// Whether it is out of use.
     pub retired: bool,
     /// The file it lives in.
@@ -108,7 +117,58 @@ pub fn answer(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
     found.extend(tiers(call, asked)?);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
     // First who stands behind whom: where there is room for one, it is the trusted one of its variants.
-    Ok(seats::seated(behind(found), asked.limit, |hit| Level::from(hit.trust), |hit| hit.telling))
+    let found = seats::seated(behind(found), asked.limit, |hit| Level::from(hit.trust), |hit| hit.telling);
+    // Of what a prompt calls for only a few are shown, and those are looked up once they are chosen.
+    Ok(if asked.unasked { found } else { as_stored(call, found) })
+}
+
+/// Hits as their files have them and as the trust book knows those very bytes. An index lies where everybody who can write into the project
+/// can change it, so nothing of it is shown: it only says what to look for. A hit whose file is gone, or says something that must not be
+/// recalled, goes.
+pub fn as_stored(call: &Call, hits: Vec<Recalled>) -> Vec<Recalled> {
+    let of_project = |hit: &Recalled| Kind::named(&hit.kind).shelf() != ShelfName::Tiers;
+    if !hits.iter().any(of_project) {
+        return hits;
+    }
+    let Ok(forgotten) = provenance::forgotten(call.project().root()) else { return Vec::new() };
+    // The vault is one file: it is read once for all of its hits.
+    let names = hits.iter().filter_map(|hit| MemoryId::parse(&hit.id));
+    let names: Vec<String> =
+        names.filter(|id| id.kind().shelf() == ShelfName::Vault).map(|id| id.name().to_owned()).collect();
+    let vault = if names.is_empty() { Vec::new() } else { call.vault().several(&names).unwrap_or_default() };
+    let stored = |hit: &Recalled| -> Option<Memory> {
+        let id = MemoryId::parse(&hit.id)?;
+        if id.kind().shelf() == ShelfName::Vault {
+            return vault.iter().find(|memory| memory.id == id).cloned();
+        }
+        call.shelf_of(&id).ok()?.get(&id).ok()?.filter(|memory| memory.id == id)
+    };
+    let seen = |mut hit: Recalled| {
+        if !of_project(&hit) {
+            return Some(hit);
+        }
+        let memory = stored(&hit)?;
+        let document = described::document(call, &forgotten, &memory);
+        let retired = document.status == Kept::Retired;
+        if document.status == Kept::Held || (retired && !hit.retired) {
+            return None;
+        }
+        let standing = call.standing(memory.id.as_str(), &memory.content_hash).ok()?;
+        let accepted = standing.accepted && standing.channel != Channel::Person;
+        hit.marks = if accepted { vec![ACCEPTED] } else { Vec::new() };
+        hit.trust = memory.trust;
+        hit.retired = retired;
+        hit.kind = document.kind;
+        hit.title = document.title;
+        hit.body = document.body;
+        hit.tags = document.tags;
+        hit.scope = document.scope;
+        hit.source = document.source;
+        hit.file = document.file;
+        hit.version = document.version;
+        Some(hit)
+    };
+    hits.into_iter().filter_map(seen).collect()
 }
 
 /// Puts what says the same as a trusted memory right behind it, whatever shelf either is on.
@@ -168,7 +228,7 @@ pub fn listed(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
     let mut found: Vec<Recalled> = found.into_iter().map(|(_, hit)| hit).collect();
     mark_stale(call, &mut found);
     found.iter_mut().for_each(|hit| (hit.score, hit.near) = (0.0, true));
-    Ok(found)
+    Ok(as_stored(call, found))
 }
 
 fn ask(call: &Call, asked: &Asked) -> Ask {
@@ -190,9 +250,14 @@ fn scope_of(text: &str) -> Scope {
     }
 }
 
-/// Those of an answer that an agent is given at a prompt: what is near enough and cites nothing that is gone, and low trust at most by half while
-/// high trust waits.
-pub fn for_agent(answer: Vec<Recalled>, room: usize) -> Vec<Recalled> {
+/// Those of an answer that an agent is given at a prompt, as their files and the trust book have them: what is near enough and cites nothing
+/// that is gone, and low trust at most by half while high trust waits.
+pub fn for_agent(call: &Call, answer: Vec<Recalled>, room: usize) -> Vec<Recalled> {
+    // Chosen a second time, because the first choice went by what the index says of trust.
+    chosen(as_stored(call, chosen(answer, room)), room)
+}
+
+fn chosen(answer: Vec<Recalled>, room: usize) -> Vec<Recalled> {
     let gone = |hit: &Recalled| hit.cited.as_ref().is_some_and(|cited| cited.state == Freshness::Gone);
     let telling: Vec<Recalled> = answer.into_iter().filter(|hit| hit.telling && !gone(hit)).collect();
     order::block(&telling, room, |hit| Level::from(hit.trust)).into_iter().cloned().collect()
@@ -272,6 +337,7 @@ fn recalled(document: Document, score: f64, why: &Explain) -> Recalled {
             Level::Medium => Trust::Medium,
             Level::Low => Trust::Low,
         },
+        marks: Vec::new(),
         retired: document.status != Kept::Active,
         score,
         why: factors.map(|(name, points)| (name.to_owned(), f64::from(points))).collect(),
@@ -314,7 +380,14 @@ fn of_tiers(found: Found, asked: &Asked) -> Option<Recalled> {
         return None;
     }
     let mut hit = recalled(document, score, &explain);
-    hit.source = memory.source().name().to_owned();
+    // Accepted or not, it came from where it came from.
+    hit.source = memory.channel.source().name().to_owned();
+    if memory.accepted && memory.channel.trust() < Trust::High {
+        hit.marks.push(ACCEPTED);
+    }
+    if memory.from_external_content {
+        hit.marks.push(FROM_OUTSIDE);
+    }
     hit.version = memory.hash().get(..16).unwrap_or_default().to_owned();
     hit.why = why;
     Some(hit)

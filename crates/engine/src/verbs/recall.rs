@@ -163,7 +163,7 @@ fn hybrid(call: &Call, ask: &Recall, most: usize) -> Result<(Chosen, String, usi
         hits.retain(|hit| has.get(&hit.id) != Some(&hit.told_as()));
         repeated = before - hits.len();
     }
-    let hits = for_agent(hits, room);
+    let hits = for_agent(call, hits, room);
     let budget = Budget { chars: most, tokens: settings.max_tokens };
     let (block, shown) = answer_block(call, &hits, budget);
     let shown = shown.into_iter().cloned().collect();

@@ -198,7 +198,7 @@ fn of_tiers(call: &Call, ask: &Search) -> Result<Found> {
         let shown = Context {
             text: told::fit_text(call, &context.text()),
             tokens: context.tokens,
-            block: told::fit_text(call, &crate::inject::tiers_block(&context)),
+            block: told::fit_text(call, &crate::inject::tiers_block(call, &context)),
             left_out: context.left_out,
         };
         return Ok(found(hits, Some(shown)));

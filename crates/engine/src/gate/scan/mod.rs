@@ -41,6 +41,7 @@ pub use user::{Allow, RuleError, UserRule};
 
 use peel::Peel;
 use rules::{Cue, RULES, Use};
+use std::borrow::Cow;
 use std::ops::Range;
 use view::View;
 
@@ -145,15 +146,28 @@ impl Scanner {
 
     /// `text` with the findings that are wanted made harmless. What is taken away may have hidden another one, so it is looked at again.
     pub fn neutralised(&self, text: &str, wanted: impl Fn(&Finding) -> bool) -> String {
-        let mut text = text.to_owned();
+        self.tamed(text, Aim::All, wanted).into_owned()
+    }
+
+    /// `text` with every injection marker made harmless, for whoever reads it next. A text without any costs one look and is not copied. A
+    /// fence's own tag is left to whoever puts the text into a fence: escaping spells it out.
+    pub fn calmed<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.tamed(text, Aim::Instructions, |f| f.class == Class::Injection && f.rule != "block-tag")
+    }
+
+    fn tamed<'t>(&self, text: &'t str, aim: Aim, wanted: impl Fn(&Finding) -> bool) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
         for _ in 0..ROUNDS {
-            let found = self.scan(&text);
+            let found = self.found(&text, aim);
             let tame: Vec<&Finding> = found.iter().filter(|f| wanted(f)).collect();
-            let next = neutralise(&text, &tame);
-            if next == text {
+            if tame.is_empty() {
                 break;
             }
-            text = next;
+            let next = neutralise(&text, &tame);
+            if next == *text {
+                break;
+            }
+            text = Cow::Owned(next);
         }
         text
     }

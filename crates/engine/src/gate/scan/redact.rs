@@ -10,6 +10,9 @@ use std::ops::Range;
 /// What neutralised text is wrapped in.
 const OPEN: &str = "[content: ";
 
+/// Blanks that belong to the text around a marker.
+const EDGE: [char; 4] = [' ', '\t', '\n', '\r'];
+
 /// The marker that stands for a redacted span; of one size, so that it tells nothing of the length.
 pub fn marker(class: Class) -> &'static str {
     match class {
@@ -27,12 +30,18 @@ pub fn redact(text: &str, findings: &[&Finding]) -> String {
 }
 
 /// `text` with every span readable but harmless: wrapped as quoted content, invisible characters
-/// gone, brackets that a reader of markup could take for syntax exchanged.
+/// gone, brackets that a reader of markup could take for syntax exchanged. Blanks at the edges of a
+/// span stay where they were, outside the wrapping.
 pub fn neutralise(text: &str, findings: &[&Finding]) -> String {
     let wrapped = contents(text);
     let open: Vec<&Finding> = findings.iter().copied().filter(|f| !inside(&wrapped, &f.span)).collect();
     replace(text, &open, |_, part| {
-        let plain: String = part
+        let marker = part.trim_matches(EDGE);
+        let (before, after) = match part.find(marker).filter(|_| !marker.is_empty()) {
+            Some(at) => (&part[..at], &part[at + marker.len()..]),
+            None => ("", ""),
+        };
+        let plain: String = marker
             .chars()
             .filter_map(|c| fold::tag(c).or_else(|| (!fold::invisible(c)).then_some(c)))
             .map(|c| match c {
@@ -47,7 +56,7 @@ pub fn neutralise(text: &str, findings: &[&Finding]) -> String {
             })
             .collect();
         // Text that was wrapped before keeps one wrapping.
-        format!("{OPEN}{}]", plain.replace("(content: ", "").trim())
+        format!("{before}{OPEN}{}]{after}", plain.replace("(content: ", "").trim())
     })
 }
 

@@ -215,10 +215,12 @@ fn mark(line: &Line) -> (String, String) {
     (format!("anchor:{}", &hash::sha256(line.id.as_bytes())[..24]), hash::sha256(content.as_bytes()))
 }
 
-/// Whether a line counts: what a person stands behind, nobody else takes away by citing something that is gone.
-fn counts(call: &Call, line: &Line) -> bool {
+/// Whether a line counts: what a person stands behind, nobody else takes away by citing something that is gone. A line is about whatever its
+/// id leads to now: a rename that came with a clone lends nothing to a memory it does not own.
+fn counts(call: &Call, line: &Line, now: &str) -> bool {
     // A book that cannot be read vouches for nothing.
-    if !call.is_vouched(&line.id).unwrap_or(false) {
+    let vouched = |id: &str| call.is_vouched(id).unwrap_or(false);
+    if !vouched(&line.id) && !vouched(now) {
         return true;
     }
     let (name, content) = mark(line);
@@ -254,11 +256,14 @@ fn read(call: &Call, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec<Anc
     let named: Option<Vec<&str>> = named.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
     let mut found: BTreeMap<String, Vec<Anchor>> = BTreeMap::new();
     let lines = provenance::saying(root, ANCHORED, named.as_deref())?;
-    for line in lines.into_iter().filter(|line| counts(call, line)) {
+    for line in lines {
         let id = match wanted.is_some_and(|wanted| wanted.contains(&line.id.as_str())) {
             true => line.id.clone(),
             false => name_now(&line.id),
         };
+        if !counts(call, &line, &id) {
+            continue;
+        }
         let anchors = found.entry(id).or_default();
         if line.more.get(REPLACES) == Some(&Value::Bool(true)) {
             anchors.clear();

@@ -724,7 +724,7 @@ mod recalled {
             prop_assert!(hits.windows(2).all(|two| two[0].score >= two[1].score));
             let own = format!("decisions/n{gone}.json");
             prop_assert!(hits.iter().all(|hit| !hit.path.ends_with(&own)));
-            let block = crate::inject::records_block(&hits, store.call.settings());
+            let block = crate::inject::records_block(&store.call, &hits, 100_000);
             prop_assert_eq!(block.lines().count(), if hits.is_empty() { 0 } else { hits.len() + 2 });
         }
     }

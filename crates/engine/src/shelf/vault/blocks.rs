@@ -60,7 +60,7 @@ impl Vault<'_> {
         self.drop_held_back(&mut given);
         self.drop_gone(&mut given, |one| one.id.clone());
         let shown: Vec<Shown<'_>> = given.iter().map(Believed::shown).collect();
-        Ok(snapshot(&shown, max_chars))
+        Ok(snapshot(&shown, max_chars, self.call.screen()))
     }
 
     /// Leaves out what the gate would refuse today. What passed these very rules before is not looked at again.
@@ -102,7 +102,7 @@ impl Vault<'_> {
             let given = hits.into_iter().filter(|one| self.held_back(&one.record.text).is_none());
             let shown: Result<Vec<Shown<'_>>> =
                 given.take(max_items).map(|one| Ok(to_show(one, self.standing(one)?))).collect();
-            Ok(context(&shown?, max_chars))
+            Ok(context(&shown?, max_chars, self.call.screen()))
         })
     }
 

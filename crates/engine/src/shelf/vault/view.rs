@@ -74,6 +74,21 @@ impl Vault<'_> {
         })
     }
 
+    /// The memories in use or retired under these names, with one look at the file.
+    pub(crate) fn several(&self, names: &[String]) -> Result<Vec<Memory>> {
+        let current = self.current()?;
+        let view = current.view();
+        let active = view.active().filter(|held| names.iter().any(|name| held.record.id == name.as_str()));
+        let mut found =
+            active.map(|held| self.memory(&held.record, held.bytes)).collect::<Result<Vec<_>>>()?;
+        for name in names {
+            if let Some(one) = view.retired(name).filter(|_| !found.iter().any(|m| m.id.name() == name)) {
+                found.push(self.memory(&one.record, &one.bytes)?);
+            }
+        }
+        Ok(found)
+    }
+
     fn done(&self, status: &'static str, id: MemoryId) -> Done {
         Done { status, id, path: Some(self.call.project().shown(&self.path())), notes: Vec::new() }
     }

@@ -97,7 +97,7 @@ fn given(call: &crate::Call, prompt: &str, room: usize) -> Vec<String> {
         unasked: true,
     };
     let answer = answer::answer(call, &asked).unwrap();
-    answer::for_agent(answer, room).into_iter().map(|hit| hit.body).collect()
+    answer::for_agent(call, answer, room).into_iter().map(|hit| hit.body).collect()
 }
 
 pub(super) fn what_fits_a_prompt_is_given_unasked_and_nothing_else_is(stage: &Stage, _: Make<'_>) {
