@@ -411,7 +411,7 @@ fn a_line_with_the_word_of_the_rules_in_the_project_is_looked_at_all_the_same() 
     let memory = call.vault().get(&id).unwrap().unwrap();
     let person = store.call().by(heirloom_core::Caller::person("tester"));
     crate::review::accept(&person, &memory).unwrap();
-    assert_eq!(call.standing(id.as_str(), &hash).unwrap().trust(), Trust::High);
+    assert_eq!(person.standing(id.as_str(), &hash).unwrap().trust(), Trust::High);
     assert!(!std::fs::read_to_string(book(&store)).unwrap().contains("rules"));
     assert_eq!(shown(&store), "");
 }
