@@ -124,7 +124,7 @@ fn attack_22_forged_times_win_nothing_and_hide_nothing() {
     std::fs::write(&path, text.replace("PostgreSQL", "CANARYbase")).unwrap();
     std::fs::File::options().write(true).open(&path).unwrap().set_modified(at).unwrap();
     let block = ask(&env);
-    assert!(!block.contains("CANARY") || block.contains("(trust medium, repository)"), "{block}");
+    assert!(!block.contains("CANARY") || block.contains("(trust low"), "{block}");
     // A retirement dated years ahead blocks no name, one dated years back frees none: the file is not believed about either.
     let mut gone = decision("Use Redis");
     gone["record_status"] = json!("retired");
@@ -374,4 +374,50 @@ fn a_citation_somebody_else_wrote_takes_no_trusted_memory_away() {
     assert!(prompt(&env, QUESTION).contains("through the staging cluster first"));
     std::fs::remove_file(env.project().join("mine.rs")).unwrap();
     assert_eq!(prompt(&env, QUESTION), "");
+}
+
+#[test]
+fn a_blank_at_the_end_of_an_agents_file_raises_nothing() {
+    let env = TestEnv::ready();
+    env.run(&["add", "decision", "Use Redis because it is fast"]).ok();
+    let file = env.memory("decisions/use-redis.json");
+    let trust = || env.run(&["show", "use-redis", "--json"]).ok().json()["trust"].clone();
+    assert_eq!(trust(), "low");
+    let text = std::fs::read_to_string(&file).unwrap();
+    for touched in [format!("{text} "), text.replace("fast", "quick"), format!("\n{text}")] {
+        std::fs::write(&file, touched).unwrap();
+        assert_eq!(trust(), "low", "text that began with an agent stays an agent's");
+    }
+}
+
+#[test]
+fn older_bytes_of_a_changed_or_retired_memory_come_back_as_the_repositorys() {
+    let env = TestEnv::ready();
+    env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "").ok();
+    let file = env.memory("decisions/use-postgresql.json");
+    let trust = || env.run(&["show", "use-postgresql", "--json"]).ok().json()["trust"].clone();
+    let first = std::fs::read(&file).unwrap();
+    env.at_terminal(&["edit", "use-postgresql", "--tag", "database"], "").ok();
+    let second = std::fs::read(&file).unwrap();
+    assert_eq!(trust(), "high");
+    std::fs::write(&file, &first).unwrap();
+    assert_eq!(trust(), "medium", "its owner changed it since");
+    // Switching a branch and back untrusts nothing for good.
+    std::fs::write(&file, &second).unwrap();
+    assert_eq!(trust(), "high");
+    env.at_terminal(&["retire", "use-postgresql", "--reason", "wrong"], "").ok();
+    std::fs::write(&file, &second).unwrap();
+    assert_eq!(trust(), "medium", "its owner took it out of use");
+    env.at_terminal(&["trust", "use-postgresql"], "y\n").ok();
+    assert_eq!(trust(), "high", "a person grants it again");
+}
+
+#[test]
+fn what_is_undone_is_believed_as_before() {
+    let env = TestEnv::ready();
+    env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "").ok();
+    env.at_terminal(&["edit", "use-postgresql", "--tag", "database"], "").ok();
+    env.at_terminal(&["undo"], "y\n").ok();
+    let shown = env.run(&["show", "use-postgresql", "--json"]).ok().json();
+    assert_eq!(shown["trust"], "high", "{shown}");
 }

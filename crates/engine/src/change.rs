@@ -70,6 +70,13 @@ pub(crate) struct Noting<'a> {
     pub(crate) edition: Option<Edition>,
 }
 
+/// What a change replaces by other bytes. Forgetting drops all that is known of an id by itself.
+fn replaced(what: &Written<'_>) -> Option<(String, String)> {
+    let Was::Text { id, bytes, .. } = what.was else { return None };
+    let hash = heirloom_core::hash::sha256(bytes);
+    (what.action != FORGETS && hash != what.hash).then(|| (id.to_owned(), hash))
+}
+
 /// The audit knows what is about to happen. Dropped without [`Intent::done`], it did not happen.
 #[derive(Debug)]
 #[must_use = "say what became of it"]
@@ -79,12 +86,17 @@ pub struct Intent<'c> {
     from: u64,
     to: u64,
     settled: bool,
+    /// Ids and hashes of what the change replaces.
+    replaced: Vec<(String, String)>,
 }
 
 impl Intent<'_> {
-    /// It happened.
+    /// It happened. What it replaced no longer has its owner's word; a book that cannot be written costs only that.
     pub fn done(mut self) {
         self.settle(Outcome::Done);
+        for (id, hash) in std::mem::take(&mut self.replaced) {
+            let _ = self.call.supersede(&id, &hash);
+        }
     }
 
     /// An outcome that cannot be written changes nothing about what happened: the next writer finds out and says so.
@@ -175,7 +187,20 @@ impl Call {
         // Last, so that a disk that is full of anything else leaves no line of what did not happen.
         chain.write()?;
         step::reached("audited");
-        Ok(Intent { call: self, lock, from, to: from + (all.len() as u64).saturating_sub(1), settled: false })
+        let to = from + (all.len() as u64).saturating_sub(1);
+        let replaced = all.iter().filter_map(|one| replaced(&one.what)).collect();
+        Ok(Intent { call: self, lock, from, to, settled: false, replaced })
+    }
+
+    /// Takes its owner's word from a text that was changed, if it had one.
+    fn supersede(&self, id: &str, hash: &str) -> Result<()> {
+        if self.standing(id, hash)? == Standing::STRANGER {
+            return Ok(());
+        }
+        let book = trust::path(self.project().data()?);
+        trust::supersede(&book, self.project().world().now, id, hash)?;
+        self.book_grew();
+        Ok(())
     }
 
     fn keep_before(&self, kept: &[Kept]) -> Result<()> {

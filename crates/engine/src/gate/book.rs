@@ -29,6 +29,8 @@ pub struct Book {
     hasher: foldhash::fast::RandomState,
     /// Ids behind whose texts a person stands, once somebody asked.
     vouched: OnceLock<HashSet<Vec<u8>>>,
+    /// Ids of which only agents wrote anything, once somebody asked.
+    agents: OnceLock<HashSet<Vec<u8>>>,
 }
 
 /// What is known of the text with an id and a hash.
@@ -65,6 +67,7 @@ struct Line<'a> {
     accepted: Option<bool>,
     #[serde(borrow)]
     rules: Option<Cow<'a, str>>,
+    superseded: Option<bool>,
 }
 
 /// What a line says, and where.
@@ -74,6 +77,7 @@ struct Said {
     channel: Option<Channel>,
     accepted: bool,
     edition: Option<Edition>,
+    superseded: bool,
 }
 
 impl Book {
@@ -104,6 +108,7 @@ impl Book {
             self.slots = vec![0; 16];
         }
         self.vouched = OnceLock::new();
+        self.agents = OnceLock::new();
         self.bytes.extend_from_slice(lines);
         self.take_in(start, self.bytes.len());
         true
@@ -124,9 +129,10 @@ impl Book {
         let line: Line<'_> = serde_json::from_slice(&self.bytes[start..end]).ok()?;
         let channel = line.channel.as_deref().and_then(Channel::named);
         let edition = line.rules.as_deref().and_then(Edition::parse);
+        let superseded = line.superseded == Some(true);
         let (accepted, id, hash) =
             (line.accepted == Some(true), line.id.into_owned(), line.hash.into_owned());
-        Some(Said { id: self.put(&id), hash: self.put(&hash), channel, accepted, edition })
+        Some(Said { id: self.put(&id), hash: self.put(&hash), channel, accepted, edition, superseded })
     }
 
     fn put(&mut self, text: &str) -> Span {
@@ -137,6 +143,9 @@ impl Book {
 
     fn note(&mut self, said: &Said) {
         let text = self.place(said.id, said.hash);
+        if said.superseded {
+            text.standing = Standing::STRANGER;
+        }
         if let Some(channel) = said.channel {
             text.standing.channel = channel;
         }
@@ -191,15 +200,30 @@ impl Book {
         self.find(id.as_bytes(), hash.as_bytes()).ok().map(|at| &self.texts[at])
     }
 
-    /// What is known of a text.
+    /// What is known of a text. Bytes nobody here wrote under a name that only agents used are an agent's: touching a file raises nothing.
     pub fn standing(&self, id: &str, hash: &str) -> Standing {
-        self.text(id, hash).map_or(Standing::STRANGER, |text| text.standing)
+        match self.text(id, hash).map_or(Standing::STRANGER, |text| text.standing) {
+            Standing::STRANGER if self.is_an_agents(id) => {
+                Standing { channel: Channel::Agent, accepted: false }
+            }
+            known => known,
+        }
+    }
+
+    fn is_an_agents(&self, id: &str) -> bool {
+        let agents = || {
+            let by_agents = self.texts.iter().filter(|text| text.standing.channel == Channel::Agent);
+            by_agents.map(|text| text.id.of(&self.bytes).to_owned()).collect()
+        };
+        !self.texts.is_empty()
+            && self.agents.get_or_init(agents).contains(id.as_bytes())
+            && !self.is_vouched(id)
     }
 
     /// What is known of a text, and whether it was looked at with these very rules and passed.
     pub fn looked_at(&self, id: &str, hash: &str, edition: Edition) -> (Standing, bool) {
-        self.text(id, hash)
-            .map_or((Standing::STRANGER, false), |text| (text.standing, text.edition == Some(edition)))
+        let passed = self.text(id, hash).is_some_and(|text| text.edition == Some(edition));
+        (self.standing(id, hash), passed)
     }
 
     /// Whether a person stands behind any text of this id.
@@ -231,7 +255,8 @@ fn quick(line: &[u8], start: usize) -> Option<Said> {
         Some(place) => Edition::parse(rest.text(place)?),
         None => None,
     };
-    (&line[rest.at..] == b"}").then(|| Said { id: span(id), hash: span(hash), channel, accepted, edition })
+    let said = || Said { id: span(id), hash: span(hash), channel, accepted, edition, superseded: false };
+    (&line[rest.at..] == b"}").then(said)
 }
 
 /// A line, and how far it was read.
@@ -278,11 +303,23 @@ mod tests {
                 all.push((line.id.to_string(), line.hash.to_string(), Standing::STRANGER, None));
                 all.len() - 1
             });
+            if line.superseded == Some(true) {
+                all[at].2 = Standing::STRANGER;
+            }
             if let Some(channel) = line.channel.as_deref().and_then(Channel::named) {
                 all[at].2.channel = channel;
             }
             all[at].2.accepted |= line.accepted == Some(true);
             all[at].3 = line.rules.as_deref().and_then(Edition::parse).or(all[at].3);
+        }
+        // Of a name that only agents used, nothing is more than an agent's.
+        let noted: Vec<(String, Standing)> = all.iter().map(|one| (one.0.clone(), one.2)).collect();
+        for one in all.iter_mut().filter(|one| one.2 == Standing::STRANGER) {
+            let mut of_id = noted.iter().filter(|(id, _)| *id == one.0).map(|(_, standing)| standing);
+            let by_agent = of_id.clone().any(|standing| standing.channel == Channel::Agent);
+            if by_agent && of_id.all(|standing| standing.trust() < Trust::High) {
+                one.2 = Standing { channel: Channel::Agent, accepted: false };
+            }
         }
         all
     }
@@ -293,7 +330,7 @@ mod tests {
             prop::sample::select(vec!["a", "b", "q\\\"", "\u{e9}"]),
             prop::sample::select(vec!["1", "2", "\\u0031"]),
             prop::sample::select(vec!["", ",\"channel\":\"agent\"", ",\"channel\":\"person\"", ",\"channel\":\"x\"", ",\"channel\":7"]),
-            prop::sample::select(vec!["", ",\"accepted\":true", ",\"accepted\":false", ",\"accepted\":true,\"accepted\":true", ", \"more\":[]"]),
+            prop::sample::select(vec!["", ",\"accepted\":true", ",\"accepted\":false", ",\"accepted\":true,\"accepted\":true", ", \"more\":[]", ",\"superseded\":true"]),
             prop::sample::select(vec!["", ",\"rules\":\"00000000000000ff\"", ",\"rules\":\"FF\"", ",\"rules\":\"00000000000000fe\""]),
             prop::sample::select(vec!["}", "}", "}", "} ", ""]),
         ), 0..40)) {
@@ -312,7 +349,7 @@ mod tests {
                     prop_assert_eq!(book.looked_at(id, hash, asked), (*standing, *edition == Some(asked)));
                 }
             }
-            prop_assert_eq!(book.standing("a", "3"), Standing::STRANGER);
+            prop_assert_eq!(book.standing("nobody's", "3"), Standing::STRANGER);
         }
     }
 

@@ -69,6 +69,11 @@ pub fn accept(book: &Path, now: Timestamp, id: &str, hash: &str, edition: Option
     append(book, now, id, hash, json!({ "accepted": true }), edition)
 }
 
+/// Notes that these bytes are no longer what their owner wants: found again, they are the repository's until somebody grants them anew.
+pub fn supersede(book: &Path, now: Timestamp, id: &str, hash: &str) -> Result<()> {
+    append(book, now, id, hash, json!({ "superseded": true }), None)
+}
+
 /// The order of the fields is the one [`Book`] reads quickly.
 fn append(
     book: &Path,
@@ -88,6 +93,7 @@ fn append(
 
 /// Takes an acceptance of exactly these bytes back; through which channel they came stays known. The book is rewritten whole.
 pub fn unaccept(book: &Path, id: &str, hash: &str) -> Result<()> {
+    let Some(_held) = files::hold(book)? else { return Ok(()) };
     let Some(bytes) = files::read_if_there(book, LIMIT)? else { return Ok(()) };
     let mut text = Vec::with_capacity(bytes.len());
     for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
