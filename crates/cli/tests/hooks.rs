@@ -250,3 +250,16 @@ fn a_relative_write_is_seen_from_the_folder_the_tool_works_in() {
         assert!(!blocked(None, "echo '{}' > fine.json"), "{agent}");
     }
 }
+
+#[test]
+fn a_file_that_0_1_left_in_the_place_of_the_health_folder_stops_no_hook() {
+    let env = crate::env::TestEnv::ready();
+    let health = env.memory(".local/health");
+    let _ = std::fs::remove_dir_all(&health);
+    std::fs::write(&health, "{\"what\":\"external_memory\"}\n").unwrap();
+    env.run(&["last"]).ok();
+    env.run_with(&["hook", "prompt"], br#"{"prompt":"which database should we use","session_id":"s"}"#).ok();
+    assert!(health.join("hooks.jsonl").is_file());
+    let kept = std::fs::read_to_string(health.join("external.jsonl")).unwrap();
+    assert!(kept.contains("external_memory"), "nothing is lost: {kept}");
+}

@@ -145,6 +145,19 @@ impl Project {
         self.root.folder().join(".local").is_dir()
     }
 
+    /// The folder of what went wrong without stopping anybody. Version 0.1 could leave a file in its place, which is kept inside.
+    pub fn health(&self) -> Result<PathBuf> {
+        let folder = self.local()?.path("health");
+        if folder.is_file() {
+            let aside = self.local()?.path(&format!("health-{}", self.world.unique()));
+            files::rename(&folder, &aside)?;
+            files::make_folder(&folder, Mode::Private)?;
+            files::rename(&aside, &folder.join("external.jsonl"))?;
+        }
+        files::make_folder(&folder, Mode::Private)?;
+        Ok(folder)
+    }
+
     /// Waits for the store's lock.
     pub fn lock(&self) -> Result<files::Lock> {
         files::Lock::acquire(&self.local()?.path("lock"), files::LOCK_LIMIT)

@@ -66,9 +66,7 @@ pub struct Failing {
 }
 
 fn folder(project: &Project) -> Result<PathBuf> {
-    let folder = project.local()?.path("health");
-    files::make_folder(&folder, Mode::Private)?;
-    Ok(folder)
+    project.health()
 }
 
 /// Adds a run. A project without a memory folder has no trace: a hook must not be what creates one.

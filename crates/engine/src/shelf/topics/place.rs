@@ -160,7 +160,7 @@ fn repository(
 /// Notes once a day why a configured place is not used.
 fn log(call: &Call, fault: &Fault) -> Result<()> {
     let now = time::format(call.project().world().now);
-    let path = call.project().local()?.path("health");
+    let path = call.project().health()?.join("external.jsonl");
     let line = json!({ "at": now, "what": "external_memory", "code": fault.code.name(),
         "message": fault.message, "next": fault.next_step() });
     let tail = files::read_tail(&path, 64 << 10)?.unwrap_or_default();

@@ -35,7 +35,7 @@ fn a_place_that_cannot_be_used_falls_back_to_the_project_and_is_logged_once() {
         assert!(topics.fallback().unwrap().message.contains(says));
         assert!(topics.verify().unwrap().iter().any(|p| p.message.contains(says)));
     }
-    let health = read(&desk.path().join("project/.claude/memory/.local/health"));
+    let health = read(&desk.path().join("project/.claude/memory/.local/health/external.jsonl"));
     assert_eq!(health.lines().count(), 3, "{health}");
     assert!(health.contains("Security violation: Cannot use root directory for memory storage"));
 }
