@@ -136,7 +136,11 @@ fn an_edited_note_is_not_stored_a_second_time_beside_its_edit() {
     let again = notes.create(said("Line one\nLine two"), AGENT).unwrap();
     assert_eq!((again.done.status, again.note.content), ("already_there", edited.content));
     let memory = notes.get(&again.done.id).unwrap().unwrap();
-    assert_eq!(memory.source, Source::AiInference, "an edit outside the gate leaves an agent's words an agent's");
+    assert_eq!(
+        memory.source,
+        Source::AiInference,
+        "an edit outside the gate leaves an agent's words an agent's"
+    );
 }
 
 #[test]
