@@ -1,6 +1,6 @@
 //! Git: what its files say, read here, and its own command where there is no other way.
 //!
-//! Comes in: a folder and paths. Goes out: what git knows of them, or one commit of exactly these paths. [`start`] is the only place that
+//! Comes in: a folder and paths. Goes out: what git knows of them, or one commit of exactly these paths. `start` is the only place that
 //! starts git; `cargo xtask layers` refuses any other. Never here: a program that a repository, a work tree, a submodule or an included
 //! file names (hooks, monitors, signers, filters, helpers, the other end of a fetch), an object that git would fetch because it is missing,
 //! a `git` that lies in somebody's folder instead of the system's, an error that stops a save.
