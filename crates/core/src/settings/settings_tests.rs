@@ -196,7 +196,7 @@ fn a_project_cannot_turn_external_memory_on_or_aim_it_but_may_turn_it_off() {
     let asked = json!({"memory_configuration": {"external_memory_enabled": true, "memory_path": "/srv/evil",
         "memory_type": "git_repo", "sync_strategy": "auto_push"}});
     let loaded = project(asked.clone());
-    assert_eq!(loaded.settings.memory_configuration, External::default());
+    assert_eq!(loaded.settings.memory_configuration, Settings::standard().memory_configuration);
     assert_eq!(loaded.warnings.len(), 4);
     let own = json!({"memory_configuration": {"external_memory_enabled": true, "memory_path": "~/lessons",
         "sync_strategy": "auto"}});
