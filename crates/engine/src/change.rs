@@ -144,7 +144,7 @@ impl Call {
     pub(crate) fn intend_all<'c>(&'c self, lock: &'c Lock, all: &[Noting<'_>]) -> Result<Intent<'c>> {
         let mut chain = self.chain(lock)?;
         let from = chain.next();
-        let group = self.group(from);
+        let group = self.in_files().group(from);
         let by = self.caller().shown();
         let mut kept = Vec::with_capacity(all.len());
         for Noting { entry, remarks, what, .. } in all {
@@ -160,7 +160,7 @@ impl Call {
                 remarks,
                 code: None,
                 intent: true,
-                undoes: self.undoing(),
+                undoes: self.in_files().undoing(),
             };
             let seq = chain.push(&event);
             if what.action != FORGETS {
@@ -168,14 +168,15 @@ impl Call {
                     seq,
                     group,
                     at: time::format(self.project().world().now),
+                    when: self.project().world().now.as_microsecond(),
                     id: what.id.to_owned(),
                     action: what.action.to_owned(),
                     by: by.clone(),
-                    person: self.caller().is_person(),
+                    person: self.caller().is_person() || self.in_files().undoes_a_persons(),
                     was: self.before(what)?,
                     hash: what.hash.to_owned(),
                     status: what.leaves.name().to_owned(),
-                    undoes: self.undoing(),
+                    undoes: self.in_files().undoing(),
                     draft: None,
                 });
             }
@@ -274,16 +275,17 @@ impl Call {
         let seq = chain.next();
         self.keep_before(&[Kept {
             seq,
-            group: self.group(seq),
+            group: self.in_files().group(seq),
             at: time::format(self.project().world().now),
+            when: self.project().world().now.as_microsecond(),
             id: id.clone(),
             action: action.to_owned(),
             by: by.clone(),
-            person: self.caller().is_person(),
+            person: self.caller().is_person() || self.in_files().undoes_a_persons(),
             was: Before::Unkept,
             hash: hash.to_owned(),
             status: Status::Active.name().to_owned(),
-            undoes: self.undoing(),
+            undoes: self.in_files().undoing(),
             draft: draft.cloned(),
         }])?;
         chain.push(&Event {
@@ -297,7 +299,7 @@ impl Call {
             remarks: &[],
             code: None,
             intent: false,
-            undoes: self.undoing(),
+            undoes: self.in_files().undoing(),
         });
         chain.write()
     }
@@ -356,6 +358,16 @@ impl Call {
 
     fn chain_as_it_is(&self, lock: &Lock) -> Result<Chain> {
         Chain::end(&self.project().local()?.path("audit.jsonl"), lock, self.project().world().now)
+    }
+
+    /// The number that the next line of the audit gets, once what a stopped process left open has its word.
+    pub(crate) fn next_number(&self, lock: &Lock) -> Result<u64> {
+        Ok(self.chain(lock)?.next())
+    }
+
+    /// Says what became of whatever a stopped process left open.
+    pub(crate) fn settle_open(&self, lock: &Lock) -> Result<()> {
+        self.chain(lock)?.write()
     }
 
     /// The end of the chain, with a word about whatever a stopped process left open.

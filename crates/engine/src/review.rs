@@ -210,7 +210,7 @@ pub fn accept(call: &Call, memory: &Memory) -> Result<()> {
         Entry { channel: call.standing(memory.id.as_str(), &memory.content_hash)?.channel, confirmed: true };
     // What cannot be audited is not accepted.
     let (shelf, id, hash) = (memory.kind.shelf(), memory.id.as_str(), memory.content_hash.as_str());
-    call.decided(&call.project().lock()?, Decided::Accepted, shelf, id, entry, None, hash)?;
+    call.decided(&call.lock()?, Decided::Accepted, shelf, id, entry, None, hash)?;
     let edition = match memory.kind.shelf() {
         ShelfName::Vault => call.vault().passes(&memory.body),
         _ => None,

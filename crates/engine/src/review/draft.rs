@@ -168,8 +168,11 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
     let entry = Entry { channel: item.channel, confirmed: true };
     let shelf = shelf_of(item);
     if let Some(shelf) = shelf.filter(|shelf| *shelf != ShelfName::Tiers) {
-        let lock = call.project().lock()?;
+        let lock = call.lock()?;
         call.decided(&lock, Decided::Accepted, shelf, &item.id, entry, Some(&item.waiting), "")?;
+    }
+    if crate::verbs::change_of(item).is_some() && shelf == Some(ShelfName::Tiers) {
+        call.tiers()?.decided(Decided::Accepted, &item.waiting)?;
     }
     if let Some(id) = crate::verbs::resume(call, item)? {
         inbox.remove(item)?;
@@ -241,11 +244,13 @@ pub fn reject(call: &Call, key: &str) -> Result<String> {
         match inbox.get(key, call.project().world().now) {
             Ok(item) => {
                 let entry = Entry::through(item.channel);
+                let shelf = shelf_of(&item).unwrap_or(ShelfName::Records);
+                call.permit(heirloom_core::Verb::Reject, shelf, &item.id)?;
                 match (shelf_of(&item), call.tiers()) {
-                    (Some(ShelfName::Tiers), Ok(tiers)) => tiers.decided("rejected", &item.id)?,
+                    (Some(ShelfName::Tiers), Ok(tiers)) => tiers.decided(Decided::Rejected, &item.waiting)?,
                     (shelf, _) => {
                         let shelf = shelf.unwrap_or(ShelfName::Records);
-                        let lock = call.project().lock()?;
+                        let lock = call.lock()?;
                         let draft = Some(&item.waiting);
                         call.decided(&lock, Decided::Rejected, shelf, &item.id, entry, draft, "")?;
                     }
@@ -255,8 +260,9 @@ pub fn reject(call: &Call, key: &str) -> Result<String> {
             }
             // What was altered says nothing that could be believed, not even which memory it is about.
             Err(fault) if fault.code == Code::Damaged => {
+                call.permit(heirloom_core::Verb::Reject, ShelfName::Records, "")?;
                 let entry = Entry::through(heirloom_core::Channel::Repository);
-                let lock = call.project().lock()?;
+                let lock = call.lock()?;
                 call.decided(&lock, Decided::Rejected, ShelfName::Records, "", entry, None, "")?;
                 inbox.remove_broken(key)?;
                 return Ok(key.to_owned());
