@@ -21,6 +21,9 @@ const WITHDRAWS: [&str; 2] = ["memory_retire", "memory_archive"];
 /// Forgetting keeps nothing of what was there, not even for a while.
 const FORGETS: &str = "memory_forget";
 
+/// A decision in review was taken back.
+const RETURNS: &str = "review_return";
+
 /// What was there before a change.
 #[derive(Debug, Clone, Copy)]
 pub enum Was<'a> {
@@ -58,6 +61,21 @@ pub struct Written<'a> {
     pub was: Was<'a>,
     /// The status the memory has afterwards.
     pub leaves: Status,
+}
+
+/// A decision in review.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decision<'a> {
+    pub(crate) decided: Decided,
+    pub(crate) shelf: ShelfName,
+    /// What it is about.
+    pub(crate) id: &'a str,
+    /// How that had arrived.
+    pub(crate) entry: Entry,
+    /// The draft, if it was one.
+    pub(crate) draft: Option<&'a Waiting>,
+    /// The bytes, of a memory as it stands.
+    pub(crate) hash: &'a str,
 }
 
 /// One change of several.
@@ -252,22 +270,24 @@ impl Call {
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the fields of one audit line and of its way back")]
-    /// What a person decided in review, in the audit. `entry` says how what was decided about had arrived; `draft` is what it was.
-    pub(crate) fn decided(
-        &self,
-        lock: &Lock,
-        decided: Decided,
-        shelf: ShelfName,
-        id: &str,
-        entry: Entry,
-        draft: Option<&Waiting>,
-        hash: &str,
-    ) -> Result<()> {
+    /// What a person decided in review, in the audit: a yes to a draft, whose own lines follow.
+    pub(crate) fn decided(&self, lock: &Lock, decision: &Decision<'_>) -> Result<()> {
+        self.decide(lock, decision, false).map(|_| ())
+    }
+
+    /// What a person is about to decide in review. Dropped without [`Intent::done`], it did not happen.
+    pub(crate) fn decides<'c>(&'c self, lock: &'c Lock, decision: &Decision<'_>) -> Result<Intent<'c>> {
+        let seq = self.decide(lock, decision, true)?;
+        step::reached("decided");
+        Ok(Intent { call: self, lock, from: seq, to: seq, settled: false, replaced: Vec::new() })
+    }
+
+    fn decide(&self, lock: &Lock, decision: &Decision<'_>, intent: bool) -> Result<u64> {
+        let Decision { decided, shelf, id, entry, draft, hash } = *decision;
         let (action, verdict) = match decided {
             Decided::Accepted => ("review_accept", "keep"),
             Decided::Rejected => ("review_reject", "refuse"),
-            Decided::Returned => ("review_return", "confirm"),
+            Decided::Returned => (RETURNS, "confirm"),
         };
         let id = self.screen().redacted(id);
         let by = self.caller().shown();
@@ -298,10 +318,11 @@ impl Call {
             size: 0,
             remarks: &[],
             code: None,
-            intent: false,
+            intent,
             undoes: self.in_files().undoing(),
         });
-        chain.write()
+        chain.write()?;
+        Ok(seq)
     }
 
     /// A refusal in the audit. An id is made from a title, and a title the gate refused may be the secret itself: of what the gate
@@ -397,6 +418,9 @@ impl Call {
 
     /// What became of a change nobody finished, by what is there now.
     fn became(&self, open: &Open, kept: &[Kept]) -> Outcome {
+        if open.action.starts_with("review_") {
+            return self.became_of_decision(open, kept).unwrap_or(Outcome::Unknown);
+        }
         let found = MemoryId::parse(&open.id).and_then(|id| self.shelf_of(&id).ok()?.get(&id).ok());
         let Some(found) = found else { return Outcome::Unknown };
         let now = found.as_ref().map(|memory| (memory.content_hash.as_str(), memory.status));
@@ -410,5 +434,19 @@ impl Call {
             Some(one) if one.found(now) => Outcome::Failed,
             _ => Outcome::Unknown,
         }
+    }
+
+    /// The same of a decision in review, by the trust book or the inbox.
+    fn became_of_decision(&self, open: &Open, kept: &[Kept]) -> Option<Outcome> {
+        let one = kept.iter().rev().find(|one| one.seq == open.seq && one.id == open.id)?;
+        let returned = open.action == RETURNS;
+        let done = match &one.draft {
+            None => self.standing(&one.id, &one.hash).ok()?.accepted != returned,
+            Some(draft) => {
+                let items = self.inbox().ok()?.list(self.project().world().now).ok()?;
+                items.iter().any(|item| item.id == draft.id && undo::back::same_draft(item, draft)) == returned
+            }
+        };
+        Some(if done { Outcome::Done } else { Outcome::Failed })
     }
 }

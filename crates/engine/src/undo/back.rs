@@ -5,6 +5,7 @@
 
 use super::{Before, Kept};
 use crate::call::{Call, Decided};
+use crate::change::Decision;
 use crate::gate::Entry;
 use crate::gate::audit;
 use crate::gate::inbox::Waiting;
@@ -35,6 +36,10 @@ pub(crate) fn groups(call: &Call) -> Result<Groups> {
     let Some(data) = project.known_data()?.filter(|_| project.has_local()) else {
         return Ok(Groups::new());
     };
+    let kept = super::kept(&data, project.store_name(), project.world().now)?;
+    if kept.is_empty() {
+        return Ok(Groups::new());
+    }
     let text = |entry: &serde_json::Value, key: &str| {
         entry.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
     };
@@ -44,7 +49,7 @@ pub(crate) fn groups(call: &Call) -> Result<Groups> {
         .filter_map(|entry| Some((entry.get("seq")?.as_u64()?, (text(entry, "at"), text(entry, "id")))))
         .collect();
     let mut by_seq: BTreeMap<u64, Kept> = BTreeMap::new();
-    for one in super::kept(&data, project.store_name(), project.world().now)? {
+    for one in kept {
         if happened.get(&one.seq).is_some_and(|(at, id)| *at == one.at && *id == one.id) {
             by_seq.insert(one.seq, one);
         }
@@ -169,20 +174,24 @@ fn review(call: &Call, one: &Kept) -> Result<()> {
         (false, Some(_)) => Decided::Rejected,
         (false, None) => Decided::Accepted,
     };
-    call.decided(&lock, decided, shelf, &one.id, call.entry(), one.draft.as_ref(), &one.hash)?;
+    let (id, entry, hash) = (one.id.as_str(), call.entry(), one.hash.as_str());
+    let decision = Decision { decided, shelf, id, entry, draft: one.draft.as_ref(), hash };
+    let intent = call.decides(&lock, &decision)?;
     match (back, &one.draft) {
-        (true, Some(draft)) => inbox.put(as_it_is_now(call, draft)?, now).map(|_| ()),
-        (true, None) => call.unaccept(&one.id, &one.hash),
+        (true, Some(draft)) => inbox.put(as_it_is_now(call, draft)?, now).map(|_| ())?,
+        (true, None) => call.unaccept(&one.id, &one.hash)?,
         (false, Some(draft)) => {
             let waits = |item: &Waiting| item.id == draft.id && same_draft(item, draft);
-            inbox.drop_if(waits, now).map(|_| ())
+            inbox.drop_if(waits, now)?;
         }
-        (false, None) => call.accept(&one.id, &one.hash),
+        (false, None) => call.accept(&one.id, &one.hash)?,
     }
+    intent.done();
+    Ok(())
 }
 
 /// The same draft, whichever version of its memory it is for.
-fn same_draft(one: &Waiting, other: &Waiting) -> bool {
+pub(crate) fn same_draft(one: &Waiting, other: &Waiting) -> bool {
     let without = |waiting: &Waiting| {
         let mut draft = waiting.draft.clone();
         if draft.get("change").is_some() {

@@ -43,6 +43,8 @@ pub(super) struct State {
 
 pub(super) struct Desk {
     folder: tempfile::TempDir,
+    /// Whether a person has to show a PIN.
+    pub(super) pin: std::cell::Cell<bool>,
 }
 
 impl Desk {
@@ -50,7 +52,7 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("project/.claude/memory")).unwrap();
         std::fs::write(folder.path().join("project/queue.rs"), "fn fetch() {}\n").unwrap();
-        let desk = Desk { folder };
+        let desk = Desk { folder, pin: std::cell::Cell::new(false) };
         let call = desk.call(desk.whose("person"));
         let (tiers, world) = (call.tiers().unwrap(), call.project().world());
         for user in ["tester", "other"] {
@@ -108,6 +110,9 @@ impl Desk {
         }
         let mut settings = Settings::standard();
         settings.vault.agents.insert("orion".into(), "orion".into());
+        if self.pin.get() {
+            settings.person_check = heirloom_core::settings::PersonCheck::Pin;
+        }
         let folder = self.folder.path().join("project");
         let project = Project::new(&folder, &folder.join(".claude/memory"), world);
         let deployment = Arc::new(Deployment::default().with_dice(|| Ok([7; 32])));

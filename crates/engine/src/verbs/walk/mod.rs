@@ -192,3 +192,28 @@ fn without_an_audit_that_can_be_written_no_verb_changes_anything() {
         }
     }
 }
+
+#[test]
+fn with_a_pin_no_weighty_verb_is_done_for_a_person_who_did_not_show_it() {
+    let person = heirloom_core::Caller::person("tester");
+    let mut weighty = 0;
+    for row in TABLE.iter().filter(|row| row.verb.wants_check(&person)) {
+        let Entry::Driven(shelves) = entry(row.verb) else { continue };
+        for shelf in shelves.iter().copied() {
+            weighty += 1;
+            let desk = Desk::new();
+            let subject = prepare(&desk, row.verb, shelf, Owner::Person);
+            desk.pin.set(true);
+            let before = desk.state();
+            let what = format!("{} on {}", row.name, shelf.name());
+            let refused = act(&desk.call(desk.whose("person")), row.verb, shelf, &subject).unwrap_err();
+            assert_eq!(refused.code, Code::NeedsPerson, "{what}");
+            assert!(refused.message.contains("PIN"), "{what}: {}", refused.message);
+            assert_eq!(desk.state().stored, before.stored, "{what}");
+            let mut call = desk.call(desk.whose("person"));
+            call.check_person();
+            act(&call, row.verb, shelf, &subject).unwrap_or_else(|fault| panic!("{what}: {fault:?}"));
+        }
+    }
+    assert!(weighty > 10, "only {weighty}");
+}
