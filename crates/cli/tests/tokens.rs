@@ -148,7 +148,10 @@ fn a_user_is_removed_by_a_person_with_all_that_is_theirs() {
     let asked = env.at_terminal(&["user", "remove", "anna"], "n\n");
     assert_eq!(asked.code, Some(1), "{asked:?}");
     let said = format!("{}{}", asked.stdout, asked.stderr);
-    assert!(said.contains("1 memories") && said.contains("2 tokens") && said.contains("cannot be undone"), "{said}");
+    assert!(
+        said.contains("1 memories") && said.contains("2 tokens") && said.contains("cannot be undone"),
+        "{said}"
+    );
     with(&env, &theirs, &["list", "--tier", "episodic"]).ok();
     let would = env.at_terminal(&["user", "remove", "anna", "--dry-run", "--json"], "").ok().json();
     assert_eq!((&would["status"], &would["memories"]), (&"would_remove".into(), &1.into()));
@@ -157,7 +160,11 @@ fn a_user_is_removed_by_a_person_with_all_that_is_theirs() {
     with(&env, &theirs, &["list", "--tier", "episodic"]).fails_with("UNAUTHENTICATED", 7);
     let left = env.files_below(&env.home());
     let holds = |(_, bytes): &(String, Vec<u8>)| String::from_utf8_lossy(bytes).contains("zebrafish");
-    assert!(!left.iter().any(holds), "{:?}", left.iter().filter(|one| holds(one)).map(|(n, _)| n).collect::<Vec<_>>());
+    assert!(
+        !left.iter().any(holds),
+        "{:?}",
+        left.iter().filter(|one| holds(one)).map(|(n, _)| n).collect::<Vec<_>>()
+    );
     env.at_terminal(&["user", "remove", "anna"], "y\n").fails_with("NOT_FOUND", 3);
     env.run(&["audit", "verify"]).ok();
 }

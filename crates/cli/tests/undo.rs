@@ -299,7 +299,10 @@ fn every_way_to_forget_says_before_that_it_cannot_be_undone() {
     person(&env, &["remember", "I prefer dark themes"]);
     for args in [&["forget", "dark themes"][..], &["clear", "semantic"], &["clear", "all"]] {
         let asked = env.at_terminal(args, "n\n");
-        assert!(format!("{}{}", asked.stdout, asked.stderr).contains("cannot be undone"), "{args:?} {asked:?}");
+        assert!(
+            format!("{}{}", asked.stdout, asked.stderr).contains("cannot be undone"),
+            "{args:?} {asked:?}"
+        );
     }
     assert_eq!(env.run(&["list", "--kind", "fact", "--json"]).ok().items().as_array().unwrap().len(), 1);
 }
@@ -354,7 +357,9 @@ fn an_undo_of_many_that_is_killed_anywhere_is_done_whole_or_not_at_all() {
         if found == ["retired"; 3] {
             let listed = env.at_terminal(&["undo", "--list", "--json"], "").ok().json();
             let change = listed.as_array().unwrap().iter().find(|change| {
-                change["undone"] == false && change["undoes"].is_null() && change["ids"].as_array().unwrap().len() == 3
+                change["undone"] == false
+                    && change["undoes"].is_null()
+                    && change["ids"].as_array().unwrap().len() == 3
             });
             let number = change.unwrap_or_else(|| panic!("killed at step {nth}: {listed}"))["number"].clone();
             person(&env, &["undo", number.as_str().unwrap()]);

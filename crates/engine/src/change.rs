@@ -444,7 +444,8 @@ impl Call {
             None => self.standing(&one.id, &one.hash).ok()?.accepted != returned,
             Some(draft) => {
                 let items = self.inbox().ok()?.list(self.project().world().now).ok()?;
-                items.iter().any(|item| item.id == draft.id && undo::back::same_draft(item, draft)) == returned
+                items.iter().any(|item| item.id == draft.id && undo::back::same_draft(item, draft))
+                    == returned
             }
         };
         Some(if done { Outcome::Done } else { Outcome::Failed })

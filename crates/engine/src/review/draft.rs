@@ -242,13 +242,17 @@ fn accept_record(call: &Call, item: &Item, entry: Entry) -> Result<String> {
 
 /// A waiting draft is thrown away, and that is audited. Returns the id it would have had.
 pub fn reject(call: &Call, key: &str) -> Result<String> {
+    call.permit(heirloom_core::Verb::Reject, ShelfName::Records, "")?;
     let mut outcome = Err(Fault::new(Code::NotFound, format!("nothing waits under `{key}`")));
     for inbox in call.inboxes()? {
         match inbox.get(key, call.project().world().now) {
             Ok(item) => {
                 let entry = Entry::through(item.channel);
                 let shelf = shelf_of(&item).unwrap_or(ShelfName::Records);
-                call.permit(heirloom_core::Verb::Reject, shelf, &item.id)?;
+                if shelf == ShelfName::Tiers {
+                    // What a token may not do there, it may not do for a person who uses it.
+                    call.permit(heirloom_core::Verb::Reject, shelf, &item.id)?;
+                }
                 if shelf == ShelfName::Tiers {
                     call.tiers()?.decided(Decided::Rejected, &item.waiting)?;
                     inbox.remove(&item)?;
@@ -264,7 +268,6 @@ pub fn reject(call: &Call, key: &str) -> Result<String> {
             }
             // What was altered says nothing that could be believed, not even which memory it is about.
             Err(fault) if fault.code == Code::Damaged => {
-                call.permit(heirloom_core::Verb::Reject, ShelfName::Records, "")?;
                 let entry = Entry::through(heirloom_core::Channel::Repository);
                 let lock = call.lock()?;
                 let (decided, shelf) = (Decided::Rejected, ShelfName::Records);

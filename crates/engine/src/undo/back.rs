@@ -72,8 +72,36 @@ pub(crate) fn can_go_back(one: &Kept) -> bool {
     one.was != Before::Unkept || one.action.starts_with("review_")
 }
 
-/// What is to be put back: each memory once, from what the call left to what it found.
-pub(crate) fn ways(call: &Call, parts: &[Kept]) -> Result<Vec<Way>> {
+/// What made a change anew after it was taken back, oldest first: a memory is then what this left.
+fn redone(groups: &Groups, number: u64) -> Vec<&Kept> {
+    let undoes = |number: u64| {
+        let later = groups.range(number + 1..);
+        later.filter(move |(_, parts)| parts.iter().any(|one| one.undoes == Some(number)))
+    };
+    let mut all = Vec::new();
+    for (again, parts) in undoes(number).flat_map(|(undo, _)| undoes(*undo)) {
+        if !is_undone(groups, *again) {
+            all.extend(parts);
+            all.extend(redone(groups, *again));
+        }
+    }
+    all
+}
+
+/// What is to be put back of a call's changes: each memory once, from what the call left to what it found.
+pub(crate) fn ways(call: &Call, groups: &Groups, number: u64) -> Result<Vec<Way>> {
+    let parts = groups.get(&number).map(Vec::as_slice).unwrap_or_default();
+    let mut ways = of_parts(call, parts)?;
+    for again in redone(groups, number) {
+        let same = |way: &&mut Way| matches!(way, Way::Memory { last, .. } if last.id == again.id);
+        if let Some(Way::Memory { last, .. }) = ways.iter_mut().find(same) {
+            **last = again.clone();
+        }
+    }
+    Ok(ways)
+}
+
+fn of_parts(call: &Call, parts: &[Kept]) -> Result<Vec<Way>> {
     let mut ways: Vec<Way> = Vec::new();
     for one in parts.iter().filter(|one| can_go_back(one)) {
         if one.action.starts_with("review_") {

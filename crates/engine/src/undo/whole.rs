@@ -79,7 +79,7 @@ fn take_back(call: &Call, lock: &Lock, running: &Running) -> Result<()> {
         .range(running.from..)
         .find(|(_, parts)| parts.iter().any(|one| one.undoes == Some(running.undoes)));
     let Some((number, parts)) = half else { return Ok(()) };
-    let ways = back::ways(call, parts)?;
+    let ways = back::ways(call, &groups, *number)?;
     if back::is_undone(&groups, *number) {
         return Ok(());
     }

@@ -345,7 +345,7 @@ fn an_undo_that_fails_half_way_leaves_everything_as_it_was() {
     let number = undo::list(&call).unwrap()[0].number.clone();
     let at: u64 = number[1..].parse().unwrap();
     let lock = call.lock().unwrap();
-    let mut ways = back::ways(&call, &back::groups(&call).unwrap()[&at]).unwrap();
+    let mut ways = back::ways(&call, &back::groups(&call).unwrap(), at).unwrap();
     // The one that comes second is gone from under the undo.
     let Way::Memory { now, .. } = &mut ways[0] else { panic!() };
     *now = None;
@@ -375,4 +375,23 @@ fn a_lock_is_taken_again_by_the_thread_that_has_it_and_by_no_other() {
     assert!(!got);
     drop(outer);
     assert!(call.lock().is_ok());
+}
+
+#[test]
+fn an_agent_says_anew_what_a_program_said_and_no_more() {
+    let desk = Desk::new();
+    let who = Who::Token { user: "tester".into(), id: "ab12".into() };
+    let program =
+        || desk.call(Caller::process("tester").known_by(who.clone(), Scopes::USUAL.with(Grant::Facts)));
+    let fact = NewFact { text: "I like tea".into(), ..NewFact::default() };
+    let id = done(remember(&program(), &Remember { fact, yes: Yes::default() }).unwrap()).id;
+    let change =
+        |id: &MemoryId, text: &str| Edit { id: id.to_string(), text: Some(text.into()), ..Edit::default() };
+    let said = done(edit(&desk.agent(), &change(&id, "I like coffee")).unwrap()).id;
+    assert!(desk.memory(said.as_str()).trust < Trust::High, "labelled as a program's");
+    assert_eq!(desk.memory(id.as_str()).status, heirloom_core::Status::Superseded);
+    // Once a person vouches for it, it waits; and what may be a secret or an order does not get in this way.
+    let mine = done(edit(&desk.person(), &change(&said, "I like water")).unwrap()).id;
+    assert!(matches!(edit(&desk.agent(), &change(&mine, "I like beer")).unwrap(), Outcome::Waits(_)));
+    assert_eq!(desk.memory(mine.as_str()).status, heirloom_core::Status::Active);
 }

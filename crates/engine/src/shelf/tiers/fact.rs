@@ -63,8 +63,8 @@ impl Tiers<'_> {
         self.keep_fact(draft, entry, None)
     }
 
-    /// Whether a program's fact is stored at once, as the program's own: its token has the scope for that. What would stand in the place of
-    /// something known, or be looked at by the original list of rules, waits all the same.
+    /// Whether a program's fact is stored at once, as the program's own: its token has the scope for that, or it says anew what a program said and
+    /// nobody vouched for. What would stand in the place of a person's word, or be looked at by the original list of rules, waits all the same.
     fn granted(&self, words: &FactWords, entry: Entry) -> Result<bool> {
         let caller = self.call.caller();
         let may = Verb::Remember.may(caller, Owner::Nobody);
@@ -72,8 +72,17 @@ impl Tiers<'_> {
             return Err(self.call.refuse(Verb::Remember, "", Verb::Remember.refusal(caller)));
         }
         let program = entry.channel == Channel::Agent && !caller.is_person();
-        let plain = words.supersedes.is_empty() && self.profile() == Profile::Standard;
-        Ok(may == May::Does && program && plain)
+        let mut owner = Owner::Agent;
+        for old in &words.supersedes {
+            if self.own(old)?.trust == Trust::High {
+                owner = Owner::Person;
+            }
+        }
+        let may = match words.supersedes.is_empty() {
+            true => may,
+            false => Verb::Edit.may(caller, owner),
+        };
+        Ok(may == May::Does && program && self.profile() == Profile::Standard)
     }
 
     /// What a new fact would be shown beside, so that a door can ask before it writes.

@@ -52,7 +52,7 @@ pub(super) fn undo(call: &Call, asked: u64, dry_run: bool) -> Result<Undone> {
     if is_undone(&groups, *number) {
         return Err(already(&name));
     }
-    let ways = back::ways(call, parts)?;
+    let ways = back::ways(call, &groups, *number)?;
     if ways.is_empty() {
         return Err(gone(&name));
     }

@@ -75,7 +75,7 @@ pub(super) fn undo(call: &Call, asked: u64, dry_run: bool) -> Result<Undone> {
         return Err(already(&name));
     }
     let (returned, decided) = drafts(parts);
-    let ways = ways(call, parts)?;
+    let ways = ways(call, &groups, number)?;
     if ways.is_empty() && returned.is_empty() && decided.is_empty() {
         return Err(gone(&name));
     }
@@ -117,9 +117,26 @@ fn drafts(parts: &[KeptRow]) -> (Vec<Waiting>, Vec<Waiting>) {
     (returned, decided)
 }
 
+/// What made a change anew after it was taken back, oldest first: a row is then what this left.
+fn redone(groups: &Groups, number: u64) -> Vec<&KeptRow> {
+    let undoes = |number: u64| {
+        let later = groups.range(number + 1..);
+        later.filter(move |(_, parts)| parts.iter().any(|one| one.undoes == Some(number)))
+    };
+    let mut all = Vec::new();
+    for (again, parts) in undoes(number).flat_map(|(undo, _)| undoes(*undo)) {
+        if !is_undone(groups, *again) {
+            all.extend(parts);
+            all.extend(redone(groups, *again));
+        }
+    }
+    all
+}
+
 /// Each row once, from what the call left to what it found.
-fn ways(call: &Call, parts: &[KeptRow]) -> Result<Vec<Way>> {
+fn ways(call: &Call, groups: &Groups, number: u64) -> Result<Vec<Way>> {
     let tiers = call.tiers()?;
+    let parts = groups.get(&number).map(Vec::as_slice).unwrap_or_default();
     let mut ways: Vec<Way> = Vec::new();
     for one in parts.iter().filter(|one| !one.left.is_empty()) {
         if let Some(known) = ways.iter_mut().find(|way| way.back.id == one.id) {
@@ -128,6 +145,11 @@ fn ways(call: &Call, parts: &[KeptRow]) -> Result<Vec<Way>> {
         }
         let back = Back { id: one.id.clone(), left: one.left.clone(), before: one.before.clone() };
         ways.push(Way { now: tiers.store().get(tiers.who(), &one.id)?, back });
+    }
+    for again in redone(groups, number) {
+        if let Some(way) = ways.iter_mut().find(|way| way.back.id == again.id && !again.left.is_empty()) {
+            way.back.left.clone_from(&again.left);
+        }
     }
     Ok(ways)
 }

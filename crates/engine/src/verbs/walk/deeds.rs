@@ -12,10 +12,11 @@ use super::super::search::{Search, search};
 use super::super::show::{Show, history, show};
 use super::super::trail::{AskWhy, Audit, Last, audit, last, why};
 use super::super::users::{self, AddUser, MakeToken, RemoveUser};
-use super::super::{Outcome, Yes, remove, seen, shelves, status, undo};
+use super::super::{Outcome, Yes, remove, shelves, status, undo};
 use super::desk::Desk;
 use crate::Call;
 use crate::convert::Conversion;
+use crate::gate::inbox::Item;
 use crate::review::{self, accept_draft, shown};
 use ShelfName::{Notes, Records, Tiers, Topics, Vault};
 use heirloom_core::{Code, MemoryId, Owner, ShelfName, Verb, fault::Result};
@@ -86,7 +87,7 @@ pub(super) struct Subject {
     /// The number of the change to take back.
     number: Option<String>,
     /// The draft to decide about.
-    key: Option<String>,
+    item: Option<Item>,
 }
 
 /// How a verb ended that was not refused.
@@ -189,7 +190,7 @@ pub(super) fn prepare(desk: &Desk, verb: Verb, shelf: ShelfName, owner: Owner) -
             let text = std::fs::read_to_string(&path).unwrap().replace("jsonb", &format!("jsonb {secret}"));
             std::fs::write(&path, text).unwrap();
         }
-        Verb::Accept | Verb::Reject => subject.key = Some(waiting(desk, shelf)),
+        Verb::Accept | Verb::Reject => subject.item = Some(waiting(desk, shelf)),
         _ => {}
     }
     if owner == Owner::Nobody {
@@ -198,16 +199,18 @@ pub(super) fn prepare(desk: &Desk, verb: Verb, shelf: ShelfName, owner: Owner) -
     subject
 }
 
-/// The key of a change that waits: an agent asked for it on another text of the shelf, which is a person's.
-fn waiting(desk: &Desk, shelf: ShelfName) -> String {
+/// A change that waits: an agent asked for it on another text of the shelf, which is a person's.
+fn waiting(desk: &Desk, shelf: ShelfName) -> Item {
     let person = desk.call_at(desk.whose("person"), "2026-01-08T11:00:00Z");
     let id = add(&person, &Add::of(text_of(shelf, true))).unwrap().done().unwrap().id.to_string();
     let agent = desk.call_at(desk.whose("agent"), "2026-01-08T12:00:00Z");
     let moved = Move { ids: vec![id], reason: None };
-    match retire(&agent, &moved).unwrap().pop().unwrap() {
+    let key = match retire(&agent, &moved).unwrap().pop().unwrap() {
         Outcome::Waits(waiting) => waiting.key,
         Outcome::Done(done) => panic!("{} did not wait", done.id),
-    }
+    };
+    let now = person.project().world().now;
+    person.inboxes().unwrap().iter().find_map(|inbox| inbox.get(&key, now).ok()).unwrap()
 }
 
 /// Does the verb to the subject.
@@ -271,17 +274,8 @@ pub(super) fn act(call: &Call, verb: Verb, shelf: ShelfName, subject: &Subject) 
         Verb::Clear => plain(remove::clear(call, None, false)),
         Verb::Compact => plain(remove::compact(call)),
         Verb::Redact => plain(remove::redact(call, true)),
-        Verb::Accept => {
-            let key = subject.key.as_deref().unwrap_or_default();
-            let now = call.project().world().now;
-            // Whoever is not signed in has no inbox of the tiers to find a draft in; the table refuses them all the same.
-            let found = call.inboxes()?.iter().find_map(|inbox| inbox.get(key, now).ok());
-            match found {
-                Some(item) => plain(accept_draft(call, &shown(call, item))),
-                None => plain(review::accept(call, &seen(call, &whole())?)),
-            }
-        }
-        Verb::Reject => plain(review::reject(call, subject.key.as_deref().unwrap_or_default())),
+        Verb::Accept => plain(accept_draft(call, &shown(call, subject.item.clone().unwrap()))),
+        Verb::Reject => plain(review::reject(call, &subject.item.as_ref().unwrap().key)),
         Verb::UserAdd => plain(users::add(call, &AddUser { user: "fresh".into() })),
         Verb::UserToken => {
             let ask = MakeToken { user: "other".into(), name: None, scopes: None, days: None };

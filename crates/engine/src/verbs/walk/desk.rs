@@ -27,7 +27,17 @@ pub(super) const WHO: [&str; 12] = [
 pub(super) struct Whose {
     pub(super) caller: Caller,
     token: Option<String>,
-    signed_in: bool,
+    pub(super) signed_in: bool,
+}
+
+impl Whose {
+    /// The same caller, known by the token they hold.
+    pub(super) fn known(mut self, desk: &Desk) -> Whose {
+        let again =
+            Whose { caller: self.caller.clone(), token: self.token.clone(), signed_in: self.signed_in };
+        self.caller = desk.call(again).caller().clone();
+        self
+    }
 }
 
 /// What a store holds, as far as a verb may change it.

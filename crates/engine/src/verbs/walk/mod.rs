@@ -16,6 +16,10 @@ const SHELVES: [ShelfName; 5] =
 
 /// What the table and the sentence above it say: a person may do everything with their own account; a token limits even a person in the tiers.
 fn expected(verb: Verb, who: &Whose, shelf: ShelfName, owner: Owner) -> May {
+    if !who.signed_in && shelf == ShelfName::Tiers {
+        // Nothing of a user's is there for whoever is nobody.
+        return May::Refused;
+    }
     if who.caller.is_person() && shelf != ShelfName::Tiers { May::Does } else { verb.may(&who.caller, owner) }
 }
 
@@ -34,7 +38,7 @@ fn walk(verb: Verb, shelf: ShelfName, owner: Owner, walked: &mut Walked) {
     let kept = desk.keep();
     let before = desk.state();
     for name in WHO {
-        let who = desk.whose(name);
+        let who = desk.whose(name).known(&desk);
         let what = format!(
             "{} by {name} on {}'s {}",
             verb.name(),
@@ -42,13 +46,14 @@ fn walk(verb: Verb, shelf: ShelfName, owner: Owner, walked: &mut Walked) {
             shelf.name()
         );
         let said = expected(verb, &who, shelf, owner);
-        let by = who.caller.shown();
+        let is_nobody = !who.signed_in;
         let call = desk.call(who);
+        let by = call.caller().shown();
         let ended = act(&call, verb, shelf, &subject);
         drop(call);
         let after = desk.state();
         walked.cases += 1;
-        if let Err(why) = judged(verb, said, &ended, &before, &after, &by) {
+        if let Err(why) = judged(verb, said, &ended, (&before, &after), &by, is_nobody) {
             walked.wrong.push(format!("{what}: the table says {said:?}; {why}"));
         }
         match said {
@@ -65,16 +70,21 @@ fn judged(
     verb: Verb,
     said: May,
     ended: &Result<Ended>,
-    before: &State,
-    after: &State,
+    (before, after): (&State, &State),
     by: &str,
+    is_nobody: bool,
 ) -> std::result::Result<(), String> {
     let changed = before.stored != after.stored;
     let waits = after.waiting.len().saturating_sub(before.waiting.len());
     let reads = verb.row().needs == heirloom_core::Grant::Read;
-    let named = |lines: &[String]| lines.iter().any(|line| line.contains(by));
-    let told = after.audit.get(before.audit.len()..).unwrap_or_default();
+    let named = |lines: &[&String]| lines.iter().any(|line| line.contains(by));
+    let told: Vec<&String> = after.audit.iter().filter(|line| !before.audit.contains(line)).collect();
     match (said, ended) {
+        (May::Refused, Err(fault))
+            if is_nobody && matches!(fault.code, Code::NotFound | Code::Unauthenticated) =>
+        {
+            if changed || waits > 0 { Err("nobody changed something".to_owned()) } else { Ok(()) }
+        }
         (May::Refused, Err(fault))
             if matches!(fault.code, Code::NeedsPerson | Code::Security | Code::Unauthenticated) =>
         {
@@ -89,7 +99,7 @@ fn judged(
             }
             Ok(())
         }
-        (May::Waits, Ok(Ended::Waits)) => match (changed, waits, named(told)) {
+        (May::Waits, Ok(Ended::Waits)) => match (changed, waits, named(&told)) {
             (false, 1, true) => Ok(()),
             (true, ..) => Err("it waits and something changed".to_owned()),
             (_, count, true) => Err(format!("it waits and the inbox has {count} more")),
@@ -102,7 +112,7 @@ fn judged(
                 Ok(())
             }
         }
-        (May::Does, Ok(Ended::Done)) => match (changed || before.waiting != after.waiting, named(told)) {
+        (May::Does, Ok(Ended::Done)) => match (changed || before.waiting != after.waiting, named(&told)) {
             (true, true) => Ok(()),
             (false, _) => Err("it was done and nothing changed".to_owned()),
             (_, false) => Err(format!("the audit does not say who did it: {told:?}")),

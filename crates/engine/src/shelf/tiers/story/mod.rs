@@ -65,6 +65,11 @@ impl Stage {
         self.by(Caller::person(user), user, "2026-03-01T12:00:00Z")
     }
 
+    /// An engine for a user who sits at a terminal, at a time.
+    pub fn person_at(&self, user: &str, now: &str) -> Call {
+        self.by(Caller::person(user), user, now)
+    }
+
     /// An engine for whoever holds a token, at noon.
     pub fn holder(&self, token: &str) -> Call {
         let now = "2026-03-01T12:00:00Z";
