@@ -8,7 +8,7 @@ use heirloom_core::{Settings, json};
 use heirloom_engine::capture::transcript::{Limits, Turns};
 use heirloom_engine::capture::triage::{Conversation, Marks, context_text, tail};
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
-use heirloom_engine::recall::query as words;
+use heirloom_engine::rank::query as words;
 use std::io::Write as _;
 use std::path::Path;
 

@@ -25,6 +25,7 @@ mod order;
 mod report;
 mod requirements;
 mod retrieval;
+mod rooms;
 mod run;
 #[allow(
     dead_code,
@@ -35,6 +36,7 @@ mod run;
 mod server;
 mod speed;
 mod stress;
+mod symbols;
 mod test;
 mod tour;
 mod words;

@@ -6,13 +6,13 @@
 
 use crate::Outcome;
 use heirloom_core::{Caller, Channel, Code, Settings, time};
+use heirloom_engine::follow::{Look, ShelfIndex};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::index::embed::chosen;
 use heirloom_engine::index::embed::minilm::MiniLm;
 use heirloom_engine::index::embed::{Detail, EmbedError, Embedder, Embedding, Space, Worth};
-use heirloom_engine::index::shelves::{Look, ShelfIndex};
+use heirloom_engine::rank::query::Conditions;
 use heirloom_engine::recall::answer::{Asked, answer};
-use heirloom_engine::recall::query::Conditions;
 use heirloom_engine::shelf::Audience;
 use heirloom_engine::shelf::notes::{Given, Moment, NoteDraft};
 use heirloom_engine::shelf::tiers::{Access, Role, SqliteStore, Turn, UserContext};

@@ -4,7 +4,7 @@
 //! belongs to one key, one value and the place of one settings file, and is kept in the user's data folder. Never here: a yes from a
 //! process, or one that a clone brings along.
 
-use crate::{person, wiring};
+use crate::{person, world};
 use heirloom_core::fault::Result;
 use heirloom_core::settings::{Origin, Warning};
 use heirloom_engine::Project;
@@ -26,7 +26,7 @@ pub(crate) fn is_asked(key: &str) -> bool {
 /// Where the yes for a settings file is kept.
 fn file_of(folder: &Path, settings_file: &Path) -> PathBuf {
     let root = settings_file.parent().unwrap_or(folder);
-    Project::new(folder, root, wiring::world()).approvals()
+    Project::new(folder, root, world::world()).approvals()
 }
 
 /// What was approved of what a project asks for; `None` if it asks for nothing, which costs nothing to find out.
@@ -35,15 +35,15 @@ pub(crate) fn given(folder: &Path, settings_file: &Path, asked: &Value) -> Optio
     if asked.is_empty() {
         return None;
     }
-    let kept = wiring::read_document(&file_of(folder, settings_file)).ok().flatten()?;
+    let kept = world::read_document(&file_of(folder, settings_file)).ok().flatten()?;
     let same = asked.into_iter().filter(|(key, value)| *key != MEMORY_ROOT && kept.get(key) == Some(value));
     Some(Value::Object(same.map(|(key, value)| (key.to_owned(), value.clone())).collect()))
 }
 
 /// Whether a person approved what this project asks for under a key, as it asks for it now.
 pub(crate) fn is_given(folder: &Path, key: &str) -> bool {
-    let settings_file = folder.join(wiring::PROJECT_SETTINGS);
-    let document = |path: &Path| wiring::read_document(path).ok().flatten();
+    let settings_file = folder.join(world::PROJECT_SETTINGS);
+    let document = |path: &Path| world::read_document(path).ok().flatten();
     let asked = document(&settings_file);
     let kept = document(&file_of(folder, &settings_file));
     matches!((asked, kept), (Some(asked), Some(kept)) if asked.get(key).is_some() && asked.get(key) == kept.get(key))
@@ -55,7 +55,7 @@ pub(crate) fn follow(folder: &Path, settings_file: &Path, key: &str, value: Opti
         return Ok(());
     }
     let path = file_of(folder, settings_file);
-    let kept = wiring::read_document(&path).ok().flatten();
+    let kept = world::read_document(&path).ok().flatten();
     let mut kept = kept.unwrap_or_else(|| Value::Object(Map::new()));
     let before = kept.clone();
     if let Some(all) = kept.as_object_mut() {

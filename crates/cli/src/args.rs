@@ -29,6 +29,10 @@ use heirloom_agents::table::CLAUDE_CODE;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The pages of the reference.
+pub(crate) const PAGES: [&str; 8] =
+    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate", "authority"];
+
 /// Options of every command stand apart, so that a command's own options are read first.
 const ANYWHERE: &str = "Options of every command";
 
@@ -497,7 +501,7 @@ pub(crate) struct MergeDriver {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reference {
     /// The page; without it the names of all pages
-    #[arg(value_parser = crate::commands::PAGES)]
+    #[arg(value_parser = PAGES)]
     pub(crate) page: Option<String>,
 }
 

@@ -14,6 +14,7 @@ mod person;
 mod picker;
 mod rooted;
 mod wiring;
+mod world;
 
 use clap::Parser as _;
 use heirloom_core::{Code, Fault};

@@ -5,8 +5,8 @@
 
 use crate::env::{ROOT, TestEnv, decision, target};
 use heirloom_core::{Caller, Channel, Code, Fault, MemoryId, Settings};
+use heirloom_engine::follow::{Look, ShelfIndex};
 use heirloom_engine::gate::{Entry, audit};
-use heirloom_engine::index::shelves::{Look, ShelfIndex};
 use heirloom_engine::recall::ledger;
 use heirloom_engine::shelf::notes::{Moment, NoteDraft};
 use heirloom_engine::shelf::records::{Document, Said};

@@ -1,10 +1,10 @@
 //! A call: a project, its settings and who asks, put together once for each request.
 //!
-//! Comes in: a [`Deployment`], a [`Project`], [`Settings`], a [`Caller`]. Goes out: shelves, the gate, and what is
-//! known of a text. Never here: a shelf's own rules; how a change is written down (`change.rs`); anything that outlives the call, which the
-//! deployment keeps.
+//! Comes in: a [`Deployment`], a [`Project`], [`Settings`], a [`Caller`]. Goes out: the gate, the inbox, and what is
+//! known of a text. Never here: a shelf (`shelf/open.rs` opens them for a call); how a change is written down (`change.rs`); anything that
+//! outlives the call, which the deployment keeps.
 
-use crate::deployment::{Deployment, locked};
+use crate::deployment::Deployment;
 use crate::files::Lock;
 use crate::gate::books::Known;
 use crate::gate::inbox::{Inbox, Key, Waiting};
@@ -13,19 +13,14 @@ use crate::gate::trust::{self, Book, Standing};
 use crate::gate::withdrawn;
 use crate::gate::{Decision, Draft, Edition, Entry, Passed, Remark, Screen, admit};
 use crate::index::embed::chosen::Chosen;
-use crate::index::shelves::ShelfIndex;
 use crate::project::Project;
-use crate::shelf::notes::Notes;
-use crate::shelf::records::Records;
-use crate::shelf::tiers::{Access, Tiers};
-use crate::shelf::topics::Topics;
-use crate::shelf::vault::Vault;
-use crate::shelf::{Problem, Shelf};
+use crate::threads::locked;
 use heirloom_core::{
-    Caller, Channel, Code, Fault, May, Memory, MemoryId, Owner, Settings, ShelfName, Status, Trust, Verb,
+    Caller, Channel, Code, Fault, May, Memory, Owner, Settings, ShelfName, Status, Trust, Verb,
     fault::Result, settings::PersonCheck,
 };
 use serde_json::Value;
+use std::any::Any;
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -38,11 +33,28 @@ pub struct Call {
     caller: Caller,
     screen: OnceLock<Arc<Screen>>,
     book: Mutex<Asked>,
-    tiers: Option<Access>,
-    glanced: Mutex<Option<ShelfIndex>>,
+    /// What opens the tiers. The shelf put it in and takes it out; a call only carries it.
+    key: Option<Box<dyn Any + Send + Sync>>,
+    /// An index that was glanced at, carried in the same way.
+    glanced: Mutex<Option<Box<dyn Any + Send>>>,
     group: OnceLock<u64>,
     undoing: OnceLock<u64>,
 }
+
+impl Deployment {
+    /// A call: this project, by this caller, under these settings.
+    pub fn call(self: &Arc<Self>, project: Project, settings: Settings, caller: Caller) -> Call {
+        Call::of(Arc::clone(self), project, settings, caller)
+    }
+}
+
+// A server uses one deployment, and any call, from all of its threads.
+const _: () = {
+    const fn usable_from_any_thread<T: Send + Sync>() {}
+    usable_from_any_thread::<Deployment>();
+    usable_from_any_thread::<Call>();
+    usable_from_any_thread::<Project>();
+};
 
 /// The trust book, as far as this call has asked for it.
 #[derive(Debug, Default)]
@@ -99,7 +111,7 @@ impl Call {
             caller,
             screen: OnceLock::new(),
             book: Mutex::default(),
-            tiers: None,
+            key: None,
             glanced: Mutex::new(None),
             group: OnceLock::new(),
             undoing: OnceLock::new(),
@@ -150,17 +162,6 @@ impl Call {
         }
     }
 
-    /// Has something wait for a person, and notes that it does. Returns its key.
-    pub(crate) fn hold(&self, shelf: ShelfName, item: Waiting) -> Result<String> {
-        if shelf == ShelfName::Tiers {
-            return self.tiers()?.hold(item);
-        }
-        let lock = self.project.lock()?;
-        // What waits without a line in the audit would be a store that nobody was told of.
-        self.say(&lock, "memory_write", "confirm", shelf, &item.id, self.entry(), &[], None)?;
-        self.inbox()?.put(item, self.project.world().now)
-    }
-
     /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
     /// opens; the files of a project are that person's with and without it. Where `person.check` wants more than a terminal, a person who was
     /// not checked is refused, whichever door forgot to ask.
@@ -195,31 +196,10 @@ impl Call {
         self
     }
 
-    /// Whether this caller may do what only a person or a token with the scope for it may. A refusal is audited.
-    pub fn permit(&self, verb: Verb, shelf: ShelfName, about: &str) -> Result<()> {
-        self.asks(verb, shelf, Owner::Person).map(|_| ()).map_err(|fault| self.refuse(verb, about, fault))
-    }
-
     /// Random bytes for what nobody may guess.
     pub(crate) fn random(&self) -> Result<[u8; 32]> {
         let missing = || Fault::new(Code::Internal, "there is no source of random bytes");
         self.deployment.dice().ok_or_else(missing)?()
-    }
-
-    /// Notes that the table of authority refused this, and hands the refusal on. A store that cannot be written to keeps nobody from
-    /// being refused.
-    pub(crate) fn refuse(&self, verb: Verb, id: &str, fault: Fault) -> Fault {
-        if self.project.has_local()
-            && let Ok(lock) = self.project.lock()
-        {
-            let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
-            let code = Some(fault.code.name());
-            let _ = self.say(&lock, verb.name(), "refuse", shelf, id, self.entry(), &[], code);
-        }
-        if let Ok(tiers) = self.tiers() {
-            tiers.refused(verb, &fault);
-        }
-        fault
     }
 
     /// The model that makes vectors.
@@ -228,21 +208,25 @@ impl Call {
     }
 
     /// Keeps an index that was glanced at until the next one comes.
-    pub(crate) fn keep(&self, index: ShelfIndex) {
-        *locked(&self.glanced) = Some(index);
+    pub(crate) fn keep<T: Any + Send>(&self, index: T) {
+        *locked(&self.glanced) = Some(Box::new(index));
+    }
+
+    /// The same call with what opens the tiers. What that is, only the shelf knows.
+    pub(crate) fn with_key<T: Any + Send + Sync>(mut self, key: T) -> Call {
+        self.key = Some(Box::new(key));
+        self
+    }
+
+    /// What opens the tiers, if somebody is signed in.
+    pub(crate) fn key<T: Any>(&self) -> Option<&T> {
+        self.key.as_ref()?.downcast_ref()
     }
 
     /// Leaves an index that was glanced at to the system, for a process that is about to end: it takes everything back at once, faster than it
     /// could be handed back. Nothing was written to it.
     pub fn abandon_glance(&self) {
         std::mem::forget(locked(&self.glanced).take());
-    }
-
-    /// The same call with the tiers of an authenticated user.
-    #[must_use]
-    pub fn with_tiers(mut self, access: Access) -> Call {
-        self.tiers = Some(access);
-        self
     }
 
     /// The user's home folder.
@@ -265,76 +249,6 @@ impl Call {
         self.screen.get_or_init(|| self.deployment.screen(&self.settings.gate))
     }
 
-    /// The record shelf.
-    pub fn records(&self) -> Records<'_> {
-        Records::new(self)
-    }
-
-    /// The topics shelf.
-    pub fn topics(&self) -> Topics<'_> {
-        Topics::new(self)
-    }
-
-    /// The notes shelf.
-    pub fn notes(&self) -> Notes<'_> {
-        Notes::new(self)
-    }
-
-    /// The vault.
-    pub fn vault(&self) -> Vault<'_> {
-        Vault::new(self)
-    }
-
-    /// The tiers of the user this engine was made for.
-    pub fn tiers(&self) -> Result<Tiers<'_>> {
-        let access =
-            self.tiers.as_ref().ok_or_else(|| Fault::new(Code::Unauthenticated, "nobody is signed in"))?;
-        Ok(Tiers::new(self, access))
-    }
-
-    /// Every shelf there is.
-    pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        let mut shelves: Vec<Box<dyn Shelf + '_>> = vec![
-            Box::new(self.records()),
-            Box::new(self.topics()),
-            Box::new(self.notes()),
-            Box::new(self.vault()),
-        ];
-        if let Ok(tiers) = self.tiers() {
-            shelves.push(Box::new(tiers));
-        }
-        shelves
-    }
-
-    /// The shelf that holds an id.
-    pub fn shelf_of(&self, id: &MemoryId) -> Result<Box<dyn Shelf + '_>> {
-        let name = id.kind().shelf();
-        self.shelves()
-            .into_iter()
-            .find(|shelf| shelf.name() == name)
-            .ok_or_else(|| crate::shelf::unknown(id.as_str()))
-    }
-
-    /// What the shelves hold that the gate would refuse.
-    pub fn refused_content(&self) -> Result<Vec<Problem>> {
-        let mut held = Vec::new();
-        for shelf in self.shelves() {
-            held.extend(
-                shelf.verify()?.into_iter().filter(|problem| problem.code == Code::GateRefused.name()),
-            );
-        }
-        Ok(held)
-    }
-
-    /// Cuts what the gate refuses out of every shelf. Returns the files that changed.
-    pub fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
-        let mut changed = Vec::new();
-        for shelf in self.shelves() {
-            changed.extend(shelf.redact_stored(entry)?);
-        }
-        Ok(changed)
-    }
-
     /// The project's review inbox, in the user's data folder.
     pub fn inbox(&self) -> Result<Inbox> {
         let data = self.project.data()?;
@@ -351,13 +265,6 @@ impl Call {
     /// The key of the user's inboxes.
     pub(crate) fn inbox_key(&self) -> Key {
         Key::new(&self.project.world().data, self.deployment.dice(), &self.project.world().nonce)
-    }
-
-    /// Every inbox: the project's, and that of the user's tiers.
-    pub fn inboxes(&self) -> Result<Vec<Inbox>> {
-        let mut all = vec![self.inbox()?];
-        all.extend(self.tiers().ok().map(|tiers| tiers.inbox()));
-        Ok(all)
     }
 
     /// What is known of a stored text. A project this user's data folder does not know has only strangers.

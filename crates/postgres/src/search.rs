@@ -1,6 +1,6 @@
 //! Search: keywords by BM25 over the posting table, vectors by pgvector, both of one user.
 //!
-//! Comes in: a question. Goes out: the best memories of one tier, best first, with what their score is made of. A user with few memories is
+//! Comes in: a question. Goes out: what may answer it, a few times what is wanted, with what the score is made of. A user with few memories is
 //! looked through exactly; one with many by the HNSW index, whose scan goes on until enough of that user's rows were met. Never here: `ts_rank`,
 //! which is slow and not leakproof under row-level security.
 
@@ -11,7 +11,7 @@ use crate::statements;
 use crate::write::as_text;
 use heirloom_core::fault::Result;
 use heirloom_engine::shelf::tiers::{
-    Found, Question, SEATS, SPARE, Stored, Tier, UserContext, chosen, explained, question_terms, with_recency,
+    Found, Question, SEATS, SPARE, Stored, Tier, UserContext, explained, question_terms, with_recency,
 };
 use std::collections::HashMap;
 use tokio_postgres::Row;
@@ -45,7 +45,7 @@ pub(crate) async fn search(
         for tier in Tier::STORED {
             found.extend(search_tier(store, who, question, tier).await?);
         }
-        return Ok(chosen(found, question.limit));
+        return Ok(found);
     };
     search_tier(store, who, question, tier).await
 }
@@ -97,7 +97,7 @@ async fn search_tier(
         let explain = explained(&memory, &asked, &having, memories, one.cosine);
         Some(Found { memory, score: one.score, why: one.why, explain })
     };
-    Ok(chosen(ranked.into_iter().filter_map(found).collect(), question.limit))
+    Ok(ranked.into_iter().filter_map(found).collect())
 }
 
 fn read_candidates(rows: &[Row]) -> HashMap<i64, Candidate> {

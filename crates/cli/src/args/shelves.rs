@@ -141,7 +141,7 @@ pub(crate) enum VaultAction {
     /// Pairs that may be one memory, best first
     Consolidate {
         /// The least likeness, 0 to 1
-        #[arg(long, default_value_t = heirloom_engine::review::VAULT_FLOOR)]
+        #[arg(long, default_value_t = heirloom_engine::verbs::review::VAULT_FLOOR)]
         floor: f64,
         /// Only this scope; repeat it
         #[arg(long)]

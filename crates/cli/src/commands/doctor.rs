@@ -3,7 +3,7 @@
 //! Comes in: this machine and this project. Goes out: checks, each with a fix, and an exit code. Never here: repairing anything, or a
 //! trace left in the project.
 
-use super::show::visible;
+use super::visible;
 use crate::args::Args;
 use crate::output::Out;
 use crate::{endpoint, environment, machine, wiring};

@@ -1,6 +1,6 @@
 //! `import`: memories from elsewhere, named or found.
 
-use super::show::visible;
+use super::visible;
 use super::{auto_commit, carry};
 use crate::args::{Args, Import};
 use crate::output::{Out, Table};

@@ -1,6 +1,6 @@
 //! `last`: what the latest hook runs saw, gave or kept, and why.
 
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Last};
 use crate::output::Out;
 use crate::wiring;

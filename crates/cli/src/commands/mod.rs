@@ -48,8 +48,7 @@ mod user;
 mod vault;
 mod verify;
 
-pub(crate) use reference::PAGES;
-pub(crate) use show::visible;
+pub(crate) use crate::output::visible;
 
 use crate::args::{Args, Command, MemoryVerb, RecordAction};
 use crate::output::Out;

@@ -3,8 +3,8 @@
 use crate::output::{Out, Table};
 use heirloom_core::text::one_line;
 use heirloom_engine::Call;
-use heirloom_engine::review::{Pending, Shown, Suggestions};
 use heirloom_engine::shelf::anchors::Freshness;
+use heirloom_engine::verbs::review::{Pending, Shown, Suggestions};
 use serde_json::Value;
 
 /// Pairs and proposals that are listed; `--json` has them all.

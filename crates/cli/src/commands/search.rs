@@ -1,7 +1,7 @@
 //! `search`: words over every shelf.
 
 use super::pick;
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Search};
 use crate::output::{Out, Table};
 use crate::{picker, wiring};

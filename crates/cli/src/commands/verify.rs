@@ -1,7 +1,7 @@
 //! `gc`, `verify`: what is past its time, and what is wrong.
 
 use super::record::print_collected;
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Gc, Verify};
 use crate::output::Out;
 use crate::wiring;

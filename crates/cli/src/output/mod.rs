@@ -9,7 +9,7 @@ mod style;
 mod table;
 
 pub(crate) use diff::unified;
-pub(crate) use spell::spelled;
+pub(crate) use spell::{spelled, visible};
 pub(crate) use style::Style;
 pub(crate) use table::Table;
 

@@ -15,6 +15,7 @@ mod lock;
 mod queue;
 mod read;
 mod root;
+pub(crate) mod stamp;
 pub mod step;
 
 pub use append::{Held, append_line, append_lines, append_passing, cut_tail, hold, turn_over};

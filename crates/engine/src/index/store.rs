@@ -17,7 +17,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags, TransactionBehavior};
 
 use super::error::IndexError;
-use super::stamp;
+use crate::files::stamp;
 
 /// Version of tables and files. Another one means: start over.
 const VERSION: i64 = 8;

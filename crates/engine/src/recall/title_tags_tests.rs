@@ -61,7 +61,7 @@ fn a_forgotten_record_that_a_merge_brings_back_is_not_recalled_until_a_person_ac
 
     let memory = call(folder).records().get(&id).unwrap().unwrap();
     let person = call(folder).by(heirloom_core::Caller::person("tester"));
-    crate::review::accept(&person, &memory).unwrap();
+    crate::verbs::review::accept(&person, &memory).unwrap();
     assert_eq!(recall(&call(folder), PROMPT).unwrap().len(), 1);
 }
 

@@ -7,6 +7,7 @@ pub mod anchors;
 pub mod links;
 mod merge;
 pub mod notes;
+mod open;
 pub mod provenance;
 pub mod records;
 pub mod tiers;

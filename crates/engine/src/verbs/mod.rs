@@ -18,6 +18,7 @@ pub mod recall;
 pub mod record;
 pub mod remember;
 pub mod remove;
+pub mod review;
 pub mod schema;
 pub mod search;
 pub mod shelves;

@@ -7,7 +7,7 @@
 use super::names::{self, Enough};
 use super::seen;
 use crate::call::Call;
-use crate::index::shelves::ShelfIndex;
+use crate::follow::ShelfIndex;
 use crate::recall::ledger;
 use crate::shelf::tiers::{Stored, Tier};
 use crate::shelf::vault::Compacted;

@@ -7,11 +7,13 @@ use super::list::known_kind;
 use super::told::{self, Hit};
 use super::{may_read, recall};
 use crate::call::Call;
+use crate::follow::Look;
 use crate::index::Status as Kept;
-use crate::index::shelves::Look;
+use crate::rank::query;
 use crate::recall::answer::{Asked, Recalled, answer, listed};
-use crate::recall::{query, search as by_shelf};
-use crate::shelf::tiers::{Found as OfTiers, LeftOut, Tier};
+use crate::recall::search as by_shelf;
+use crate::recall::tiers::LeftOut;
+use crate::shelf::tiers::{Found as OfTiers, Tier};
 use heirloom_core::{Code, Fault, Kind, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 

@@ -5,8 +5,8 @@
 
 use super::{may_read, told};
 use crate::call::Call;
+use crate::inject::Brief;
 use crate::shelf::notes::{Filter as NoteFilter, Session};
-use crate::shelf::topics::Brief;
 use crate::shelf::vault::{Filter, Stats};
 use crate::shelf::{Listing, Shelf as _};
 use heirloom_core::{Code, Fault, Memory, Status, Verb, fault::Result};

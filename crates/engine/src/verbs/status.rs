@@ -103,7 +103,7 @@ pub fn status(call: &Call) -> Result<State> {
         bytes: folder_size(root),
         index_in_sync: none_yet || health.sync.as_ref().is_some_and(|sync| sync.is_none()),
         issues: if none_yet { Vec::new() } else { health.issues() },
-        waiting_for_review: crate::review::pending(call)?.len(),
+        waiting_for_review: super::review::pending(call)?.len(),
     })
 }
 

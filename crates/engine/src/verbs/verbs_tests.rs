@@ -9,9 +9,9 @@ use super::remember::{NewFact, Question, Remember, questions, remember};
 use super::*;
 use crate::convert::Conversion;
 use crate::gate::inbox::Item;
-use crate::review::{accept_draft, shown};
 use crate::shelf::records::{Said, Version};
 use crate::shelf::tiers::{Access, SqliteStore, UserContext};
+use crate::verbs::review::{accept_draft, shown};
 use crate::{Deployment, Project, World};
 use heirloom_core::{Caller, Grant, Scopes, Settings, Trust, Who, time};
 use serde_json::json;
@@ -214,7 +214,7 @@ fn record_write_waits_where_a_person_stands_behind_the_text_and_only_there() {
     assert_eq!(done(at(&agent, changed(&agent)).unwrap())["status"], "updated");
     // Once a person accepts it, it is theirs.
     let memory = desk.memory("decision:use-postgresql");
-    crate::review::accept(&desk.person(), &memory).unwrap();
+    crate::verbs::review::accept(&desk.person(), &memory).unwrap();
     let agent = desk.agent();
     for action in
         [changed(&agent), Action::Retire { reason: None }, Action::Archive { reason: Some("old".into()) }]

@@ -27,7 +27,12 @@ impl<'e> Records<'e> {
         Records { call }
     }
 
-    pub(super) fn root(&self) -> &Path {
+    /// The call this is the shelf of.
+    pub(crate) fn call(&self) -> &'e Call {
+        self.call
+    }
+
+    pub(crate) fn root(&self) -> &Path {
         self.call.project().root().folder()
     }
 
@@ -98,7 +103,7 @@ impl<'e> Records<'e> {
     }
 
     /// Reads a record; says why if it cannot be read.
-    pub(super) fn load(&self, path: &Path, shown: &str) -> Result<Option<(Document, Vec<u8>)>> {
+    pub(crate) fn load(&self, path: &Path, shown: &str) -> Result<Option<(Document, Vec<u8>)>> {
         let unreadable = |why: String| {
             Fault::new(Code::Read, format!("`{shown}` cannot be read"))
                 .fact("target", shown)
@@ -153,6 +158,6 @@ impl<'e> Records<'e> {
 }
 
 /// The index label of a category name, known or not.
-pub(super) fn label_of(category: &str) -> String {
+pub(crate) fn label_of(category: &str) -> String {
     heirloom_core::Kind::named(category).label()
 }

@@ -3,7 +3,6 @@
 //! Comes in: documents. Goes out: [`Memory`] values with a readable body and the trust this user's book knows. Never here: writing,
 //! which the shelf's own operations do.
 
-use super::candidate::plain;
 use super::document::Document;
 use super::scan::Found;
 use super::store::Records;
@@ -218,5 +217,14 @@ impl Shelf for Records<'_> {
 
     fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
         self.redact_refused(entry)
+    }
+}
+
+/// A value as plain text; lists joined with "; ".
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join("; "),
+        other => other.to_string(),
     }
 }

@@ -160,7 +160,7 @@ impl Tiers<'_> {
     }
 
     /// A read, in the audit: what sort of question, how many answers.
-    pub(super) fn was_read(&self, query_type: &str, tier: Option<super::Tier>, count: usize) -> Result<()> {
+    pub(crate) fn was_read(&self, query_type: &str, tier: Option<super::Tier>, count: usize) -> Result<()> {
         let metadata = Metadata {
             query_type: Some(query_type.to_owned()),
             tier: Some(tier.map_or("all", super::Tier::name).to_owned()),

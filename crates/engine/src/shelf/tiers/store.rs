@@ -6,7 +6,7 @@
 use super::event::{Event, Head, Line};
 use super::{Account, LifeStatus, Stored, Tier, TierDraft, Token, UserContext};
 use crate::gate::Passed;
-use crate::recall::Explain;
+use crate::rank::Explain;
 use heirloom_core::fault::Result;
 use jiff::Timestamp;
 
@@ -55,7 +55,13 @@ pub struct Question<'a> {
     pub recency_weight: f64,
 }
 
-/// An answer.
+/// Memories a backend should bring for one that is wanted, so that recall has something to choose from.
+pub const SPARE: usize = 4;
+
+/// Trusted memories a backend should bring however many others score better.
+pub const SEATS: usize = 24;
+
+/// What may be an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The memory.
@@ -161,7 +167,8 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Memories, page by page.
     fn page(&self, who: &UserContext, wanted: &Wanted) -> Result<Page>;
 
-    /// The best answers of one tier, best first: keywords and vectors, in use and not expired.
+    /// What may answer a question, by keywords and vectors, in use and not expired: more than is wanted where there is more. Who is among the
+    /// answers is decided by recall.
     fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>>;
 
     /// Changes what is no text. `None` if there is no such memory.

@@ -12,7 +12,6 @@
 
 mod access;
 mod archive;
-mod brief;
 mod compose;
 mod draft;
 mod git;
@@ -41,7 +40,6 @@ mod url;
 mod verify;
 
 pub use access::Uses;
-pub use brief::{BRIEF_LESSONS, BRIEF_TOKENS, Brief};
 pub use compose::{LessonWords, compose, file_of};
 pub use draft::{LessonDraft, MAX_LESSON};
 pub use lesson::Lesson;
@@ -49,6 +47,7 @@ pub use merge::{merge_file, merge_index, merge_topic};
 pub use prune::{MAX_BYTES, MAX_ENTRIES};
 pub use search::{Hit, Why};
 pub use state::{ExternalState, Fallback};
+pub(crate) use stock::Held;
 pub use sync::{Plan, Synced};
 pub use sync_git::Changed;
 pub use transfer::{Taken, TopicFile};
@@ -61,7 +60,7 @@ use place::{Need, Place};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
-use stock::{Held, Part, Stock};
+use stock::{Part, Stock};
 
 /// The lessons of a topic file or an archive as somebody wrote it, from the top, for an import.
 pub fn lessons_in(text: &str) -> Vec<Lesson> {
@@ -83,6 +82,11 @@ impl<'e> Topics<'e> {
     /// The topics of a project. Nothing is touched until something is asked.
     pub fn new(call: &'e Call) -> Topics<'e> {
         Topics { call, found: RefCell::new(None) }
+    }
+
+    /// The call this is the shelf of.
+    pub(crate) fn call(&self) -> &'e Call {
+        self.call
     }
 
     /// The place to read from.

@@ -223,7 +223,7 @@ impl Topics<'_> {
         found.map(|(held, score, why)| Ok(Hit { memory: self.memory(&held)?, score, why })).collect()
     }
 
-    pub(super) fn ranked(&self, question: &str) -> Result<Vec<(Held, f64, Why)>> {
+    pub(crate) fn ranked(&self, question: &str) -> Result<Vec<(Held, f64, Why)>> {
         self.ranked_among(question, |held| held.status == Status::Active)
     }
 

@@ -18,24 +18,24 @@ pub(super) const MAX_ARCHIVE: u64 = 64 << 20;
 
 /// An entry as it was found.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
-    pub(super) id: MemoryId,
-    pub(super) topic: String,
-    pub(super) subtopic: String,
+pub(crate) struct Held {
+    pub(crate) id: MemoryId,
+    pub(crate) topic: String,
+    pub(crate) subtopic: String,
     /// What the id ends in, behind the date.
-    pub(super) slug: String,
-    pub(super) lesson: Lesson,
+    pub(crate) slug: String,
+    pub(crate) lesson: Lesson,
     /// The entry as it stands (or stood) in its topic file.
-    pub(super) plain: String,
+    pub(crate) plain: String,
     /// SHA-256 of [`Held::plain`].
-    pub(super) hash: String,
-    pub(super) status: Status,
+    pub(crate) hash: String,
+    pub(crate) status: Status,
     /// When and why it was taken out of use.
-    pub(super) retired: Option<String>,
+    pub(crate) retired: Option<String>,
     /// The file it is in.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Which entry of that file.
-    pub(super) at: usize,
+    pub(crate) at: usize,
 }
 
 /// A memory base, for reading.

@@ -83,6 +83,11 @@ impl Kept {
 }
 
 impl<'e> Vault<'e> {
+    /// The call this is the shelf of.
+    pub(crate) fn call(&self) -> &'e Call {
+        self.call
+    }
+
     /// The vault with the rules of the settings.
     pub fn new(call: &'e Call) -> Vault<'e> {
         Vault { call, rules: Rules::of(call.settings()) }

@@ -3,15 +3,14 @@
 //! Comes in: the list of ids that changed since the index last looked. Goes out: ranked memories, read from the database, so that nothing is
 //! shown that is not there any more. Never here: an answer from the index alone.
 
-use super::super::choose::chosen;
 use super::super::store::{Found, Question, with_recency};
 use super::super::{LifeStatus, Role, Stored, Tier, UserContext};
 use super::database::{Database, fault};
 use super::rows;
 use crate::index::embed::{Embedder, Embedding, Space};
 use crate::index::{self, Document, Index, IndexError, Missing, Reader};
-use crate::recall::query::Conditions;
-use crate::recall::{Ask, Hit, Weights, rank};
+use crate::rank::query::Conditions;
+use crate::rank::{Ask, Hit, Weights, rank};
 use heirloom_core::{Code, Fault, Trust, fault::Result};
 use rusqlite::params;
 
@@ -134,7 +133,7 @@ impl Database {
         Ok(reader.with_vectors())
     }
 
-    /// The best answers.
+    /// What may answer a question.
     pub(super) fn search(
         &mut self,
         who: &UserContext,
@@ -235,7 +234,7 @@ fn answers(
         }
         found.push(Found { memory, score, why, explain: hit.why });
     }
-    Ok(chosen(found, question.limit))
+    Ok(found)
 }
 
 fn opened<'i>(index: &'i mut Option<Index>, folder: &std::path::Path) -> Result<&'i mut Index> {

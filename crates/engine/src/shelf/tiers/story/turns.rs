@@ -2,9 +2,9 @@
 
 use super::super::{Role, Tier, Turn};
 use super::{AGENT, Make, OWNER, PERSON, Stage, WEB, moment, tiers};
-use crate::index::shelves::Look;
+use crate::follow::Look;
+use crate::rank::query::Conditions;
 use crate::recall::answer::{self, Asked};
-use crate::recall::query::Conditions;
 use crate::shelf::Audience;
 use heirloom_core::{Code, Trust};
 

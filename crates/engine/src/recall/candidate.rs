@@ -3,10 +3,8 @@
 //! Comes in: a category, the new information, perhaps a lifecycle event. Goes out: the best existing record, what may be done with it,
 //! and hints for whoever drafts. Scoring is that of `title_tags` recall, without recency. Never here: writing.
 
-use super::document::Document;
-use super::index_file::EntryLine;
-use super::store::{Records, label_of};
-use crate::recall::{Words, title_tags};
+use super::{Words, title_tags};
+use crate::shelf::records::{Document, EntryLine, Records, label_of, plain};
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, Status, fault::Result, text};
 use serde::Serialize;
@@ -144,8 +142,8 @@ impl Records<'_> {
         if !path.ends_with(".json") {
             return Err(format!("`{path}` in the index is no .json file"));
         }
-        let full = self.call.project().folder().join(path);
-        self.call
+        let full = self.call().project().folder().join(path);
+        self.call()
             .project()
             .root()
             .resolve(&full)
@@ -218,14 +216,5 @@ fn excerpt(document: &Document, category: &Category) -> Excerpt {
         tags: document.tags().into_iter().map(str::to_owned).collect(),
         last_change_summary: last_change.unwrap_or("Initial creation").to_owned(),
         key_fields,
-    }
-}
-
-/// A value as plain text; lists joined with "; ".
-pub(super) fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join("; "),
-        other => other.to_string(),
     }
 }

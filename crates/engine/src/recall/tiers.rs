@@ -1,13 +1,11 @@
-//! What a question calls for, within limits: so many facts, so many episodes, so many tokens.
+//! What a question calls for in the tiers, within limits: so many facts, so many episodes, so many tokens.
 //!
 //! Comes in: a question. Goes out: ranked memories that fit, the lines a model is given, and what was left out and why. Limits are applied
 //! after ranking, so that the best stay. Never here: a limit that cuts without saying so.
 
 use super::choose::chosen;
-use super::format::{format_episodes, format_memories};
-use super::store::{Found, Question};
-use super::working::estimate_tokens;
-use super::{Tier, Tiers};
+use crate::rank::block;
+use crate::shelf::tiers::{Found, Question, Tier, Tiers, estimate_tokens, format_episodes, format_memories};
 use heirloom_core::fault::Result;
 use serde::Serialize;
 
@@ -60,7 +58,7 @@ impl Context {
 
     /// Takes what fits, in order; what has less than high trust fills at most half while high trust waits.
     fn take(&mut self, found: Vec<Found>, most: usize, limits: &Limits) -> Vec<Found> {
-        let chosen = crate::recall::block(&found, found.len().min(most), |one| one.memory.trust.into());
+        let chosen = block(&found, found.len().min(most), |one| one.memory.trust.into());
         let first: Vec<String> = chosen.into_iter().map(|one| one.memory.id.clone()).collect();
         let (found, rest): (Vec<Found>, Vec<Found>) =
             found.into_iter().partition(|one| first.contains(&one.memory.id));
@@ -138,6 +136,6 @@ impl Tiers<'_> {
         }
         let question =
             Question { text: question, tier, now: self.now(), limit, recency_weight: limits.recency_weight };
-        self.store().search(self.who(), &question)
+        Ok(chosen(self.store().search(self.who(), &question)?, limit))
     }
 }

@@ -3,10 +3,10 @@
 //! Comes in: a memory of any shelf, and what was forgotten. Goes out: a document, held back if the gate would refuse its text, its category is
 //! off, or it was forgotten and came back. Never here: a change to the index.
 
-use super::document::{self, Document};
 use crate::call::Call;
 use crate::gate::policy::{Act, Row};
 use crate::gate::scan::Class;
+use crate::index::document::{self, Document};
 use crate::shelf::provenance;
 use heirloom_core::{Memory, ShelfName, Status, Trust, time};
 use std::collections::HashSet;

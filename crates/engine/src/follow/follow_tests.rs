@@ -1,11 +1,11 @@
 //! The index of a project follows its files.
 
 use crate::call::Call;
+use crate::follow::{Look, ShelfIndex};
 use crate::gate::Entry;
-use crate::index::shelves::{Look, ShelfIndex};
 use crate::project::{Project, World};
+use crate::rank::query::Conditions;
 use crate::recall::answer::{Asked, Recalled, answer};
-use crate::recall::query::Conditions;
 use crate::shelf::notes::{Moment, NoteDraft};
 use crate::shelf::{Audience, Shelf as _};
 use heirloom_core::{Channel, MemoryId, Settings, Trust, time};

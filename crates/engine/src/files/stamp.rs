@@ -9,10 +9,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// The stamp of what is not there.
-pub(super) const ABSENT: &str = "-";
+pub(crate) const ABSENT: &str = "-";
 
 /// A stamp that no file has: whoever keeps it looks again.
-pub(super) const UNSURE: &str = "?";
+pub(crate) const UNSURE: &str = "?";
 
 /// How long file systems may give two changes the same time.
 const TICK: i128 = 50_000_000;
@@ -22,7 +22,7 @@ fn modified(meta: &std::fs::Metadata) -> i128 {
 }
 
 /// The stamp of a file or folder. Links are not followed: a link is not what stands behind it.
-pub(super) fn of(path: &Path) -> String {
+pub(crate) fn of(path: &Path) -> String {
     match std::fs::symlink_metadata(path) {
         Ok(meta) => format!("{:x}:{:x}:{:x}", modified(&meta), meta.size(), meta.ino()),
         Err(_) => ABSENT.to_owned(),
@@ -30,11 +30,20 @@ pub(super) fn of(path: &Path) -> String {
 }
 
 /// The time of the file system that holds `folder`, by a file written there now.
-pub(super) fn clock(folder: &Path) -> Option<i128> {
+pub(crate) fn clock(folder: &Path) -> Option<i128> {
     let probe = folder.join("recall.time");
     {
         use std::io::Write as _;
-        super::store::private().truncate(true).open(&probe).ok()?.write_all(b"now").ok()?;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        std::fs::File::options()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .mode(0o600)
+            .open(&probe)
+            .ok()?
+            .write_all(b"now")
+            .ok()?;
     }
     std::fs::symlink_metadata(&probe).ok().map(|meta| modified(&meta))
 }
@@ -46,13 +55,13 @@ fn time_in(stamp: &str) -> Option<i128> {
 
 /// Whether a file was last written to so long ago, by the clock of this machine, that another change cannot go unseen. Where the file system seems to
 /// count whole seconds, these may be steps of two.
-pub(super) fn is_settled(stamp: &str, now: i128) -> bool {
+pub(crate) fn is_settled(stamp: &str, now: i128) -> bool {
     let long = |time: i128| if time % 1_000_000_000 == 0 { 4_000_000_000 } else { 2 * TICK };
     time_in(stamp).is_some_and(|time| now - time >= long(time))
 }
 
 /// The stamp as it may be kept at a time of the file system.
-pub(super) fn kept(stamp: String, clock: Option<i128>) -> String {
+pub(crate) fn kept(stamp: String, clock: Option<i128>) -> String {
     match (time_in(&stamp), clock) {
         (Some(time), Some(clock)) if time + TICK <= clock => stamp,
         (None, _) => stamp,
@@ -61,7 +70,7 @@ pub(super) fn kept(stamp: String, clock: Option<i128>) -> String {
 }
 
 /// The names of a folder's files with an ending. A linked folder could lead anywhere: it has none.
-pub(super) fn names_in(folder: &Path, ending: &str) -> BTreeSet<String> {
+pub(crate) fn names_in(folder: &Path, ending: &str) -> BTreeSet<String> {
     if std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_symlink()) {
         return BTreeSet::new();
     }
@@ -73,7 +82,7 @@ pub(super) fn names_in(folder: &Path, ending: &str) -> BTreeSet<String> {
 }
 
 /// Stamps of the folders and Markdown files below a memory base, two levels down.
-pub(super) fn walk(base: &Path, inner: &str, depth: usize, stamps: &mut BTreeMap<String, String>) {
+pub(crate) fn walk(base: &Path, inner: &str, depth: usize, stamps: &mut BTreeMap<String, String>) {
     let Ok(entries) = std::fs::read_dir(base.join(inner)) else { return };
     for entry in entries.flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };

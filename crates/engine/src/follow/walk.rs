@@ -15,13 +15,13 @@
 
 use super::described::{self, short};
 use super::doubt::{self, Doubt};
-use super::embed::Embedder;
-use super::embed::chosen::Chosen;
-use super::shelves::{COMPLETE, Look, OWNER, embed_missing, fault};
-use super::stamp::{self, ABSENT};
-use super::{Change, Index};
+use super::{COMPLETE, Look, OWNER, embed_missing, fault};
 use crate::call::Call;
+use crate::files::stamp::{self, ABSENT};
 use crate::gate::trust;
+use crate::index::embed::Embedder;
+use crate::index::embed::chosen::Chosen;
+use crate::index::{Change, Index};
 use crate::shelf::{Listing, Shelf as _, provenance};
 use heirloom_core::{Kind, Memory, ShelfName, Status, fault::Result, hash};
 use std::collections::{BTreeMap, BTreeSet, HashSet};

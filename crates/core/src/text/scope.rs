@@ -3,8 +3,8 @@
 //! Comes in: a message. Goes out: a file it names (`in src/a.ts`), an area (`for the billing module`, `the storage layer`), or
 //! the whole project. One pass over the words each; the first that fits counts.
 
-use heirloom_core::Scope;
-use heirloom_core::text::KEYWORD_STOP_WORDS;
+use super::KEYWORD_STOP_WORDS;
+use crate::Scope;
 
 /// Words before a file's name.
 const BEFORE_FILE: [&str; 3] = ["in", "file", "at"];

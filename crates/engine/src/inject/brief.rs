@@ -3,10 +3,8 @@
 //! Comes in: a task in words. Goes out: Markdown within 1000 tokens: each lesson with its id, source and trust, markers that speak to a
 //! model made harmless, angle brackets escaped. Never here: more than the budget, an archived lesson, or one the gate would refuse.
 
-use super::Topics;
-use super::lesson::Lesson;
-use super::stock::Held;
-use crate::inject::calm::calm;
+use super::calm::calm;
+use crate::shelf::topics::{Held, Lesson, Topics};
 use heirloom_core::{MemoryId, fault::Result, text};
 use serde::Serialize;
 
@@ -64,7 +62,7 @@ impl Topics<'_> {
 
     /// One lesson within a budget: whole, or without its code, or cut.
     fn part(&self, held: &Held, budget: usize) -> Result<Option<String>> {
-        let standing = self.call.standing(held.id.as_str(), &held.hash)?;
+        let standing = self.call().standing(held.id.as_str(), &held.hash)?;
         let title: String = self.shown(&held.lesson.title).chars().take(160).collect();
         let head = format!(
             "### {}: {title}\n({}, source {}, trust {})\n",
@@ -89,7 +87,7 @@ impl Topics<'_> {
 
     /// Text as a model may see it.
     fn shown(&self, raw: &str) -> String {
-        text::escape(&text::strip_invisible(&calm(self.call, raw)), false)
+        text::escape(&text::strip_invisible(&calm(self.call(), raw)), false)
     }
 }
 
@@ -117,7 +115,7 @@ fn cut(text: &str, room: usize) -> &str {
 
 /// How many tokens a text has, on the high side, since every model counts differently: one for every three Latin letters of a word
 /// (a capital inside starts a new one), one for every digit and mark, one for every two bytes of other scripts.
-pub(super) fn tokens(text: &str) -> usize {
+pub(crate) fn tokens(text: &str) -> usize {
     let mut counter = Counter::default();
     text.chars().for_each(|c| counter.add(c));
     counter.total()

@@ -137,7 +137,7 @@ pub fn block<T>(hits: &[T], room: usize, trust: impl Fn(&T) -> Trust) -> Vec<&T>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::Explain;
+    use crate::rank::Explain;
 
     fn hits(trusts: &[Trust]) -> Vec<Hit> {
         let hit = |(i, trust): (usize, &Trust)| Hit {

@@ -1,9 +1,9 @@
 //! What of the vault is given to an agent, and how far it is believed.
 //!
-//! Comes in: a reader and perhaps a question. Goes out: a block from [`crate::inject::vault`]. The snapshot, which is always given,
+//! Comes in: a reader and perhaps a question. Goes out: memories, chosen and in order, to whoever makes a block of them. The snapshot, which is always given,
 //! holds only what has high trust or was accepted, and for an agent the user named, labelled, the registers it wrote itself on this
 //! machine in its own scope. The block that answers a question holds everything visible, labelled. Never given: what the gate would
-//! refuse today, what was forgotten and came back, and what cites code that is gone.
+//! refuse today, what was forgotten and came back, and what cites code that is gone. Never here: how any of it is shown.
 
 use super::find::{self, Filter};
 use super::image::{Held, Line};
@@ -13,13 +13,27 @@ use crate::gate::policy::Row;
 use crate::gate::scan::seed::guard;
 use crate::gate::trust::{Book, Standing};
 use crate::gate::{Edition, Screen};
-use crate::inject::vault::{Shown, context, snapshot};
 use crate::shelf::anchors::{self, Freshness};
 use crate::threads::halves;
 use heirloom_core::settings::{Profile, SHARED};
-use heirloom_core::{Channel, MemoryId, Trust, fault::Result, hash};
+use heirloom_core::{Channel, MemoryId, Source, Trust, fault::Result, hash};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+/// A memory that is given.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// Holds for good; otherwise a register.
+    pub canon: bool,
+    /// The register's topic.
+    pub topic: Option<&'a str>,
+    /// What it says.
+    pub text: &'a str,
+    /// Where it came from.
+    pub source: Source,
+    /// How far to believe it.
+    pub trust: Trust,
+}
 
 /// Who is given a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,16 +52,19 @@ impl Vault<'_> {
         Reader { scopes: settings.visible(agent).into_iter().map(str::to_owned).collect(), own }
     }
 
-    /// The block that is always given: canon, and registers that have a topic; empty if there is nothing. `max_chars` is its
-    /// budget, whole lines only.
-    pub fn snapshot(&self, reader: &Reader, max_chars: Option<usize>) -> Result<String> {
+    /// Hands over what is always given: canon, and registers that have a topic. `None` if the vault has nothing at all.
+    pub fn always_given<T>(
+        &self,
+        reader: &Reader,
+        show: impl FnOnce(&[Given<'_>]) -> T,
+    ) -> Result<Option<T>> {
         if !self.call.settings().vault.enabled {
-            return Ok(String::new());
+            return Ok(None);
         }
         let current = self.call.while_book_is_read(|| self.current())??;
         let view = current.view();
         if view.in_use() == 0 {
-            return Ok(String::new());
+            return Ok(None);
         }
         let forgotten = self.forgotten()?;
         let edition = self.edition();
@@ -59,8 +76,8 @@ impl Vault<'_> {
         })?;
         self.drop_held_back(&mut given);
         self.drop_gone(&mut given, |one| one.id.clone());
-        let shown: Vec<Shown<'_>> = given.iter().map(Believed::shown).collect();
-        Ok(snapshot(&shown, max_chars, self.call.screen()))
+        let given: Vec<Given<'_>> = given.iter().map(Believed::given).collect();
+        Ok(Some(show(&given)))
     }
 
     /// Leaves out what the gate would refuse today. What passed these very rules before is not looked at again.
@@ -81,14 +98,14 @@ impl Vault<'_> {
         });
     }
 
-    /// The block that answers a question, or without one the newest memories; canon first, empty if nothing fits.
-    pub fn context(
+    /// Hands over what answers a question, or without one the newest memories, at most so many. `None` if the vault has nothing at all.
+    pub fn given_for<T>(
         &self,
         reader: &Reader,
         query: Option<&str>,
         max_items: usize,
-        max_chars: Option<usize>,
-    ) -> Result<String> {
+        show: impl FnOnce(&[Given<'_>]) -> T,
+    ) -> Result<Option<T>> {
         self.with_visible(reader, |held| {
             let everything = Filter::default();
             // All that fit, best first: what the gate would refuse today makes room for the next one.
@@ -100,30 +117,30 @@ impl Vault<'_> {
                 None => find::recall(held, &everything, held.len()),
             };
             let given = hits.into_iter().filter(|one| self.held_back(&one.record.text).is_none());
-            let shown: Result<Vec<Shown<'_>>> =
-                given.take(max_items).map(|one| Ok(to_show(one, self.standing(one)?))).collect();
-            Ok(context(&shown?, max_chars, self.call.screen()))
+            let given: Result<Vec<Given<'_>>> =
+                given.take(max_items).map(|one| Ok(given_as(one, self.standing(one)?))).collect();
+            Ok(show(&given?))
         })
     }
 
     /// Runs over the records in use that a reader sees; what the gate would refuse today is still among them.
-    fn with_visible(
+    fn with_visible<T>(
         &self,
         reader: &Reader,
-        render: impl FnOnce(&[Held<'_>]) -> Result<String>,
-    ) -> Result<String> {
+        choose: impl FnOnce(&[Held<'_>]) -> Result<T>,
+    ) -> Result<Option<T>> {
         if !self.call.settings().vault.enabled {
-            return Ok(String::new());
+            return Ok(None);
         }
         let current = self.current()?;
         let view = current.view();
         if view.in_use() == 0 {
-            return Ok(String::new());
+            return Ok(None);
         }
         let forgotten = self.forgotten()?;
         let mut held: Vec<Held<'_>> = view.active().filter(|one| is_for(one, reader, &forgotten)).collect();
         self.drop_gone(&mut held, |one| one.record.memory_id());
-        render(&held)
+        choose(&held).map(Some)
     }
 
     /// Leaves out what cites code that is gone. Citations that cannot be read cost nobody a memory.
@@ -195,8 +212,8 @@ impl<'a> Believed<'a> {
         })
     }
 
-    fn shown(&self) -> Shown<'_> {
-        Shown {
+    fn given(&self) -> Given<'_> {
+        Given {
             canon: self.canon,
             topic: self.topic.as_deref().filter(|topic| !topic.is_empty()),
             text: &self.text,
@@ -222,9 +239,9 @@ fn is_own_word(one: &Held<'_>, standing: Standing, reader: &Reader) -> bool {
         && standing.channel == Channel::Agent
 }
 
-fn to_show<'r>(one: &'r Held<'_>, standing: Standing) -> Shown<'r> {
+fn given_as<'r>(one: &'r Held<'_>, standing: Standing) -> Given<'r> {
     let record = &one.record;
-    Shown {
+    Given {
         canon: !record.is_register(),
         topic: record.topic(),
         text: &record.text,

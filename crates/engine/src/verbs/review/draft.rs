@@ -71,7 +71,7 @@ fn proposed(call: &Call, item: &mut Item, shelf: Option<ShelfName>) -> Result<(&
     let value = |stored: std::result::Result<Value, serde_json::Error>| {
         stored.map_err(|e| Fault::new(Code::Internal, format!("cannot show a draft: {e}")))
     };
-    if let Some(change) = crate::verbs::change_of(item) {
+    if let Some(change) = super::super::change_of(item) {
         return changed(call, item, &change);
     }
     match shelf {
@@ -171,7 +171,7 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
         let lock = call.project().lock()?;
         call.decided(&lock, Decided::Accepted, shelf, &item.id, entry, Some(&item.waiting), "")?;
     }
-    if let Some(id) = crate::verbs::resume(call, item)? {
+    if let Some(id) = super::super::resume(call, item)? {
         inbox.remove(item)?;
         return Ok(id);
     }

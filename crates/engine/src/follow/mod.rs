@@ -5,14 +5,17 @@
 //! files whose stamp differs are read. What reached a file without the gate is checked here: a text the gate would refuse is held back.
 //! Never here: a change to a shelf, or an answer to a question.
 
-use super::embed::Embedder as _;
-use super::embed::chosen::Chosen;
-use super::follow::{Follow, is_current};
-use super::{Index, IndexError, Reader};
+pub(crate) mod described;
+mod doubt;
+mod walk;
+
 use crate::call::Call;
-use crate::recall::answer::Recalled;
+use crate::index::embed::Embedder as _;
+use crate::index::embed::chosen::Chosen;
+use crate::index::{Index, IndexError, Reader};
 use heirloom_core::{Code, Fault, fault::Result};
 use std::sync::Arc;
+use walk::{Follow, is_current};
 
 /// The one owner of a project's documents.
 pub(super) const OWNER: &str = "project";
@@ -104,14 +107,14 @@ impl ShelfIndex {
             || call.project().local().is_ok_and(|local| Index::warm(&local.path("index"), most))
     }
 
-    /// Whether the files of these hits still are what was indexed.
+    /// Whether the files of these hits, each by its kind and file, still are what was indexed.
     pub(crate) fn are_current<'h>(
         &mut self,
         call: &Call,
-        hits: impl Iterator<Item = &'h Recalled>,
+        hits: impl Iterator<Item = (&'h str, &'h str)>,
     ) -> Result<bool> {
-        for hit in hits {
-            if !is_current(&mut self.index, call, &hit.kind, &hit.file)? {
+        for (kind, file) in hits {
+            if !is_current(&mut self.index, call, kind, file)? {
                 return Ok(false);
             }
         }
