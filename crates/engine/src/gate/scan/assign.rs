@@ -56,8 +56,28 @@ pub(super) fn announced(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut Ju
     if !judged.first(&found.span) {
         return None;
     }
+    // A policy, a field, a page: what follows is not the password.
+    if matches!(cue, Cue::Password | Cue::Phrase) && found.fillers > 0 && about_else(&text[after..found.span.start]) {
+        return None;
+    }
     // A value that is itself the next cue (`secret key = …`) is read from there.
     judge(text, cue, found, tail)
+}
+
+/// Whether one of the words between a name and its value makes it something else than a password.
+fn about_else(between: &[u8]) -> bool {
+    let words = between.split(|b| !(b.is_ascii_alphanumeric() || *b >= 0x80));
+    words.filter(|w| w.len() > 2).take(8).any(|w| super::chosen::listed(super::rules::NOUNS, w))
+}
+
+/// Where the identifier around a word for a password ends; nothing if the word is part of something else.
+pub(super) fn named(text: &[u8], at: &Range<usize>, cue: Cue) -> Option<usize> {
+    let head = head(text, at.start);
+    let other = HEADS.iter().any(|h| head.eq_ignore_ascii_case(h.as_bytes()));
+    if !word_start(text, at.start) || other || in_arn(text, at.start) {
+        return None;
+    }
+    tail(text, at.end, cue).map(|(end, _)| end)
 }
 
 /// Inside `arn:aws:…:secret:name` and its like, what follows is a name.
@@ -193,7 +213,8 @@ fn password_level(token: &[u8], shape: Shape, link: Link, quoted: bool, fillers:
     }
     // A single unusual word in quotes, said to be the password.
     let word = (5..=24).contains(&n) && token.iter().all(u8::is_ascii_alphabetic);
-    (word && quoted && link >= Link::Copula && fillers == 0 && !common_word(token)).then_some(Level::Possible)
+    (word && quoted && link >= Link::Copula && fillers == 0 && !common_word(token) && super::chosen::password(token))
+        .then_some(Level::Possible)
 }
 
 /// Looks like something a person made up: digits beside letters, or a symbol inside, and not a
