@@ -47,7 +47,7 @@ pub(super) fn announced(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut Ju
     {
         return None;
     }
-    if in_arn(text, at.start) {
+    if in_arn(text, at.start) || in_slug(text, &at) {
         return None;
     }
     // The `=` of a cookie is part of its cue.
@@ -62,6 +62,17 @@ pub(super) fn announced(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut Ju
     }
     // A value that is itself the next cue (`secret key = …`) is read from there.
     judge(text, cue, found, tail)
+}
+
+/// Whether a word stands inside of words joined by hyphens: `rotate-the-api-token-every-90-days`.
+fn in_slug(text: &[u8], at: &Range<usize>) -> bool {
+    let part = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-';
+    if text.get(at.end) != Some(&b'-') || at.start == 0 || text[at.start - 1] != b'-' {
+        return false;
+    }
+    let from = at.start - text[..at.start].iter().rev().take(80).take_while(|b| part(b)).count();
+    let to = at.end + text[at.end..].iter().take(80).take_while(|b| part(b)).count();
+    !text[from..].starts_with(b"-") && value::is_slug(&text[from..to])
 }
 
 /// Whether one of the words between a name and its value makes it something else than a password.
@@ -167,6 +178,9 @@ fn judge(text: &[u8], cue: Cue, found: Value, known: bool) -> Option<Announced> 
         return None;
     }
     if value::is_placeholder(token) {
+        return None;
+    }
+    if matches!(cue, Cue::Token | Cue::Weak) && value::is_slug(token) {
         return None;
     }
     let shape = value::shape(token);

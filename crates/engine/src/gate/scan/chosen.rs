@@ -151,7 +151,7 @@ fn said(text: &[u8], name: &Name, after: usize, short: bool) -> Option<Said> {
                     first = Some(p);
                 }
                 let moved = matches!(word, b"to" | b"auf" | b"\xc3\xa0");
-                if listed(COPULAS, word) && spaced && !article(text, end) && (!moved || set_before(text, name.start)) {
+                if listed(COPULAS, word) && spaced && !article(text, end) && (!moved || set_before(text, p)) {
                     return value_at(text, relayed(text, end), Link::Copula, false);
                 }
                 if listed(NOUNS, word) || words > 7 || end == p || short && words > 0 {
@@ -352,6 +352,7 @@ fn phrase(token: &[u8], said: &Said, cue: Cue) -> Option<Level> {
 pub(super) fn password(token: &[u8]) -> bool {
     if !(4..=64).contains(&token.len())
         || value::is_placeholder(token)
+        || value::holds(token, "xxx")
         || listed(STATES, token)
         || listed(PLACES, token)
         || token.iter().any(|b| matches!(b, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b'=' | b'\\' | b'|'))
