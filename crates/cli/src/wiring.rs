@@ -169,9 +169,6 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         None => folder.join(PROJECT_SETTINGS),
     };
     let Loaded { settings, values, warnings } = load_settings(args, folder, &settings_file)?;
-    if settings.auto_commit {
-        files::keep_changed();
-    }
     let mut loaded = Said { values, warnings };
     let root = root.map_or_else(|| memory_root(folder, &settings), Path::to_owned);
     let world = world();
@@ -181,6 +178,9 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         .map(|named| endpoint::embedder(named, &settings.gate, patience(args), &world.data));
     let access = access(args, &world, endpoint.clone());
     let project = Project::new(folder, &root, world);
+    if settings.auto_commit {
+        project.keep_changed();
+    }
     let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint).with_dice(random));
     let caller =
         crate::person::caller(&project.world().user, &settings, access.as_ref().ok(), args.command.agent());

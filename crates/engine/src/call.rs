@@ -37,8 +37,56 @@ pub struct Call {
     key: Option<Box<dyn Any + Send + Sync>>,
     /// An index that was glanced at, carried in the same way.
     glanced: Mutex<Option<Box<dyn Any + Send>>>,
-    group: OnceLock<u64>,
-    undoing: OnceLock<u64>,
+    in_files: Numbers,
+    in_tiers: Numbers,
+}
+
+/// The numbers of a call's changes in one chain.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers(Mutex<Counted>);
+
+/// What [`Numbers`] holds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counted {
+    group: Option<u64>,
+    undoing: Option<(u64, bool)>,
+}
+
+impl Numbers {
+    /// The number under which everything this call changes can be taken back: that of its first change.
+    pub(crate) fn group(&self, seq: u64) -> u64 {
+        *locked(&self.0).group.get_or_insert(seq)
+    }
+
+    /// That number, if this call changed anything yet.
+    pub(crate) fn began(&self) -> Option<u64> {
+        locked(&self.0).group
+    }
+
+    /// The change that this call takes back, if it does.
+    pub(crate) fn undoing(&self) -> Option<u64> {
+        locked(&self.0).undoing.map(|(number, _)| number)
+    }
+
+    /// Whether that was a person's, so that taking it back is no agent's either.
+    pub(crate) fn undoes_a_persons(&self) -> bool {
+        locked(&self.0).undoing.is_some_and(|(_, person)| person)
+    }
+
+    /// From here on everything this call changes takes back the change of this number.
+    pub(crate) fn begin_undo(&self, number: u64, of_a_person: bool) {
+        locked(&self.0).undoing = Some((number, of_a_person));
+    }
+
+    /// Lays this call's numbers aside, for what it does in nobody's name.
+    pub(crate) fn aside(&self) -> Counted {
+        std::mem::take(&mut locked(&self.0))
+    }
+
+    /// Takes them up again.
+    pub(crate) fn resume(&self, counted: Counted) {
+        *locked(&self.0) = counted;
+    }
 }
 
 impl Deployment {
@@ -113,8 +161,8 @@ impl Call {
             book: Mutex::default(),
             key: None,
             glanced: Mutex::new(None),
-            group: OnceLock::new(),
-            undoing: OnceLock::new(),
+            in_files: Numbers::default(),
+            in_tiers: Numbers::default(),
         }
     }
 
@@ -160,6 +208,15 @@ impl Call {
             Some(data) => withdrawn::has(&data, memory.id.as_str(), &memory.content_hash),
             None => Ok(false),
         }
+    }
+
+    /// Waits for the store's lock. What a stopped process left half taken back is made good before anybody sees it.
+    pub fn lock(&self) -> Result<Lock> {
+        let lock = self.project.lock()?;
+        if !lock.is_again() {
+            crate::undo::whole::make_good(self, &lock)?;
+        }
+        Ok(lock)
     }
 
     /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
@@ -430,23 +487,13 @@ impl Call {
         .hint(format!("a person accepts it with `heirloom review accept {key}`")))
     }
 
-    /// The number under which everything this call changes can be taken back: that of its first change.
-    pub(crate) fn group(&self, seq: u64) -> u64 {
-        *self.group.get_or_init(|| seq)
+    /// The numbers of this call's changes in the project's chain.
+    pub(crate) fn in_files(&self) -> &Numbers {
+        &self.in_files
     }
 
-    /// That number, if this call changed anything yet.
-    pub(crate) fn began(&self) -> Option<u64> {
-        self.group.get().copied()
-    }
-
-    /// The change that this call takes back, if it does.
-    pub(crate) fn undoing(&self) -> Option<u64> {
-        self.undoing.get().copied()
-    }
-
-    /// From here on everything this call changes takes back the change of this number.
-    pub(crate) fn begin_undo(&self, number: u64) {
-        let _ = self.undoing.set(number);
+    /// The same in the chain of the user's tiers.
+    pub(crate) fn in_tiers(&self) -> &Numbers {
+        &self.in_tiers
     }
 }

@@ -21,6 +21,9 @@ const WITHDRAWS: [&str; 2] = ["memory_retire", "memory_archive"];
 /// Forgetting keeps nothing of what was there, not even for a while.
 const FORGETS: &str = "memory_forget";
 
+/// A decision in review was taken back.
+const RETURNS: &str = "review_return";
+
 /// What was there before a change.
 #[derive(Debug, Clone, Copy)]
 pub enum Was<'a> {
@@ -58,6 +61,21 @@ pub struct Written<'a> {
     pub was: Was<'a>,
     /// The status the memory has afterwards.
     pub leaves: Status,
+}
+
+/// A decision in review.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decision<'a> {
+    pub(crate) decided: Decided,
+    pub(crate) shelf: ShelfName,
+    /// What it is about.
+    pub(crate) id: &'a str,
+    /// How that had arrived.
+    pub(crate) entry: Entry,
+    /// The draft, if it was one.
+    pub(crate) draft: Option<&'a Waiting>,
+    /// The bytes, of a memory as it stands.
+    pub(crate) hash: &'a str,
 }
 
 /// One change of several.
@@ -144,7 +162,7 @@ impl Call {
     pub(crate) fn intend_all<'c>(&'c self, lock: &'c Lock, all: &[Noting<'_>]) -> Result<Intent<'c>> {
         let mut chain = self.chain(lock)?;
         let from = chain.next();
-        let group = self.group(from);
+        let group = self.in_files().group(from);
         let by = self.caller().shown();
         let mut kept = Vec::with_capacity(all.len());
         for Noting { entry, remarks, what, .. } in all {
@@ -160,7 +178,7 @@ impl Call {
                 remarks,
                 code: None,
                 intent: true,
-                undoes: self.undoing(),
+                undoes: self.in_files().undoing(),
             };
             let seq = chain.push(&event);
             if what.action != FORGETS {
@@ -168,14 +186,15 @@ impl Call {
                     seq,
                     group,
                     at: time::format(self.project().world().now),
+                    when: self.project().world().now.as_microsecond(),
                     id: what.id.to_owned(),
                     action: what.action.to_owned(),
                     by: by.clone(),
-                    person: self.caller().is_person(),
+                    person: self.caller().is_person() || self.in_files().undoes_a_persons(),
                     was: self.before(what)?,
                     hash: what.hash.to_owned(),
                     status: what.leaves.name().to_owned(),
-                    undoes: self.undoing(),
+                    undoes: self.in_files().undoing(),
                     draft: None,
                 });
             }
@@ -251,22 +270,24 @@ impl Call {
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the fields of one audit line and of its way back")]
-    /// What a person decided in review, in the audit. `entry` says how what was decided about had arrived; `draft` is what it was.
-    pub(crate) fn decided(
-        &self,
-        lock: &Lock,
-        decided: Decided,
-        shelf: ShelfName,
-        id: &str,
-        entry: Entry,
-        draft: Option<&Waiting>,
-        hash: &str,
-    ) -> Result<()> {
+    /// What a person decided in review, in the audit: a yes to a draft, whose own lines follow.
+    pub(crate) fn decided(&self, lock: &Lock, decision: &Decision<'_>) -> Result<()> {
+        self.decide(lock, decision, false).map(|_| ())
+    }
+
+    /// What a person is about to decide in review. Dropped without [`Intent::done`], it did not happen.
+    pub(crate) fn decides<'c>(&'c self, lock: &'c Lock, decision: &Decision<'_>) -> Result<Intent<'c>> {
+        let seq = self.decide(lock, decision, true)?;
+        step::reached("decided");
+        Ok(Intent { call: self, lock, from: seq, to: seq, settled: false, replaced: Vec::new() })
+    }
+
+    fn decide(&self, lock: &Lock, decision: &Decision<'_>, intent: bool) -> Result<u64> {
+        let Decision { decided, shelf, id, entry, draft, hash } = *decision;
         let (action, verdict) = match decided {
             Decided::Accepted => ("review_accept", "keep"),
             Decided::Rejected => ("review_reject", "refuse"),
-            Decided::Returned => ("review_return", "confirm"),
+            Decided::Returned => (RETURNS, "confirm"),
         };
         let id = self.screen().redacted(id);
         let by = self.caller().shown();
@@ -274,16 +295,17 @@ impl Call {
         let seq = chain.next();
         self.keep_before(&[Kept {
             seq,
-            group: self.group(seq),
+            group: self.in_files().group(seq),
             at: time::format(self.project().world().now),
+            when: self.project().world().now.as_microsecond(),
             id: id.clone(),
             action: action.to_owned(),
             by: by.clone(),
-            person: self.caller().is_person(),
+            person: self.caller().is_person() || self.in_files().undoes_a_persons(),
             was: Before::Unkept,
             hash: hash.to_owned(),
             status: Status::Active.name().to_owned(),
-            undoes: self.undoing(),
+            undoes: self.in_files().undoing(),
             draft: draft.cloned(),
         }])?;
         chain.push(&Event {
@@ -296,10 +318,11 @@ impl Call {
             size: 0,
             remarks: &[],
             code: None,
-            intent: false,
-            undoes: self.undoing(),
+            intent,
+            undoes: self.in_files().undoing(),
         });
-        chain.write()
+        chain.write()?;
+        Ok(seq)
     }
 
     /// A refusal in the audit. An id is made from a title, and a title the gate refused may be the secret itself: of what the gate
@@ -358,6 +381,16 @@ impl Call {
         Chain::end(&self.project().local()?.path("audit.jsonl"), lock, self.project().world().now)
     }
 
+    /// The number that the next line of the audit gets, once what a stopped process left open has its word.
+    pub(crate) fn next_number(&self, lock: &Lock) -> Result<u64> {
+        Ok(self.chain(lock)?.next())
+    }
+
+    /// Says what became of whatever a stopped process left open.
+    pub(crate) fn settle_open(&self, lock: &Lock) -> Result<()> {
+        self.chain(lock)?.write()
+    }
+
     /// The end of the chain, with a word about whatever a stopped process left open.
     fn chain(&self, lock: &Lock) -> Result<Chain> {
         let mut chain = self.chain_as_it_is(lock)?;
@@ -385,6 +418,9 @@ impl Call {
 
     /// What became of a change nobody finished, by what is there now.
     fn became(&self, open: &Open, kept: &[Kept]) -> Outcome {
+        if open.action.starts_with("review_") {
+            return self.became_of_decision(open, kept).unwrap_or(Outcome::Unknown);
+        }
         let found = MemoryId::parse(&open.id).and_then(|id| self.shelf_of(&id).ok()?.get(&id).ok());
         let Some(found) = found else { return Outcome::Unknown };
         let now = found.as_ref().map(|memory| (memory.content_hash.as_str(), memory.status));
@@ -398,5 +434,20 @@ impl Call {
             Some(one) if one.found(now) => Outcome::Failed,
             _ => Outcome::Unknown,
         }
+    }
+
+    /// The same of a decision in review, by the trust book or the inbox.
+    fn became_of_decision(&self, open: &Open, kept: &[Kept]) -> Option<Outcome> {
+        let one = kept.iter().rev().find(|one| one.seq == open.seq && one.id == open.id)?;
+        let returned = open.action == RETURNS;
+        let done = match &one.draft {
+            None => self.standing(&one.id, &one.hash).ok()?.accepted != returned,
+            Some(draft) => {
+                let items = self.inbox().ok()?.list(self.project().world().now).ok()?;
+                items.iter().any(|item| item.id == draft.id && undo::back::same_draft(item, draft))
+                    == returned
+            }
+        };
+        Some(if done { Outcome::Done } else { Outcome::Failed })
     }
 }

@@ -24,9 +24,9 @@ pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
         Some(_) => ("facts", counts.facts + counts.superseded),
         None => ("episodes and facts", counts.episodes + counts.facts + counts.superseded + counts.retired),
     };
-    let first = format!("Remove all {what} of {} ({count})?", tiers.who().user());
+    let first = format!("Remove all {what} of {} ({count})? It cannot be undone.", tiers.who().user());
     let sure = person::confirm(&first, call.yes)?
-        && (tier.is_some() || person::confirm("Really everything? It cannot be brought back", call.yes)?);
+        && (tier.is_some() || person::confirm("Really everything?", call.yes)?);
     if !sure {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
@@ -51,7 +51,7 @@ pub(crate) fn topic(wired: &Wired, call: &Forget, topic: &str, about: &[Stored],
         1 => "this memory".to_owned(),
         count => format!("these {count} memories"),
     };
-    if !person::confirm(&format!("Remove every trace of {which}?"), call.yes)? {
+    if !person::confirm(&format!("Remove every trace of {which}? It cannot be undone."), call.yes)? {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }

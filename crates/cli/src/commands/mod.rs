@@ -130,7 +130,7 @@ fn auto_commit(wired: &Wired, out: &Out, message: &str) {
     let project = wired.call.project();
     let root = project.root();
     let is_memory = |path: &PathBuf| path.starts_with(root.folder()) || path.starts_with(root.real());
-    let changed: Vec<PathBuf> = files::take_changed().into_iter().filter(is_memory).collect();
+    let changed: Vec<PathBuf> = project.take_changed().into_iter().filter(is_memory).collect();
     let committed = project.data().map_err(|fault| fault.message).and_then(|data| {
         let scratch = data.join(format!("git-index-{}", project.world().nonce));
         git::commit(project.folder(), &changed, message, &scratch)

@@ -25,8 +25,9 @@ pub use atomic::{
 pub use batch::{Batch, Ready};
 pub use claim::holds_only_memory;
 pub use input::{TempRoots, read_input};
-pub use journal::{keep_changed, take_changed};
+pub use journal::Changed;
 pub use local::Local;
+pub(crate) use lock::Holder;
 pub use lock::{LOCK_LIMIT, Lock};
 pub use read::{MAX_FILE, open_if_there, read, read_if_there, read_tail, read_text};
 pub use root::Root;

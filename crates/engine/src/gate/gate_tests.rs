@@ -118,7 +118,7 @@ fn a_refused_secret_in_a_title_leaves_no_trace_in_the_audit() {
     };
     let root = folder.path().join("memory");
     let call = Call::new(Project::new(folder.path(), &root, world), Settings::standard());
-    let lock = call.project().lock().unwrap();
+    let lock = call.lock().unwrap();
     let refused = call.pass(
         &lock,
         heirloom_core::ShelfName::Records,

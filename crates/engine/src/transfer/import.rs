@@ -154,7 +154,7 @@ fn note_origins(call: &Call, origins: &[(String, String)]) -> Result<()> {
             more: Map::from_iter([("from".to_owned(), from)]),
         });
     }
-    provenance::append(call.project().root(), &call.project().lock()?, &lines)
+    provenance::append(call.project().root(), &call.lock()?, &lines)
 }
 
 fn read_text(source: &Source) -> Result<String> {

@@ -257,7 +257,14 @@ fn anchored() -> Value {
 
 fn change() -> Value {
     let any = || json!({});
-    object(&[("at", text()), ("summary", text()), ("field?", text()), ("old?", any()), ("new?", any())])
+    object(&[
+        ("at", text()),
+        ("summary", text()),
+        ("field?", text()),
+        ("old?", any()),
+        ("new?", any()),
+        ("undo?", text()),
+    ])
 }
 
 fn run() -> Value {

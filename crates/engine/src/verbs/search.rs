@@ -5,7 +5,7 @@
 
 use super::list::known_kind;
 use super::told::{self, Hit};
-use super::{may_read, recall};
+use super::{asked, may_read, recall, sees_tiers};
 use crate::call::Call;
 use crate::follow::Look;
 use crate::index::Status as Kept;
@@ -14,7 +14,7 @@ use crate::recall::answer::{Asked, Recalled, answer, listed};
 use crate::recall::search as by_shelf;
 use crate::recall::tiers::LeftOut;
 use crate::shelf::tiers::{Found as OfTiers, Tier};
-use heirloom_core::{Code, Fault, Kind, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Kind, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
 /// What is asked.
@@ -97,6 +97,7 @@ pub fn search(call: &Call, ask: &Search) -> Result<Found> {
     may_read(call, Verb::Search)?;
     let empty = ask.words.iter().all(|word| word.trim().is_empty());
     if ask.context || ask.tier.is_some() {
+        asked(call, Verb::Search, ShelfName::Tiers, Owner::Nobody)?;
         return if empty { Err(nothing_asked()) } else { of_tiers(call, ask) };
     }
     if empty && ask.kind.is_none() {
@@ -146,7 +147,10 @@ pub fn narrowed(call: &Call, line: &str, ask: &Search, look: Look) -> Result<(Ra
         true => (Ranking::Newest, listed(call, &question)?),
         false => (Ranking::Hybrid, answer(call, &question)?),
     };
-    hits.retain(|hit| filters_only || hit.near);
+    let tiers = sees_tiers(call, Verb::Search);
+    hits.retain(|hit| {
+        (filters_only || hit.near) && (tiers || Kind::named(&hit.kind).shelf() != ShelfName::Tiers)
+    });
     for hit in &mut hits {
         hit.title = told::fit_text(call, &hit.title);
         hit.body = told::fit_text(call, &hit.body);
@@ -180,7 +184,10 @@ fn of_shelves(call: &Call, ask: &Search) -> Result<Found> {
     };
     let groups = by_shelf::search(call, &ask.words.join(" "), &wanted)?;
     let totals = groups.iter().map(|group| (group.kind.clone(), group.total)).collect();
-    let hits = groups.into_iter().flat_map(|group| group.hits).map(|found| {
+    let tiers = sees_tiers(call, Verb::Search);
+    let shown = |kind: &Kind| tiers || kind.shelf() != ShelfName::Tiers;
+    let groups = groups.into_iter().filter(|group| shown(&group.kind));
+    let hits = groups.flat_map(|group| group.hits).map(|found| {
         let why = found.why.into_iter().map(|reason| (reason.what, reason.points)).collect();
         Hit::of(call, found.memory, found.score, why)
     });

@@ -178,7 +178,7 @@ fn write(
     entry: Entry,
 ) -> Result<Vec<Cited>> {
     let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
-    let lock = call.project().lock()?;
+    let lock = call.lock()?;
     let draft = AnchorDraft { id: id.to_owned(), anchors };
     let passed = call.pass(&lock, shelf, draft, entry, |_| Value::Null)?;
     let anchors: Vec<Value> = passed.draft().anchors.iter().map(Anchor::to_json).collect();

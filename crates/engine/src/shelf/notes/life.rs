@@ -73,7 +73,7 @@ impl Shelf for Notes<'_> {
 
     fn forget(&self, id: &MemoryId, entry: Entry) -> Result<Forgotten> {
         let wanted = NoteId::parse(id.name()).ok_or_else(|| unknown(id.as_str()))?;
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let id = wanted.memory_id();
         let project = self.call.project();
         let mut paths = Vec::new();
@@ -124,7 +124,7 @@ impl Notes<'_> {
 
     /// Moves a note to the folder of another status.
     fn change(&self, id: &MemoryId, to: Status, reason: &str, entry: Entry) -> Result<Done> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let stored = self.need(id)?;
         let id = stored.note.id.memory_id();
         let (did, already, action) = match to {

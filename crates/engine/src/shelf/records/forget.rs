@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 impl Records<'_> {
     pub(super) fn forget_record(&self, asked: &MemoryId, entry: Entry) -> Result<Forgotten> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let id = match self.target_of(asked)?.path.exists() {
             true => asked.clone(),
             false => self.alias(asked)?.unwrap_or_else(|| asked.clone()),

@@ -39,7 +39,7 @@ impl Records<'_> {
         let delete = self.call.settings().delete;
         let mut done = Collected { grace_period_days: delete.grace_period_days, ..Collected::default() };
         self.retire_unused(dry_run, &mut done)?;
-        let lock = if dry_run { None } else { Some(self.call.project().lock()?) };
+        let lock = if dry_run { None } else { Some(self.call.lock()?) };
         let scan = self.scan();
         done.unreadable = scan.unreadable;
         for found in scan.found.iter().filter(|f| f.status() == Some(Status::Retired)) {

@@ -26,7 +26,7 @@ impl Records<'_> {
         why: &str,
         entry: Entry,
     ) -> Result<Done> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let target = self.target_of(id)?;
         let (now, bytes) = self.load(&target.path, &target.shown)?.ok_or_else(|| unknown(id.as_str()))?;
         if Document::token(&bytes) != version {

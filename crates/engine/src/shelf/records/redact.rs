@@ -15,7 +15,7 @@ use serde_json::Value;
 impl Records<'_> {
     /// Cuts what the gate refuses out of every record. Returns the files that changed.
     pub fn redact_refused(&self, entry: Entry) -> Result<Vec<String>> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let screen = self.call.screen();
         let mut changed = Vec::new();
         for found in self.scan().found {

@@ -92,7 +92,7 @@ impl<'e> Records<'e> {
         if !self.root().is_dir() || self.lines().0.is_empty() {
             return Ok(None);
         }
-        match self.call.project().lock().and_then(|lock| self.rebuild(&lock)) {
+        match self.call.lock().and_then(|lock| self.rebuild(&lock)) {
             Ok(_) => self.index_bytes(),
             // A disk that cannot be written can still be read.
             Err(fault) if fault.code == Code::Io => {

@@ -99,9 +99,8 @@ impl Records<'_> {
         self.expect_free(target)?;
         self.check_nobodys(target, category, entry)?;
         let draft = RecordDraft { document, category };
-        let project = self.call.project();
         let to_item = |d: &RecordDraft<'_>| Value::Object(d.document.0.clone());
-        let lock = || project.lock();
+        let lock = || self.call.lock();
         let passed = self.call.pass_before_lock(lock, ShelfName::Records, draft, entry, to_item)?;
         let title = passed.draft().document.text("title").unwrap_or_default().to_owned();
         if let Some(folder) = target.path.parent() {
@@ -110,7 +109,7 @@ impl Records<'_> {
         let bytes = passed.draft().document.to_bytes();
         // On disk before the lock: writers wait for the disk side by side, and for each other only for the renames.
         let record = Prepared::new(&target.path, &bytes, Mode::Shared)?;
-        let lock = project.lock()?;
+        let lock = self.call.lock()?;
         self.expect_free(target)?;
         if let Err(fault) = self.check_capacity(category) {
             self.call.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
@@ -153,7 +152,7 @@ impl Records<'_> {
         entry: Entry,
         said: &mut Said,
     ) -> Result<Value> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let Ready { new, category, place, times, before, status } =
             self.ready(target, input, version, cwd, said)?;
         let title = new.text("title").unwrap_or_default().to_owned();

@@ -5,6 +5,7 @@
 
 use super::draft::Beside;
 use super::event::{Action, Event, Head, Metadata};
+use super::kept::Mark;
 use super::{Stored, TierDraft, Tiers};
 use crate::call::CUT;
 use crate::gate::inbox::Waiting;
@@ -71,6 +72,8 @@ impl Tiers<'_> {
         let twin = self.inbox().list(self.now())?.into_iter().find(|item| {
             item.channel == entry.channel && item.verified && same(&item.draft["memory"], &asked["memory"])
         });
+        let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(stored) };
+        self.note(Action::ConfirmationRequired, metadata)?;
         let key = match twin {
             Some(item) => item.key,
             None => self.inbox().put(
@@ -86,8 +89,6 @@ impl Tiers<'_> {
                 self.now(),
             )?,
         };
-        let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(stored) };
-        self.note(Action::ConfirmationRequired, metadata)?;
         let mut fault = Fault::new(
             Code::NeedsConfirmation,
             format!("this waits for a person's yes: {}", reasons.join("; ")),
@@ -103,9 +104,11 @@ impl Tiers<'_> {
     /// Has a change of a memory wait for its user.
     pub(crate) fn hold(&self, item: crate::gate::inbox::Waiting) -> Result<String> {
         let metadata = Metadata { reason: Some(item.reasons.join("; ")), ..Metadata::default() };
-        let key = self.inbox().put(item, self.now())?;
-        self.note(Action::ConfirmationRequired, metadata)?;
-        Ok(key)
+        // What waits without a line in the audit would be a store that nobody was told of.
+        let event = self.event(Action::ConfirmationRequired, metadata).about([item.id.as_str()]);
+        let head = self.store().note(self.who(), &event)?;
+        self.seal(&head)?;
+        self.inbox().put(item, self.now())
     }
 
     /// The events of a write: the write itself, and each redaction.
@@ -151,6 +154,25 @@ impl Tiers<'_> {
     pub(crate) fn account_changes(&self, verb: heirloom_core::Verb, what: &str) -> Result<()> {
         let reason = Some(format!("{}: {what}", verb.name()));
         self.note(Action::AccountChange, Metadata { reason, ..Metadata::default() })
+    }
+
+    /// What a change that can be taken back says of itself.
+    pub(super) fn mark(&self, action: Action) -> Mark {
+        let caller = self.call.caller();
+        let numbers = self.call.in_tiers();
+        Mark {
+            action: action.name(),
+            by: caller.shown(),
+            person: caller.is_person() || numbers.undoes_a_persons(),
+            group: numbers.began(),
+            undoes: numbers.undoing(),
+            drafts: Vec::new(),
+        }
+    }
+
+    /// Notes under which number this call's changes can be taken back: that of the first line of its first change.
+    pub(super) fn began(&self, head: &Head, lines: usize) {
+        self.call.in_tiers().group((head.seq + 1).saturating_sub(lines as u64));
     }
 
     /// An event by itself, which waits for no disk.

@@ -45,7 +45,7 @@ impl Topics<'_> {
     /// for a host that takes its time.
     pub(super) fn open(&self) -> Result<Open> {
         let place = Place::find(self.call, Need::Write);
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         self.found.replace(Some(place.clone()));
         if let Some(leads_out) = &place.blocked {
             return Err(leads_out.clone());

@@ -41,7 +41,7 @@ fn is_zero(n: &usize) -> bool {
 impl Vault<'_> {
     /// Leaves out superseded versions and tombstones; what stays is sorted by category, then by when it was first written.
     pub fn compact(&self, entry: Entry) -> Result<Compacted> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
         let resolved = image.resolve();
@@ -81,7 +81,7 @@ impl Vault<'_> {
 
     pub(super) fn forget_memory(&self, asked: &MemoryId, entry: Entry) -> Result<Forgotten> {
         let project = self.call.project();
-        let lock = project.lock()?;
+        let lock = self.call.lock()?;
         let name = asked.name();
         let ids = [Kind::Canon, Kind::Register].map(|kind| MemoryId::new(&kind, name));
         let (inbox, now) = (self.call.inbox()?, project.world().now);

@@ -160,7 +160,7 @@ impl<'e> Vault<'e> {
 
     /// Many writes in one pass: each sees the ones before it, a refused one costs only itself.
     pub fn write_all(&self, writes: Vec<Write>, entry: Entry) -> Result<Vec<Result<Stored>>> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         self.write_locked(&lock, writes, entry, None)
     }
 
@@ -204,7 +204,7 @@ impl<'e> Vault<'e> {
     pub fn accept(&self, item: &Item, entry: Entry) -> Result<Stored> {
         let write = self.asked(item)?;
         let id = MemoryId::parse(&item.id).map(|id| id.name().to_owned());
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let inbox = self.call.inbox()?;
         inbox.unchanged(item)?;
         let stored = self

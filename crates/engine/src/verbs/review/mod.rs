@@ -8,6 +8,7 @@ mod draft;
 pub use draft::{Field, Shown, accept_draft, reject, shown};
 
 use crate::call::{Call, Decided};
+use crate::change::Decision;
 use crate::gate::Entry;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
@@ -210,10 +211,14 @@ pub fn accept(call: &Call, memory: &Memory) -> Result<()> {
         Entry { channel: call.standing(memory.id.as_str(), &memory.content_hash)?.channel, confirmed: true };
     // What cannot be audited is not accepted.
     let (shelf, id, hash) = (memory.kind.shelf(), memory.id.as_str(), memory.content_hash.as_str());
-    call.decided(&call.project().lock()?, Decided::Accepted, shelf, id, entry, None, hash)?;
+    let lock = call.lock()?;
+    let decision = Decision { decided: Decided::Accepted, shelf, id, entry, draft: None, hash };
+    let intent = call.decides(&lock, &decision)?;
     let edition = match memory.kind.shelf() {
         ShelfName::Vault => call.vault().passes(&memory.body),
         _ => None,
     };
-    call.accept_looked_at(memory.id.as_str(), &memory.content_hash, edition)
+    call.accept_looked_at(memory.id.as_str(), &memory.content_hash, edition)?;
+    intent.done();
+    Ok(())
 }
