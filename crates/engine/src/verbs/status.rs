@@ -2,7 +2,7 @@
 //!
 //! Comes in: a call. Goes out: figures. Never here: a memory's text.
 
-use super::may_read;
+use super::{Progress, Watch, may_read, unwatched};
 use crate::call::Call;
 use crate::project::no_memory;
 use crate::shelf::Count;
@@ -62,13 +62,20 @@ pub struct OfShelf {
 
 /// What there is.
 pub fn status(call: &Call) -> Result<State> {
+    status_watched(call, &mut unwatched)
+}
+
+/// The same for somebody who waits for it: the first look at a large memory takes its time.
+pub fn status_watched(call: &Call, watch: &mut Watch<'_>) -> Result<State> {
     may_read(call, Verb::Status)?;
     let root = call.project().root().folder();
     if !root.is_dir() {
         return Err(no_memory(root));
     }
     let records = call.records();
-    let gists = records.gists()?;
+    let gists = records.gists(&mut |done, of| {
+        watch(Progress { what: "records", done: done as u64, of: Some(of as u64) });
+    })?;
     let mut by_kind: HashMap<&str, Count> = HashMap::new();
     let mut all = Count::default();
     for gist in &gists.all {
@@ -190,6 +197,12 @@ mod tests {
             &record("decision", "Keep a key", &format!("it is {}", "x".repeat(key.len()))),
         );
         let after = same_twice(&desk);
+        status(&later(&desk)).unwrap();
+        let kept = later(&desk).project().data().unwrap().join("gists");
+        assert!(std::fs::read_to_string(&kept).unwrap().contains("a.json"));
+        let id = heirloom_core::MemoryId::parse("decision:a").unwrap();
+        crate::verbs::remove::forget(&later(&desk), &id, false).unwrap();
+        assert!(!kept.exists(), "not even its name is left");
         assert!(after.waiting_for_review < state.waiting_for_review, "{after:?}");
     }
 }

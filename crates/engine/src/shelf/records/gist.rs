@@ -2,7 +2,7 @@
 //!
 //! Comes in: the record files. Goes out: for each its kind, status, hash, and how often the gate would refuse something in it. What was read once
 //! is kept in the user's data folder with the stamp of its file and the edition of the rules; a file with the same stamp is not read again. The
-//! list can be deleted at any time. Never here: trust, which is asked of the book each time; a stamp so young that the file could have changed
+//! list can be deleted at any time, and `forget` does, because it has names of files. Never here: a memory's text; trust, which is asked of the book each time; a stamp so young that the file could have changed
 //! since without showing it.
 
 use super::document::Document;
@@ -24,6 +24,10 @@ const NAME: &str = "gists";
 const FORMAT: &str = "gists 1";
 /// The largest list that is read.
 const MAX: u64 = 256 << 20;
+/// Files read between two words about how far it is.
+const STRETCH: usize = 1_000;
+/// What a line has.
+const COLUMNS: usize = 12;
 /// Seconds after which a file's stamp can be relied on.
 const YOUNG: i64 = 2;
 
@@ -40,8 +44,6 @@ pub(crate) struct Gist {
     pub(crate) status: Option<Status>,
     /// The hash of its bytes.
     pub(crate) hash: String,
-    /// Its title.
-    pub(crate) title: String,
     /// How often it was updated.
     pub(crate) times: u64,
     /// How many of its texts the gate would refuse.
@@ -57,6 +59,11 @@ pub(crate) struct Gists {
     pub(crate) all: Vec<Gist>,
     /// Files that could not be read: `path: why`.
     pub(crate) unreadable: Vec<String>,
+}
+
+/// Removes the list, for `forget`: it has the names of files.
+pub(crate) fn forget_gists(project_data: &Path) -> Result<()> {
+    files::remove(&project_data.join(NAME))
 }
 
 /// By what a file is known to be the same.
@@ -94,8 +101,8 @@ struct Listed<'c> {
 }
 
 impl Records<'_> {
-    /// The gists of all records. Only what changed since the last time is read.
-    pub(crate) fn gists(&self) -> Result<Gists> {
+    /// The gists of all records. Only what changed since the last time is read; `read` is told how many of how many.
+    pub(crate) fn gists(&self, read: &mut dyn FnMut(usize, usize)) -> Result<Gists> {
         let mut kept = self.kept();
         let before = kept.len();
         let mut gists = Gists::default();
@@ -115,10 +122,14 @@ impl Records<'_> {
         if !new.is_empty() {
             self.call.screen();
         }
-        let read = threads::halves(&new, |some, found| {
-            found.extend(some.iter().map(|file| self.gist(&file.path, file.category)));
-        });
-        let mut fresh = read.into_iter();
+        let mut fresh = Vec::with_capacity(new.len());
+        for some in new.chunks(STRETCH) {
+            fresh.extend(threads::halves(some, |some, found| {
+                found.extend(some.iter().map(|file| self.gist(&file.path, file.category)));
+            }));
+            read(fresh.len(), new.len());
+        }
+        let mut fresh = fresh.into_iter();
         let mut lines = Vec::with_capacity(listed.len());
         for (file, known) in listed.iter().zip(known) {
             let gist = match known {
@@ -179,7 +190,7 @@ impl Records<'_> {
         let document = &found.document;
         let stem = found.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
         let kind = Kind::named(document.text("category").unwrap_or(&found.folder_category));
-        let title = document.text("title").unwrap_or(&stem).to_owned();
+        let title = document.text("title").unwrap_or(&stem);
         let steers = matches!(kind, Kind::Constraint | Kind::Preference);
         let screen = self.call.screen();
         let held_back = steers && {
@@ -199,7 +210,6 @@ impl Records<'_> {
             times: document.times_updated(),
             path: found.path,
             kind,
-            title,
             refused,
             held_back,
         }
@@ -235,10 +245,8 @@ impl Records<'_> {
         for (gist, (stamp, category)) in all.iter().zip(stamps) {
             let Some(stamp) = stamp.filter(|stamp| stamp.is_settled(now)) else { continue };
             let line = written(gist, &stamp, category);
-            // What somebody wrote into a record must not be read as another column; only the last one may hold a tab.
-            let plain = |text: &str| !text.contains('\t');
-            let name = gist.path.file_name().unwrap_or_default().to_string_lossy();
-            if plain(gist.kind.name()) && plain(&name) && !line.contains(['\n', '\r']) {
+            // What somebody wrote into a record must not be read as another column or line.
+            if line.matches('\t').count() + 1 == COLUMNS && !line.contains(['\n', '\r']) {
                 text.push_str(&line);
                 text.push('\n');
             }
@@ -252,16 +260,16 @@ fn written(gist: &Gist, stamp: &Stamp, category: &str) -> String {
     let name = gist.path.file_name().unwrap_or_default().to_string_lossy();
     let Stamp { inode, size, changed, written } = stamp;
     let status = gist.status.map_or("-", Status::name);
-    let Gist { hash, times, refused, held_back, title, .. } = gist;
+    let Gist { hash, times, refused, held_back, .. } = gist;
     let held = u8::from(*held_back);
     let kind = gist.kind.name();
     format!(
-        "{inode}\t{size}\t{changed}\t{written}\t{category}\t{kind}\t{status}\t{hash}\t{times}\t{refused}\t{held}\t{name}\t{title}"
+        "{inode}\t{size}\t{changed}\t{written}\t{category}\t{kind}\t{status}\t{hash}\t{times}\t{refused}\t{held}\t{name}"
     )
 }
 
 fn parsed(line: &str, folders: &HashMap<&str, PathBuf>) -> Option<(Stamp, Gist)> {
-    let mut parts = line.splitn(13, '\t');
+    let mut parts = line.split('\t');
     let mut next = || parts.next();
     let stamp = Stamp {
         inode: next()?.parse().ok()?,
@@ -280,9 +288,11 @@ fn parsed(line: &str, folders: &HashMap<&str, PathBuf>) -> Option<(Stamp, Gist)>
     let refused = next()?.parse().ok()?;
     let held_back = next()? == "1";
     let name = next()?;
-    let title = next()?.to_owned();
+    if next().is_some() {
+        return None;
+    }
     let id = MemoryId::new(&kind, name.strip_suffix(".json")?);
-    let gist = Gist { path: folder.join(name), id, kind, status, hash, title, times, refused, held_back };
+    let gist = Gist { path: folder.join(name), id, kind, status, hash, times, refused, held_back };
     Some((stamp, gist))
 }
 
@@ -300,7 +310,6 @@ mod tests {
             kind,
             status: Some(Status::Retired),
             hash: "ab".repeat(32),
-            title: "A\ttitle".to_owned(),
             times: 3,
             refused: 2,
             held_back: true,

@@ -38,7 +38,7 @@ pub use candidate::{Answer, Candidate, Excerpt, LIFECYCLE_EVENTS};
 pub use compose::{Given, apply, compose, name_for};
 pub use document::Document;
 pub use gc::Collected;
-pub(crate) use gist::Gist;
+pub(crate) use gist::{Gist, forget_gists};
 pub use glance::Glance;
 pub use index_file::{EntryLine, IndexEntry, is_entry, line_path};
 pub use index_merge::merge_index;

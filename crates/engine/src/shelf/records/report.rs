@@ -104,7 +104,7 @@ impl Records<'_> {
         Ok(Some(hits.map(str::to_owned).collect()))
     }
 
-    /// How the store is, from what counting knows of each record. Of retired ones it does not know when that was.
+    /// How the store is, from what counting knows of each record: names in place of titles, and of retired ones not when that was.
     pub(crate) fn health_of(&self, gists: &Gists) -> Result<Health> {
         let mut health = Health { unreadable: gists.unreadable.clone(), ..Health::default() };
         for gist in &gists.all {
@@ -118,7 +118,8 @@ impl Records<'_> {
                 None => {}
             }
             if gist.times > HEAVY {
-                health.heavy.push((self.call.project().shown(&gist.path), gist.title.clone(), gist.times));
+                let name = gist.id.name().to_owned();
+                health.heavy.push((self.call.project().shown(&gist.path), name, gist.times));
             }
         }
         let active = gists.all.iter().filter(|gist| gist.status == Some(Status::Active));
