@@ -412,7 +412,7 @@ pub(crate) struct Gc {
 
 /// Check the whole store: files, index, settings, links, conflict markers
 ///
-/// Ends with 1 if something is wrong, so that it can stand in a pre-commit hook or in CI.
+/// Ends with 1 if something is wrong, so that it can stand in a pre-commit hook or in CI, and with 3 where there is no memory to check.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
     /// Make index.md anew, join topic files that a merge left in conflict, finish interrupted moves
