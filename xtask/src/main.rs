@@ -62,7 +62,8 @@ tasks:
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   order                write xtask/prompt.order anew: what a prompt runs through, for `install` (needs valgrind)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
+  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers,
+                       upkeep [RECORDS [PROGRAM]]
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
@@ -118,7 +119,8 @@ fn measure(words: &[String]) -> Outcome {
         Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
         Some("tiers") => bench::tiers::run(&words[1..]),
         Some("hooks") => bench::hooks::run(),
-        _ => Err("name one of: start, write, index, vault, gate, hooks, tiers".to_owned()),
+        Some("upkeep") => bench::upkeep::run(&words[1..]),
+        _ => Err("name one of: start, write, index, vault, gate, hooks, tiers, upkeep".to_owned()),
     }
 }
 

@@ -408,11 +408,15 @@ pub(crate) struct Gc {
     /// Show what would be done
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// Days a retired record stays, instead of those of the settings; fewer of them need a person or a token with the scope `delete`
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) grace_days: Option<u32>,
 }
 
 /// Check the whole store: files, index, settings, links, conflict markers
 ///
-/// Ends with 1 if something is wrong, so that it can stand in a pre-commit hook or in CI.
+/// Ends with 1 if something is wrong, so that it can stand in a pre-commit hook or in CI, and with 3 where there is no memory to check.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
     /// Make index.md anew, join topic files that a merge left in conflict, finish interrupted moves
@@ -422,7 +426,8 @@ pub(crate) struct Verify {
 
 /// Look for secrets, personal data and injection markers
 ///
-/// Looks at files and folders, at standard input (`-`), at git's history (`--history`) or at what is already stored (`--store`).
+/// Looks at files and folders, at standard input (`-`), at git's history (`--history`) or at what is already stored (`--store`). In a folder of a
+/// git repository these are the files that git tracks or would track, elsewhere all of them; whatever is passed over is named.
 /// Found text is never printed. Ends with 1 if something would not be stored as it is. With `--json` and no path it reads JSON
 /// Lines `{id, text, trust, shelf}` and answers one verdict per line.
 #[derive(Debug, clap::Args)]
@@ -439,7 +444,7 @@ pub(crate) struct Scan {
     pub(crate) store: bool,
 
     /// With --store: cut out of the files what the gate would refuse
-    #[arg(long, requires = "store")]
+    #[arg(long)]
     pub(crate) fix: bool,
 
     /// Do not ask before fixing

@@ -400,6 +400,7 @@ impl Call {
         trust::forget(&trust::path(data), id)?;
         self.book_grew();
         withdrawn::forget(data, id)?;
+        crate::shelf::records::forget_gists(data)?;
         crate::undo::forget(data, id)
     }
 

@@ -10,6 +10,7 @@ pub(crate) mod hooks;
 pub(crate) mod index;
 pub(crate) mod start;
 pub(crate) mod tiers;
+pub(crate) mod upkeep;
 pub(crate) mod vault;
 pub(crate) mod write;
 

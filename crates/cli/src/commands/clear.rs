@@ -1,13 +1,14 @@
 //! `clear`, `expire`, and `forget` of a topic.
 
-use crate::args::{Args, Clear, Forget};
+use crate::args::{Args, Clear, Expire, Forget};
 use crate::output::Out;
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::{Verb, fault::Result};
-use heirloom_engine::shelf::tiers::{Stored, Tier};
-use heirloom_engine::verbs::remove::{self, Cleared};
+use heirloom_engine::shelf::tiers::Stored;
+use heirloom_engine::verbs::remove::{self, Cleared, Clearing};
+use heirloom_engine::verbs::upkeep;
 
 /// Matches shown before a topic is forgotten.
 const SHOWN: usize = 20;
@@ -15,23 +16,16 @@ const SHOWN: usize = 20;
 pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
     let mut wired = wiring::wire(args)?;
     person::checked(&mut wired, Verb::Clear)?;
-    let tiers = wired.tiers()?;
-    let tier = Tier::named(&call.tier);
-    remove::permitted(&wired.call, Verb::Clear, &call.tier)?;
-    let counts = tiers.store().counts(tiers.who())?;
-    let (what, count) = match tier {
-        Some(Tier::Episodic) => ("episodes", counts.episodes),
-        Some(_) => ("facts", counts.facts + counts.superseded),
-        None => ("episodes and facts", counts.episodes + counts.facts + counts.superseded + counts.retired),
-    };
-    let first = format!("Remove all {what} of {} ({count})? It cannot be undone.", tiers.who().user());
-    let sure = person::confirm(&first, call.yes)?
-        && (tier.is_some() || person::confirm("Really everything?", call.yes)?);
+    wired.tiers()?;
+    let ask = remove::Clear { tier: call.tier.clone(), shred: call.shred };
+    let Clearing { user, what, count, everything } = remove::clearing(&wired.call, &ask)?;
+    let sure = person::confirm(&format!("Remove all {what} of {user} ({count})? It cannot be undone."), call.yes)?
+        && (!everything || person::confirm("Really everything?", call.yes)?);
     if !sure {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }
-    print(out, &remove::clear(&wired.call, tier, call.shred)?);
+    print(out, &remove::clear(&wired.call, &ask)?);
     Ok(exit::OK)
 }
 
@@ -68,9 +62,14 @@ fn print(out: &Out, gone: &Cleared) {
     });
 }
 
-pub(crate) fn expire(args: &Args, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
-    let expired = wired.tiers()?.expire()?;
+pub(crate) fn expire(args: &Args, call: &Expire, out: &Out) -> Result<u8> {
+    let mut wired = wiring::wire(args)?;
+    wired.tiers()?;
+    let ask = upkeep::Expire { within_days: call.within };
+    if ask.within_days.is_some_and(|days| days > 0) {
+        person::checked(&mut wired, Verb::Hasten)?;
+    }
+    let expired = upkeep::expire(&wired.call, &ask)?;
     out.answer(&expired, || {
         out.line(format!(
             "{} {} episodes of {} users, {} audit lines",

@@ -4,7 +4,6 @@ mod add;
 mod anchor;
 mod audit;
 mod brief;
-mod carry;
 mod clear;
 mod compact;
 mod config;
@@ -72,7 +71,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
             MemoryVerb::Clear(call) => clear::run(args, call, out),
             MemoryVerb::Forget(call) => lifecycle::forget(args, call, out),
         },
-        Command::Expire(_) => clear::expire(args, out),
+        Command::Expire(call) => clear::expire(args, call, out),
         Command::User(call) => user::run(args, call, out),
         Command::Show(call) => show::show(args, call, out),
         Command::List(call) => show::list(args, call, out),

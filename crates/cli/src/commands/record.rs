@@ -12,6 +12,7 @@ use heirloom_engine::files::{self, TempRoots};
 use heirloom_engine::project::no_memory;
 use heirloom_engine::shelf::records::{Collected, Document, Health, Said, Version};
 use heirloom_engine::verbs::record::{Action, Write, write as write_record};
+use heirloom_engine::verbs::upkeep;
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
 
@@ -232,7 +233,8 @@ pub(crate) fn index(args: &Args, call: &RecordIndex, out: &Out) -> Result<u8> {
         print_health(out, &health);
         return Ok(exit::OK);
     }
-    let collected = records.collect(false)?;
+    let ask = upkeep::Gc { keep_index: true, ..upkeep::Gc::default() };
+    let collected = upkeep::gc(&wired.call, &ask)?;
     warn(&collected.unreadable);
     print_collected(out, &collected);
     Ok(exit::OK)

@@ -4,11 +4,13 @@
 //! printing.
 
 mod diff;
+mod meter;
 mod spell;
 mod style;
 mod table;
 
 pub(crate) use diff::unified;
+pub(crate) use meter::Meter;
 pub(crate) use spell::{spelled, visible};
 pub(crate) use style::Style;
 pub(crate) use table::Table;
@@ -74,17 +76,6 @@ impl Out {
         let mut err = std::io::stderr().lock();
         let shown = if err.is_terminal() { style::printed(text) } else { text.into() };
         let _ = err.write_all(shown.as_bytes()).and_then(|()| err.write_all(b"\n"));
-    }
-
-    /// Talk without a line break, for a count that overwrites itself.
-    pub(crate) fn talk(&self, text: impl AsRef<str>) {
-        let mut err = std::io::stderr().lock();
-        // The only control character of ours: back to the start of the line.
-        let (back, text) = text.as_ref().strip_prefix('\r').map_or(("", text.as_ref()), |rest| ("\r", rest));
-        let _ = err
-            .write_all(back.as_bytes())
-            .and_then(|()| err.write_all(style::printed(text).as_bytes()))
-            .and_then(|()| err.flush());
     }
 
     /// A remark that is no error.

@@ -63,8 +63,7 @@ impl Screen {
 
     /// What the gate would do with a text on that row.
     pub fn verdict(&self, text: &str, row: Row, trust: Trust) -> Verdict {
-        let findings: Vec<(Finding, Act)> =
-            self.scanner.scan(text).into_iter().map(|f| (f.clone(), self.act(row, &f, trust))).collect();
+        let findings = self.found(text, row, trust);
         let act = findings.iter().map(|(_, act)| *act).max().unwrap_or(Act::Keep);
         let with = |wanted: &[Act]| -> Vec<&Finding> {
             findings.iter().filter(|(_, act)| wanted.contains(act)).map(|(finding, _)| finding).collect()
@@ -82,6 +81,12 @@ impl Screen {
             Act::Keep | Act::Report => Some(text.to_owned()),
         };
         Verdict { act, findings, stored }
+    }
+
+    /// What is in a text, with what would be done about each on that row, in the order of the text.
+    pub fn found(&self, text: &str, row: Row, trust: Trust) -> Vec<(Finding, Act)> {
+        let findings = self.scanner.scan(text).into_iter();
+        findings.map(|finding| (self.act(row, &finding, trust), finding)).map(|(act, f)| (f, act)).collect()
     }
 
     /// What is in a text, whatever would be done about it.

@@ -134,11 +134,61 @@ pub fn forget_topic(call: &Call, topic: &str, ids: &[String], shred: bool) -> Re
     cleared(call, gone, shred)
 }
 
+/// Which of a user's memories are to be removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clear {
+    /// `episodic`, `semantic` or `all`.
+    pub tier: String,
+    /// Also where that means rewriting tables that others use.
+    #[serde(default)]
+    pub shred: bool,
+}
+
+impl Clear {
+    fn tier(&self) -> Result<Option<Tier>> {
+        match (self.tier.as_str(), Tier::named(&self.tier)) {
+            ("all", _) => Ok(None),
+            (_, Some(tier)) if tier != Tier::Working => Ok(Some(tier)),
+            _ => Err(Fault::new(Code::Usage, format!("there is no tier `{}`", self.tier))
+                .hint("use episodic, semantic or all")),
+        }
+    }
+}
+
+/// What [`clear`] would remove.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Clearing {
+    /// Whose memories.
+    pub user: String,
+    /// What they are.
+    pub what: &'static str,
+    /// How many.
+    pub count: u64,
+    /// Whether it is everything.
+    pub everything: bool,
+}
+
+/// What would be removed, for whoever asks before it is.
+pub fn clearing(call: &Call, ask: &Clear) -> Result<Clearing> {
+    let tier = ask.tier()?;
+    permitted(call, Verb::Clear, &ask.tier)?;
+    let tiers = call.tiers()?;
+    let counts = tiers.store().counts(tiers.who())?;
+    let (what, count) = match tier {
+        Some(Tier::Episodic) => ("episodes", counts.episodes),
+        Some(_) => ("facts", counts.facts + counts.superseded),
+        None => ("episodes and facts", counts.episodes + counts.facts + counts.superseded + counts.retired),
+    };
+    Ok(Clearing { user: tiers.who().user().to_owned(), what, count, everything: tier.is_none() })
+}
+
 /// Removes every turn or every fact of a user, or both.
-pub fn clear(call: &Call, tier: Option<Tier>, shred: bool) -> Result<Cleared> {
-    permitted(call, Verb::Clear, tier.map_or("all", Tier::name))?;
+pub fn clear(call: &Call, ask: &Clear) -> Result<Cleared> {
+    let tier = ask.tier()?;
+    permitted(call, Verb::Clear, &ask.tier)?;
     let gone = call.tiers()?.clear(tier)?;
-    cleared(call, gone, shred)
+    cleared(call, gone, ask.shred)
 }
 
 fn cleared(call: &Call, gone: Vec<String>, shred: bool) -> Result<Cleared> {
@@ -157,16 +207,62 @@ fn derived<'a>(call: &Call, gone: impl IntoIterator<Item = &'a str>) -> Result<(
     gone.iter().try_for_each(|id| ledger::forget(call.project(), id))
 }
 
+/// What to do with the vault.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compact {
+    /// Only say how much would go.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What became of the vault.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Compaction {
+    /// Nothing yet.
+    Would {
+        /// Always true.
+        dry_run: bool,
+        /// Lines there are.
+        lines: usize,
+        /// Lines that no longer count.
+        would_go: usize,
+    },
+    /// It was rewritten.
+    Done(Compacted),
+}
+
 /// Drops the vault's lines that no longer count.
-pub fn compact(call: &Call) -> Result<Compacted> {
+pub fn compact(call: &Call, ask: &Compact) -> Result<Compaction> {
+    if ask.dry_run {
+        super::may_read(call, Verb::Status)?;
+        let stats = call.vault().stats()?;
+        let (lines, would_go) = (stats.raw_lines, stats.compactable_lines);
+        return Ok(Compaction::Would { dry_run: true, lines, would_go });
+    }
     permitted(call, Verb::Compact, "vault")?;
-    call.vault().compact(call.entry())
+    call.vault().compact(call.entry()).map(Compaction::Done)
+}
+
+/// What to do with what the gate would refuse.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Redact {
+    /// Cut it out; without it, only name it.
+    #[serde(default)]
+    pub fix: bool,
 }
 
 /// Looks for what the gate would refuse in every shelf; with `fix`, cuts it out.
-pub fn redact(call: &Call, fix: bool) -> Result<Redacted> {
+pub fn redact(call: &Call, ask: &Redact) -> Result<Redacted> {
+    super::may_read(call, Verb::Scan)?;
+    let root = call.project().root().folder();
+    if !root.is_dir() {
+        return Err(crate::project::no_memory(root));
+    }
     let held = call.refused_content()?;
-    if !fix || held.is_empty() {
+    if !ask.fix || held.is_empty() {
         return Ok(Redacted { left: held.clone(), held, fixed: Vec::new() });
     }
     permitted(call, Verb::Redact, "")?;

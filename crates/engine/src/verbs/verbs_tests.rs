@@ -17,27 +17,38 @@ use heirloom_core::{Caller, Grant, Scopes, Settings, Trust, Who, time};
 use serde_json::json;
 use std::sync::Arc;
 
-struct Desk {
-    folder: tempfile::TempDir,
+pub(super) struct Desk {
+    pub(super) folder: tempfile::TempDir,
     deployment: Arc<Deployment>,
 }
 
 impl Desk {
-    fn new() -> Desk {
+    pub(super) fn new() -> Desk {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("project/.claude/memory")).unwrap();
         Desk { folder, deployment: Arc::default() }
     }
 
-    fn call(&self, caller: Caller) -> Call {
+    pub(super) fn call(&self, caller: Caller) -> Call {
+        self.call_with(caller, |_| {})
+    }
+
+    /// The same with other settings.
+    pub(super) fn call_with(&self, caller: Caller, change: impl FnOnce(&mut Settings)) -> Call {
+        self.call_at("2026-01-10T09:00:00Z", caller, change)
+    }
+
+    /// The same at another time.
+    pub(super) fn call_at(&self, now: &str, caller: Caller, change: impl FnOnce(&mut Settings)) -> Call {
         let world = World {
-            now: time::parse("2026-01-10T09:00:00Z").unwrap(),
+            now: time::parse(now).unwrap(),
             data: self.folder.path().join("data"),
             nonce: "0f".repeat(16),
             user: "tester".into(),
         };
         let mut settings = Settings::standard();
         settings.vault.agents.insert("orion".into(), "orion".into());
+        change(&mut settings);
         let folder = self.folder.path().join("project");
         let tiers = self.folder.path().join("data/tiers");
         let access =
@@ -46,11 +57,11 @@ impl Desk {
         self.deployment.call(project, settings, caller).with_tiers(access)
     }
 
-    fn person(&self) -> Call {
+    pub(super) fn person(&self) -> Call {
         self.call(Caller::person("tester"))
     }
 
-    fn agent(&self) -> Call {
+    pub(super) fn agent(&self) -> Call {
         self.call(Caller::process("tester"))
     }
 

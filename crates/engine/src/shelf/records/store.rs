@@ -142,6 +142,11 @@ impl<'e> Records<'e> {
         Ok((lines.len(), unreadable))
     }
 
+    /// The lines that the index has if it says what the records say.
+    pub(crate) fn index_lines(&self) -> Vec<String> {
+        self.lines().0
+    }
+
     /// The index lines of all active records, sorted, and what could not be read.
     pub(super) fn lines(&self) -> (Vec<String>, Vec<String>) {
         let (mut entries, mut unreadable): (Vec<IndexEntry>, _) = (Vec::new(), Vec::new());

@@ -109,7 +109,7 @@ impl Records<'_> {
 }
 
 /// The content as people read it: a line per field, a bullet per item.
-fn body(document: &Document) -> String {
+pub(super) fn body(document: &Document) -> String {
     let mut out = String::new();
     for (key, value) in document.content().into_iter().flatten() {
         let name = key.replace('_', " ");

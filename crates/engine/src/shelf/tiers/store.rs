@@ -230,6 +230,11 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Every known user.
     fn accounts(&self) -> Result<Vec<Account>>;
 
+    /// Every user who has an account or anything stored, each once.
+    fn users(&self) -> Result<Vec<String>> {
+        Ok(self.accounts()?.into_iter().map(|account| account.user).collect())
+    }
+
     /// Adds or replaces a user's account.
     fn put_account(&self, account: &Account) -> Result<()>;
 

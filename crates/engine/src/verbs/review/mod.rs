@@ -3,8 +3,10 @@
 //! Comes in: the inbox, the shelves, the trust book. Goes out: a list; an acceptance bound to exact bytes. Never here: deciding that somebody
 //! is a person (the door does that), or doing what is only proposed.
 
+mod count;
 mod draft;
 
+pub(crate) use count::count;
 pub use draft::{Field, Shown, accept_draft, reject, shown};
 
 use crate::call::{Call, Decided};
