@@ -60,7 +60,7 @@ tasks:
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   order                write xtask/prompt.order anew: what a prompt runs through, for `install` (needs valgrind)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
+  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, hostile [PROGRAM], tiers
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
@@ -116,7 +116,8 @@ fn measure(words: &[String]) -> Outcome {
         Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
         Some("tiers") => bench::tiers::run(&words[1..]),
         Some("hooks") => bench::hooks::run(),
-        _ => Err("name one of: start, write, index, vault, gate, hooks, tiers".to_owned()),
+        Some("hostile") => bench::hostile::run(words.get(1).map(Path::new)),
+        _ => Err("name one of: start, write, index, vault, gate, hooks, hostile, tiers".to_owned()),
     }
 }
 

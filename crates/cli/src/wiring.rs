@@ -8,6 +8,7 @@ use crate::endpoint::{self, Patience};
 use crate::{approval, environment, rooted};
 use heirloom_core::settings::{self, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
+use heirloom_engine::budget::Budget;
 use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::{Call, Deployment, Project, World, files};
@@ -47,6 +48,12 @@ pub(crate) struct Said {
 }
 
 impl Wired {
+    /// The same within the bounds of a hook.
+    pub(crate) fn within(mut self, budget: Budget) -> Wired {
+        self.call = self.call.within(budget);
+        self
+    }
+
     /// From now on the person is one who was checked.
     pub(crate) fn by_checked_person(&mut self) {
         self.call.check_person();

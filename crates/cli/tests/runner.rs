@@ -14,6 +14,7 @@
 mod agents;
 mod anchors;
 mod answers;
+mod attacks_floods;
 mod attacks_git;
 mod attacks_paths;
 mod attacks_review;
