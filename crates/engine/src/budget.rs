@@ -18,6 +18,8 @@ use std::time::Duration;
 const SLOW: u32 = if cfg!(debug_assertions) { 40 } else { 1 };
 /// When a hook stops to begin anything new that can wait.
 pub const SOON: Duration = Duration::from_millis(100 * SLOW as u64);
+/// The same for work that is done once and noted as tried: what it makes spares every later hook.
+pub const ONCE: Duration = Duration::from_millis(400 * SLOW as u64);
 /// When a hook reads nothing at all any more.
 pub const LATE: Duration = Duration::from_millis(2_000 * SLOW as u64);
 /// So much is looked at however late it is, so that a small store is never cut and a large one comes to its end.
@@ -64,7 +66,7 @@ impl Left {
             Left::Files => ("not looked at", "heirloom search"),
             Left::Texts => ("not in the search index yet", "heirloom search"),
             Left::Vault => ("of the vault not looked at", "heirloom vault stats"),
-            Left::Index => ("parts of index.md not looked at", "heirloom search"),
+            Left::Index => ("parts of index.md not looked at or not made", "heirloom verify --fix"),
             Left::Drafts => ("in review not counted", "heirloom review"),
         }
     }
@@ -79,6 +81,8 @@ struct Meter {
     read: AtomicU64,
     texts: AtomicU64,
     looks: AtomicU64,
+    /// When it is too late to begin something new, in milliseconds.
+    soon: AtomicU64,
     left: Mutex<BTreeMap<Left, u64>>,
 }
 
@@ -115,6 +119,7 @@ impl Budget {
             read: AtomicU64::new(0),
             texts: AtomicU64::new(0),
             looks: AtomicU64::new(0),
+            soon: AtomicU64::new(SOON.as_millis() as u64),
             left: Mutex::default(),
         })))
     }
@@ -156,10 +161,14 @@ impl Budget {
 }
 
 impl Meter {
+    fn soon(&self) -> Duration {
+        Duration::from_millis(self.soon.load(Ordering::Relaxed))
+    }
+
     fn goes_on(&self) -> bool {
         let spent = self.read.load(Ordering::Relaxed);
         let looks = self.looks.fetch_add(1, Ordering::Relaxed);
-        spent < BYTES && ((spent < ALWAYS && looks < LOOKS) || (self.clock)() < SOON)
+        spent < BYTES && ((spent < ALWAYS && looks < LOOKS) || (self.clock)() < self.soon())
     }
 }
 
@@ -176,6 +185,21 @@ pub fn is_bounded() -> bool {
 /// Whether there is time and room to begin something new that can wait. Asked at the head of every loop over what a project holds.
 pub fn goes_on() -> bool {
     HELD.with_borrow(|held| held.0.as_ref().is_none_or(|meter| meter.goes_on()))
+}
+
+/// Does a piece of work that is done once with more patience than the rest.
+pub fn once<T>(work: impl FnOnce() -> T) -> T {
+    let set = |to: Duration| {
+        HELD.with_borrow(|held| {
+            if let Some(meter) = &held.0 {
+                meter.soon.store(to.as_millis() as u64, Ordering::Relaxed);
+            }
+        });
+    };
+    set(ONCE);
+    let done = work();
+    set(SOON);
+    done
 }
 
 /// Whether there is; notes one of these as left out if not.
@@ -273,6 +297,13 @@ mod tests {
             LOOKS,
             "looking without reading ends too"
         );
+    }
+
+    #[test]
+    fn what_is_done_once_has_more_time() {
+        let budget = Budget::of_a_hook(|| SOON);
+        let _holding = budget.hold();
+        assert!(may_read(ALWAYS) && !goes_on() && once(goes_on) && !goes_on());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use super::document::Document;
 use super::index_file::{self, IndexEntry};
 use super::index_source::IndexSource;
-use crate::budget;
+use crate::budget::{self, Left};
 use crate::call::Call;
 use crate::files::{self, Lock, Mode};
 use heirloom_core::settings::Category;
@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// The largest index: 100,000 records with long lines.
 const MAX_INDEX: u64 = 64 << 20;
+
+/// Where it is noted that a hook could not make the index.
+const TRIED: &str = "index-tried";
 
 /// The record shelf of a project.
 #[derive(Debug, Clone, Copy)]
@@ -88,19 +91,30 @@ impl<'e> Records<'e> {
         if !self.has_files() {
             return Ok(None);
         }
+        // A hook that once had no time for all of it does not try at every prompt.
+        let tried = self.call.project().local()?.path(TRIED);
+        if budget::is_bounded() && tried.exists() {
+            budget::leave_out(Left::Index, 1);
+            return Ok(None);
+        }
         let unwritten = |lines: Vec<String>| Some(lines).filter(|lines| !lines.is_empty());
         let unwritten = |lines| unwritten(lines).map(|lines| index_file::render(&lines).into_bytes());
         let before = budget::gaps();
         let made = self.call.project().lock().and_then(|lock| {
             self.finish_rename(&lock)?;
-            let lines = self.lines().0;
+            let lines = budget::once(|| self.lines().0);
             // A hook that could not look at every record answers from those it saw. An index without the others would hide them for good.
-            if lines.is_empty() || budget::gaps() > before {
+            if budget::gaps() > before {
+                files::write_passing(&tried, b"")?;
                 return Ok(unwritten(lines));
+            }
+            if lines.is_empty() {
+                return Ok(None);
             }
             let text = index_file::render(&lines).into_bytes();
             files::write(&self.index_path(), &text, Mode::Shared)?;
             self.index_owes_nothing()?;
+            let _ = files::remove(&tried);
             Ok(Some(text))
         });
         match made {
@@ -160,6 +174,7 @@ impl<'e> Records<'e> {
             files::write(&self.index_path(), index_file::render(&lines).as_bytes(), Mode::Shared)?;
         }
         self.index_owes_nothing()?;
+        let _ = files::remove(&self.call.project().local()?.path(TRIED));
         Ok((lines.len(), unreadable))
     }
 
