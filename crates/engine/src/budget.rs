@@ -16,8 +16,10 @@ use std::time::Duration;
 
 /// An unoptimised build is many times slower, and its deadlines as many times longer.
 const SLOW: u32 = if cfg!(debug_assertions) { 40 } else { 1 };
-/// When a hook stops to begin anything new that can wait.
-pub const SOON: Duration = Duration::from_millis(100 * SLOW as u64);
+/// When a hook stops to take anything more into the index.
+pub const FOLLOW: Duration = Duration::from_millis(100 * SLOW as u64);
+/// When it stops to begin anything new that can wait.
+pub const SOON: Duration = Duration::from_millis(150 * SLOW as u64);
 /// The same for work that is done once and noted as tried: what it makes spares every later hook.
 pub const ONCE: Duration = Duration::from_millis(400 * SLOW as u64);
 /// When a hook reads nothing at all any more.
@@ -26,10 +28,10 @@ pub const LATE: Duration = Duration::from_millis(2_000 * SLOW as u64);
 pub const ALWAYS: u64 = 64 << 10;
 /// So often it is asked whether to go on before the deadline counts.
 pub const LOOKS: u64 = 1_000;
-/// Bytes that a hook reads in all.
-pub const BYTES: u64 = 128 << 20;
+/// Bytes that a hook reads in all. The user's own trust book may be most of them; everything of a project has smaller limits below.
+pub const BYTES: u64 = 320 << 20;
 /// Bytes of texts that a hook takes into the index.
-pub const TEXTS: u64 = 2 << 20;
+pub const TEXTS: u64 = 1 << 20;
 /// The largest file with one memory in it, or a page of lessons, that a hook looks into.
 pub const ONE_MEMORY: u64 = 128 << 10;
 /// The largest file with a line for each memory that a hook takes apart: renames, and what happened to memories.
@@ -187,8 +189,17 @@ pub fn goes_on() -> bool {
     HELD.with_borrow(|held| held.0.as_ref().is_none_or(|meter| meter.goes_on()))
 }
 
-/// Does a piece of work that is done once with more patience than the rest.
+/// Does a piece of work that is done once, with more patience than the rest.
 pub fn once<T>(work: impl FnOnce() -> T) -> T {
+    until(ONCE, work)
+}
+
+/// Brings the index up to date, so that there is time left to answer.
+pub fn following<T>(work: impl FnOnce() -> T) -> T {
+    until(FOLLOW, work)
+}
+
+fn until<T>(end: Duration, work: impl FnOnce() -> T) -> T {
     let set = |to: Duration| {
         HELD.with_borrow(|held| {
             if let Some(meter) = &held.0 {
@@ -196,7 +207,7 @@ pub fn once<T>(work: impl FnOnce() -> T) -> T {
             }
         });
     };
-    set(ONCE);
+    set(end);
     let done = work();
     set(SOON);
     done

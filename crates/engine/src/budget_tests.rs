@@ -121,7 +121,7 @@ fn a_hook_takes_in_what_it_has_room_for_and_the_next_one_goes_on() {
     loop {
         let (_, budget) = place.hook(Duration::ZERO);
         hooks += 1;
-        assert!(budget.texts_taken() <= TEXTS && hooks < 6, "{hooks}");
+        assert!(budget.texts_taken() <= TEXTS && hooks < 9, "{hooks}");
         if !says(&budget, "not in the search index yet") {
             break;
         }

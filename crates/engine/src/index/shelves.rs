@@ -9,6 +9,7 @@ use super::embed::Embedder as _;
 use super::embed::chosen::Chosen;
 use super::follow::{Follow, is_current};
 use super::{Index, IndexError, Reader};
+use crate::budget;
 use crate::call::Call;
 use crate::recall::answer::Recalled;
 use heirloom_core::{Code, Fault, fault::Result};
@@ -131,7 +132,7 @@ impl ShelfIndex {
 }
 
 fn follow(call: &Call, index: &mut Index, model: Option<&Chosen>, look: Look) -> Result<()> {
-    Follow::new(call, index)?.run(model, look)
+    budget::following(|| Follow::new(call, index)?.run(model, look))
 }
 
 /// The mark that names the model of which every document has a vector. One model at a time: what is put while another is in use has none of

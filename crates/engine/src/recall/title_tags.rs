@@ -289,7 +289,10 @@ fn id_of(hit: &Hit) -> String {
 /// forgotten and came back, perhaps with a merge, counts only if it was written or accepted here since.
 fn still_counts(call: &Call, hit: &mut Hit, forgotten: Option<&String>, folders: &mut Folders) -> bool {
     let project = call.project();
-    let Some(bytes) = folders.read(call, &project.folder().join(&hit.path)) else { return true };
+    let Some(bytes) = folders.read(call, &project.folder().join(&hit.path)) else {
+        // Of what was forgotten nothing is shown that cannot be looked at.
+        return forgotten.is_none();
+    };
     if forgotten.is_some_and(|id| provenance::came_back(call, id, &hash::sha256(&bytes))) {
         return false;
     }

@@ -266,3 +266,38 @@ fn compile(rule: &str, text: &str) -> Result<Regex, RuleError> {
     };
     Err(RuleError { rule: rule.into(), position, message, fix: fix.into() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scanner;
+    use super::*;
+
+    fn rule(id: usize, pattern: String) -> UserRule {
+        let (class, level) = (Class::Secret, Level::Probable);
+        UserRule { id: format!("r{id}"), class, level, pattern, keywords: Vec::new(), entropy: 0.0 }
+    }
+
+    #[test]
+    fn rules_above_the_most_are_not_compiled_and_are_counted() {
+        let rules: Vec<UserRule> = (0..1_000).map(|n| rule(n, format!("zq{n}x+"))).collect();
+        let (scanner, errors) = Scanner::with_user_rules(&rules, &[]);
+        assert_eq!((scanner.rules.len(), errors.len()), (MOST, 1));
+        assert!(errors[0].message.contains("744"), "{}", errors[0]);
+        assert!(!scanner.scan("see zq255xx").is_empty() && scanner.scan("see zq256xx").is_empty());
+    }
+
+    #[test]
+    fn a_pattern_that_grows_when_it_is_compiled_costs_only_itself() {
+        let mut many = rule(3, "good+".to_owned());
+        many.keywords = (0..1_000).map(|n| format!("k{n}")).collect();
+        let rules = [
+            rule(0, "(((a{1,50}){1,50}){1,50}b)+".to_owned()),
+            rule(1, "x".repeat(PATTERN + 1)),
+            rule(2, "good+".to_owned()),
+            many,
+        ];
+        let (scanner, errors) = Scanner::with_user_rules(&rules, &[]);
+        assert_eq!((scanner.rules.len(), errors.len()), (1, 3), "{errors:?}");
+        assert!(errors.iter().all(|error| !error.fix.is_empty()));
+    }
+}
