@@ -62,7 +62,7 @@ tasks:
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   order                write xtask/prompt.order anew: what a prompt runs through, for `install` (needs valgrind)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers,
+  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, hostile [PROGRAM], tiers,
                        upkeep [RECORDS [PROGRAM]]
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
@@ -119,8 +119,9 @@ fn measure(words: &[String]) -> Outcome {
         Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
         Some("tiers") => bench::tiers::run(&words[1..]),
         Some("hooks") => bench::hooks::run(),
+        Some("hostile") => bench::hostile::run(words.get(1).map(Path::new)),
         Some("upkeep") => bench::upkeep::run(&words[1..]),
-        _ => Err("name one of: start, write, index, vault, gate, hooks, tiers, upkeep".to_owned()),
+        _ => Err("name one of: start, write, index, vault, gate, hooks, hostile, tiers, upkeep".to_owned()),
     }
 }
 

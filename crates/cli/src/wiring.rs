@@ -8,7 +8,8 @@ use crate::endpoint::{self, Patience};
 use crate::rooted::Said;
 use crate::{approval, environment, rooted};
 use heirloom_core::settings::{self, Layer, Loaded, Origin};
-use heirloom_core::{Code, Fault, Settings, fault::Result};
+use heirloom_core::{Code, Fault, Settings, fault::Result, json};
+use heirloom_engine::budget::Budget;
 use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::{Call, Deployment, Project, World, files};
@@ -38,6 +39,12 @@ impl AsMut<Call> for Wired {
 }
 
 impl Wired {
+    /// The same within the bounds of a hook.
+    pub(crate) fn within(mut self, budget: Budget) -> Wired {
+        self.call = self.call.within(budget);
+        self
+    }
+
     /// Why the tiers are left out, if they are.
     pub(crate) fn left_out(&self) -> Option<&Fault> {
         self.signed_out.as_ref()

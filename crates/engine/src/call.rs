@@ -4,6 +4,7 @@
 //! known of a text. Never here: a shelf (`shelf/open.rs` opens them for a call); how a change is written down (`change.rs`); anything that
 //! outlives the call, which the deployment keeps.
 
+use crate::budget::Budget;
 use crate::deployment::Deployment;
 use crate::files::Lock;
 use crate::gate::books::Known;
@@ -31,6 +32,7 @@ pub struct Call {
     project: Project,
     settings: Settings,
     caller: Caller,
+    budget: Budget,
     screen: OnceLock<Arc<Screen>>,
     book: Mutex<Asked>,
     /// What opens the tiers. The shelf put it in and takes it out; a call only carries it.
@@ -157,6 +159,7 @@ impl Call {
             project,
             settings,
             caller,
+            budget: Budget::open(),
             screen: OnceLock::new(),
             book: Mutex::default(),
             key: None,
@@ -169,6 +172,18 @@ impl Call {
     /// Who asks.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// The same call within bounds, for a hook.
+    #[must_use]
+    pub fn within(mut self, budget: Budget) -> Call {
+        self.budget = budget;
+        self
+    }
+
+    /// What this call may cost.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// How what the caller writes arrives.

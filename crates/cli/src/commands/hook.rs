@@ -13,6 +13,7 @@ use heirloom_agents::{Call, Event, Target};
 use heirloom_core::fault::Result;
 use heirloom_core::settings::{Key, Origin, TriageMode, Warning};
 use heirloom_core::time;
+use heirloom_engine::budget::{self, Budget};
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
@@ -103,12 +104,17 @@ impl Running<'_> {
     ) -> Output {
         let folder = wiring::project_folder(cwd);
         let wired = match wiring::wire_at(self.args, &folder, None, cwd.to_owned()) {
-            Ok(wired) => wired,
+            // From here on: how long a host takes to send its event is not the hook's.
+            Ok(wired) => wired.within(Budget::of_a_hook({
+                let began = Instant::now();
+                move || began.elapsed()
+            })),
             Err(fault) => {
                 self.out.say(fault.message);
                 return Output::default();
             }
         };
+        let _holding = wired.call.budget().hold();
         let mut did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
         if let Some(fault) = wired.left_out() {
             did.because.push(format!("the tiers are left out: {}", fault.message));
@@ -158,6 +164,7 @@ impl Running<'_> {
             ended: did.ended,
             saw: did.saw.clone(),
             because: did.because.clone(),
+            left_out: wired.call.budget().left_out(),
             micros: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
         };
         // The trace must not be what makes a hook fail.
@@ -300,6 +307,9 @@ impl Running<'_> {
         let mut refusals = Vec::new();
         let mut warnings = Vec::new();
         for (path, from) in targets.iter().flat_map(|target| guard::written(attempt(target), cwd)) {
+            if !budget::goes_on_or_leaves(budget::Left::Files) {
+                continue;
+            }
             let now = engine.project().world().now;
             let outcome = validate::validate(&memory, engine.screen(), &shelf, &path, &from, now)?;
             warnings.extend(outcome.warnings);

@@ -372,6 +372,7 @@ fn run(ended: Ended, at: &str) -> Run {
         ended,
         saw: "a prompt".into(),
         because: vec!["why".into()],
+        left_out: Vec::new(),
         micros: 1,
     }
 }

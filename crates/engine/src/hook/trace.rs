@@ -47,6 +47,9 @@ pub struct Run {
     /// What it did and why, a line each: ids of memories, kinds with scores, the reason of a failure.
     #[serde(default)]
     pub because: Vec<String>,
+    /// What its budget had no room for, a line each with the command that does it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// How long it took, in microseconds.
     #[serde(default)]
     pub micros: u64,
@@ -113,4 +116,17 @@ pub fn failing(runs: &[Run]) -> Option<Failing> {
         hook: newest.hook.clone(),
         why: newest.because.first().cloned().unwrap_or_default(),
     })
+}
+
+/// What hooks left out lately: of each hook's newest run, a line each. A run that left nothing out clears what an earlier one did.
+pub fn left_out(runs: &[Run]) -> Vec<String> {
+    let mut hooks: Vec<&str> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for run in runs {
+        if !hooks.contains(&run.hook.as_str()) {
+            hooks.push(&run.hook);
+            lines.extend(run.left_out.iter().map(|line| format!("{}: {line}", run.hook)));
+        }
+    }
+    lines
 }

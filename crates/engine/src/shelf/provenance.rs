@@ -4,6 +4,7 @@
 //! an id, oldest first. The file merges by union, so lines may repeat and come in any order; readers sort by time. Never here:
 //! a memory's text. Whoever writes a reason has it redacted first.
 
+use crate::budget;
 use crate::call::Call;
 use crate::files::{self, Lock, Mode, Prepared, Root};
 use crate::gate::trust::Standing;
@@ -64,6 +65,10 @@ fn path(root: &Root) -> PathBuf {
     root.join(&["provenance.jsonl"])
 }
 
+fn bytes(root: &Root) -> Result<Vec<u8>> {
+    Ok(files::read_if_there(&path(root), budget::limit(LIMIT, budget::LINES))?.unwrap_or_default())
+}
+
 /// Adds lines.
 pub fn append(root: &Root, _lock: &Lock, lines: &[Line]) -> Result<()> {
     if lines.is_empty() {
@@ -75,7 +80,7 @@ pub fn append(root: &Root, _lock: &Lock, lines: &[Line]) -> Result<()> {
 
 /// All lines that can be read, oldest first, each once.
 pub fn read(root: &Root) -> Result<Vec<Line>> {
-    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let bytes = bytes(root)?;
     let mut seen = HashSet::new();
     let mut lines: Vec<Line> = bytes
         .split(|b| *b == b'\n')
@@ -93,19 +98,20 @@ pub fn about(root: &Root, id: &str) -> Result<Vec<Line>> {
 
 /// Whether any line may say that this was done.
 pub fn says(root: &Root, did: &str) -> Result<bool> {
-    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let bytes = bytes(root)?;
     Ok(memchr::memmem::find(&bytes, did.as_bytes()).is_some())
 }
 
 /// The lines that say this was done, oldest first, each once; of those only the ones that name one of these ids, if there are any.
 pub fn saying(root: &Root, did: &str, ids: Option<&[&str]>) -> Result<Vec<Line>> {
-    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let bytes = bytes(root)?;
     let says_so = memchr::memmem::Finder::new(did);
     if says_so.find(&bytes).is_none() {
         return Ok(Vec::new());
     }
     // A file may hold very many lines, and a prompt asks about a few memories: only lines that hold an id are taken apart.
     let named = ids.map(aho_corasick::AhoCorasick::new).and_then(std::result::Result::ok);
+    let ids: Option<HashSet<&str>> = ids.map(|ids| ids.iter().copied().collect());
     let mut seen = HashSet::new();
     let mut lines: Vec<Line> = bytes
         .split(|b| *b == b'\n')
@@ -114,7 +120,7 @@ pub fn saying(root: &Root, did: &str, ids: Option<&[&str]>) -> Result<Vec<Line>>
         })
         .filter(|line| seen.insert(*line))
         .filter_map(Line::from_json)
-        .filter(|line| line.did == did && ids.is_none_or(|ids| ids.contains(&line.id.as_str())))
+        .filter(|line| line.did == did && ids.as_ref().is_none_or(|ids| ids.contains(line.id.as_str())))
         .collect();
     lines.sort_by(|a, b| a.at.cmp(&b.at));
     Ok(lines)
@@ -122,7 +128,7 @@ pub fn saying(root: &Root, did: &str, ids: Option<&[&str]>) -> Result<Vec<Line>>
 
 /// The ids that somebody had forgotten: text that comes back under them is not recalled.
 pub fn forgotten(root: &Root) -> Result<HashSet<String>> {
-    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let bytes = bytes(root)?;
     // Every prompt asks for this, and few lines say it: only those that hold the word are taken apart.
     if memchr::memmem::find(&bytes, FORGOTTEN.as_bytes()).is_none() {
         return Ok(HashSet::new());

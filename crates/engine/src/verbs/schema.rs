@@ -320,6 +320,7 @@ fn run() -> Value {
         ("ended", one_of(&["silent", "injected", "captured", "denied", "failed"])),
         ("saw", text()),
         ("because", list_of(text())),
+        ("left_out?", list_of(text())),
         ("micros", count()),
     ])
 }

@@ -84,9 +84,19 @@ impl Scanner {
     pub fn with_user_rules(rules: &[UserRule], allow: &[Allow]) -> (Scanner, Vec<RuleError>) {
         let mut errors = Vec::new();
         let mut keep = |error: RuleError| errors.push(error);
-        let rules = rules.iter().filter_map(|r| user::Compiled::new(r).map_err(&mut keep).ok()).collect();
+        for (list, count) in [("gate.rules", rules.len()), ("gate.allow", allow.len())] {
+            if count > user::MOST {
+                keep(user::too_many(list, count));
+            }
+        }
+        let rules = rules
+            .iter()
+            .take(user::MOST)
+            .filter_map(|r| user::Compiled::new(r).map_err(&mut keep).ok())
+            .collect();
         let exceptions = allow
             .iter()
+            .take(user::MOST)
             .enumerate()
             .filter_map(|(i, a)| user::Exception::new(i, a).map_err(&mut keep).ok())
             .collect();

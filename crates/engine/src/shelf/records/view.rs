@@ -9,7 +9,7 @@ use super::store::Records;
 use super::write::Said;
 use crate::gate::Entry;
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, unknown};
-use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, fault::Result};
+use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, Status, fault::Result};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -53,6 +53,20 @@ impl Records<'_> {
             path: Some(self.call.project().shown(&found.path)),
             fields: document.content().cloned().unwrap_or_default(),
         })
+    }
+
+    /// The active records of these kinds, from the folders of their categories; other folders are not looked into.
+    pub fn active_in(&self, kinds: &[Kind]) -> Result<Vec<Memory>> {
+        let mut memories = Vec::new();
+        for category in self.call.settings().categories.iter().filter(|c| kinds.contains(&c.kind)) {
+            for found in self.scan_folder(category).found {
+                let memory = self.memory(&found)?;
+                if memory.status == Status::Active && kinds.contains(&memory.kind) {
+                    memories.push(memory);
+                }
+            }
+        }
+        Ok(memories)
     }
 
     /// The memory in a file of a category's folder; `None` if there is no file.

@@ -7,10 +7,11 @@
 use super::lesson::Lesson;
 use super::stock::{Held, Part};
 use super::{Topics, index};
+use crate::budget::{self, Left};
 use heirloom_core::{Memory, Status, fault::Result, text::STOP_WORDS, time};
 use jiff::Timestamp;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 const PER_KEYWORD: f64 = 3.0;
 const FOR_CONTEXT: f64 = 5.0;
@@ -239,17 +240,26 @@ impl Topics<'_> {
             .ok()
             .flatten()
             .unwrap_or_default();
+        // The first of two lines about a subtopic counts.
         let descriptions = index::lines(&index);
+        let descriptions: HashMap<(&str, &str), &str> = descriptions
+            .iter()
+            .rev()
+            .map(|(topic, subtopic, words)| ((topic.as_ref(), subtopic.as_ref()), words.as_ref()))
+            .collect();
         let forgotten = self.forgotten()?;
         let mut out = Vec::new();
         for topic in stock.topics() {
             for held in stock.entries(&topic, Part::default()) {
-                if !counts(&held) || self.came_back(&forgotten, &held) {
+                if !counts(&held)
+                    || self.came_back(&forgotten, &held)
+                    || !budget::goes_on_or_leaves(Left::Files)
+                {
                     continue;
                 }
                 let all = held.lesson.texts().map(|(_, text)| text.to_lowercase()).join("\n");
-                let said = descriptions.iter().find(|(t, s, _)| *t == held.topic && *s == held.subtopic);
-                let Some(mut why) = question.why(&held, &all, said.map_or("", |(_, _, words)| words)) else {
+                let said = descriptions.get(&(held.topic.as_str(), held.subtopic.as_str()));
+                let Some(mut why) = question.why(&held, &all, said.copied().unwrap_or_default()) else {
                     continue;
                 };
                 if self.held_back(&held).is_some() {

@@ -10,6 +10,7 @@ use super::draft::{Deed, VaultDraft};
 use super::record::Record;
 use super::rules::Rules;
 use super::write::{Addition, Write};
+use crate::budget;
 use crate::call::Call;
 use crate::change::{Noting, Was, Written};
 use crate::files::{self, Lock, Mode, step};
@@ -115,7 +116,7 @@ impl<'e> Vault<'e> {
 
     /// The file as it is, line by line; empty if there is none. [`super::Image::of`] makes sense of it.
     pub fn bytes(&self) -> Result<Vec<u8>> {
-        Ok(files::read_if_there(&self.path(), MAX_VAULT)?.unwrap_or_default())
+        Ok(files::read_if_there(&self.path(), budget::limit(MAX_VAULT, budget::VAULT))?.unwrap_or_default())
     }
 
     /// Adds a memory, or brings the register of its topic up to date.
