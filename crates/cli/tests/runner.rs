@@ -48,6 +48,7 @@ mod hybrid;
 mod index_laws;
 mod lifecycle;
 mod opens_0_1;
+mod past_the_gate;
 mod person;
 mod pick;
 mod pin;

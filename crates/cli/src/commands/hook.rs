@@ -205,11 +205,18 @@ impl Running<'_> {
             Event::SessionEnd => {
                 let did =
                     self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call);
-                stop::ended(&wired.call, folders(environment::home().as_deref()), call.session.as_deref());
+                stop::ended(
+                    &wired.call,
+                    folders(environment::home().as_deref(), &environment::private_temp()),
+                    call.session.as_deref(),
+                );
                 Ok(did)
             }
             Event::SessionStart { .. } => {
-                stop::swept(&wired.call, folders(environment::home().as_deref()));
+                stop::swept(
+                    &wired.call,
+                    folders(environment::home().as_deref(), &environment::private_temp()),
+                );
                 self.session_start(wired, call)
             }
         }
@@ -328,10 +335,10 @@ impl Running<'_> {
 
     /// Keeps notes and turns too, if the settings want that. Failing at it is told, but costs nothing else.
     fn with_captures(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
-        let home = environment::home();
+        let (home, own) = (environment::home(), environment::private_temp());
         let folder = environment::agent_folder(self.agent).filter(|_| !self.agent.transcripts.is_empty());
         let host = folder.map(|folder| folder.join(self.agent.transcripts));
-        let folders = stop::Folders { host: host.as_deref(), ..folders(home.as_deref()) };
+        let folders = stop::Folders { host: host.as_deref(), ..folders(home.as_deref(), &own) };
         match stop::keep_notes(&wired.call, folders, call.transcript.as_deref()) {
             Ok(0) => {}
             Ok(kept) => {
@@ -361,8 +368,8 @@ impl Running<'_> {
     }
 
     fn stop(&self, wired: &wiring::Wired, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {
-        let home = environment::home();
-        match stop::stop(&wired.call, folders(home.as_deref()), arrival)? {
+        let (home, own) = (environment::home(), environment::private_temp());
+        match stop::stop(&wired.call, folders(home.as_deref(), &own), arrival)? {
             stop::Outcome::Through(why) => Ok(Did::nothing("a stop", why)),
             stop::Outcome::Held { text, kinds } => Ok(Did {
                 answer: match (text, suggest) {
@@ -377,9 +384,10 @@ impl Running<'_> {
     }
 }
 
-/// Transcripts are read from, and files for drafting models are put into, the folder all agents agree on.
-fn folders(home: Option<&Path>) -> stop::Folders<'_> {
-    stop::Folders { temp: Path::new("/tmp"), home, host: None }
+/// Transcripts are read from the folder all agents agree on and from this user's own; files for drafting models have their well-known names in
+/// the first and all others in the second.
+fn folders<'a>(home: Option<&'a Path>, own: &'a Path) -> stop::Folders<'a> {
+    stop::Folders { temp: Path::new(environment::SHARED_TEMP), own, home, host: None }
 }
 
 fn attempt(target: &Target) -> Attempt<'_> {

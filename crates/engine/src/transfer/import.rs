@@ -9,6 +9,7 @@ use crate::call::Call;
 use crate::capture::{self, transcript};
 use crate::files;
 use crate::gate::Entry;
+use crate::gate::policy::Row;
 use crate::shelf::provenance::{self, Line};
 use crate::shelf::records::{Document, Said, name_for};
 use crate::shelf::topics::TopicFile;
@@ -77,6 +78,15 @@ impl Imported {
         &mut self.shelves[at]
     }
 
+    /// A file may be named after what nobody should read.
+    fn clean(&mut self, call: &Call) {
+        let clean = |text: &mut String| *text = call.screen().redacted(text);
+        self.not_recognised.iter_mut().chain(&mut self.notes).for_each(clean);
+        for one in &mut self.refused {
+            [&mut one.from, &mut one.message, &mut one.next].into_iter().for_each(clean);
+        }
+    }
+
     /// Counts what is only waiting, lists what was refused, and ends the import for what concerns the store itself.
     pub(super) fn refuse(&mut self, shelf: ShelfName, from: String, fault: Fault) -> Result<()> {
         match fault.code {
@@ -130,6 +140,7 @@ pub fn import(call: &Call, sources: &[Source], entry: Entry) -> Result<Imported>
     }
     note_origins(call, &origins)?;
     report.shelves.sort_by_key(|shelf| shelf.shelf);
+    report.clean(call);
     Ok(report)
 }
 
@@ -203,7 +214,9 @@ fn take_record(
             .hint("give one JSON object with title and content")
     })?;
     let category = category_of(call, source, &document)?;
-    let stem = source.path.file_stem().map(|s| text::slug(&s.to_string_lossy())).unwrap_or_default();
+    let stem = source.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    call.screen().raw(Row::Records, "file name", &stem)?;
+    let stem = text::slug(&stem);
     let name = if stem.is_empty() { name_for(document.text("title").unwrap_or_default()) } else { stem };
     let id = MemoryId::new(&category.kind, &name);
     let records = call.records();

@@ -165,6 +165,7 @@ pub fn compact(call: &Call) -> Result<Compacted> {
 
 /// Looks for what the gate would refuse in every shelf; with `fix`, cuts it out.
 pub fn redact(call: &Call, fix: bool) -> Result<Redacted> {
+    call.project().expect_memory()?;
     let held = call.refused_content()?;
     if !fix || held.is_empty() {
         return Ok(Redacted { left: held.clone(), held, fixed: Vec::new() });

@@ -142,6 +142,7 @@ pub struct Whole {
 /// Walks the hash chains: was anything altered, removed or moved? The project's chain and the user's own are one question to whoever asks it.
 pub fn verify_audit(call: &Call) -> Result<Whole> {
     may_read(call, Verb::Audit)?;
+    call.project().expect_memory()?;
     let count = chain::verify(&call.project().local()?.path("audit.jsonl"))?;
     let own = call.tiers().map_or(Ok(0), |tiers| tiers.verify_audit())?;
     Ok(Whole { whole: true, entries: count + own })

@@ -44,6 +44,13 @@ pub(super) fn auto_fix(document: &mut Document, doing: Doing<'_>, now: &str, sai
             document.set(field, now);
             said.push(format!("{field}: lay in the future, set to the current time"));
         }
+        // The field has room for a time and for nothing else.
+        if matches!(doing, Doing::Create)
+            && document.text(field).is_some_and(|text| time::parse(text).is_none())
+        {
+            document.set(field, now);
+            said.push(format!("{field}: is no time, set to the current time"));
+        }
     }
     if let Some(tag) = document.text("tags").map(str::to_owned) {
         document.set("tags", vec![tag]);
