@@ -203,7 +203,12 @@ fn flags(walk: &Walk) {
             ("--field", &field),
             ("--field", &name),
         ] {
-            walk.both(&["add", kind, &text, flag, value]);
+            // Records of all kinds go one way: one of them stands for the others where a person types.
+            if matches!(kind, "runbook" | "constraint" | "tech_debt" | "preference" | "session_summary") {
+                walk.clean(&format!("add {kind} {flag}"), &walk.env.run(&["add", kind, &text, flag, value]));
+            } else {
+                walk.both(&["add", kind, &text, flag, value]);
+            }
         }
         walk.both(&["add", kind, &format!("{text} {secret}")]);
     }
@@ -293,21 +298,19 @@ fn vault(walk: &mut Walk) {
         let field = place.split('/').nth(1).unwrap();
         let listed = FIELDS.iter().find(|one| one.of == "vault" && one.name == field).unwrap();
         walk.at("vault", listed.name);
-        for tier in ["canon", "register"] {
-            for in_use in [true, false] {
-                let mut line = line.clone();
-                line["tier"] = json!(tier);
-                if in_use && field != "deleted_at" {
-                    line["deleted_at"] = Value::Null;
-                }
-                line["id"] = json!(&hash::sha256(fresh().as_bytes())[..12]);
-                line["text"] = json!(format!("The dashboard of {} is in React", fresh()));
-                let line = with(&line, place, &secret);
-                walk.import("vault.jsonl", &format!("{line}\n"));
-                let path = walk.file("bulk.json", &format!("[{line}]"));
-                walk.both(&["vault", "bulk-add", &path]);
-                walk.both(&["add", tier, "--from", &path]);
+        for (tier, in_use) in [("canon", true), ("register", true), ("register", false)] {
+            let mut line = line.clone();
+            line["tier"] = json!(tier);
+            if in_use && field != "deleted_at" {
+                line["deleted_at"] = Value::Null;
             }
+            line["id"] = json!(&hash::sha256(fresh().as_bytes())[..12]);
+            line["text"] = json!(format!("The dashboard of {} is in React", fresh()));
+            let line = with(&line, place, &secret);
+            walk.import("vault.jsonl", &format!("{line}\n"));
+            let path = walk.file("bulk.json", &format!("[{line}]"));
+            walk.both(&["vault", "bulk-add", &path]);
+            walk.both(&["add", tier, "--from", &path]);
         }
     }
     walk.env.at_terminal(&["add", "register", "Working on the importer", "--topic", "current"], "").ok();
@@ -365,14 +368,14 @@ fn tiers(walk: &mut Walk) {
             } else {
                 panic!("`{field}` of a turn or fact is in no list");
             }
-            for text in [secret.clone(), format!("fact:{secret}"), format!("episode:{secret}")] {
-                let mut lines = lines.clone();
-                lines[n]["memory"] = with(&memory, &place, &text);
-                let path = walk.file("all.jsonl", &sealed(lines));
-                for args in [&["import", &path][..], &["import", "--vouch", &path]] {
-                    walk.both(args);
-                }
-            }
+            let is_id = matches!(field, "id" | "supersedes" | "superseded_by");
+            let kind = memory["id"].as_str().unwrap().split(':').next().unwrap();
+            let text = if is_id { format!("{kind}:{secret}") } else { secret.clone() };
+            let mut lines = lines.clone();
+            lines[n]["memory"] = with(&memory, &place, &text);
+            let path = walk.file("all.jsonl", &sealed(lines));
+            walk.clean("import of an archive", &walk.env.run(&["import", &path]));
+            walk.clean("import --vouch", &walk.env.at_terminal(&["import", "--vouch", &path], "y\ny\n"));
         }
     }
 }
@@ -406,11 +409,19 @@ fn around(walk: &mut Walk) {
     let more =
         ["categories.x.description", "categories.x.folder", "agents.x.scope", "gate.rules", "gate.allow"];
     for key in keys.iter().map(String::as_str).chain(more) {
-        for value in [&secret, &list, &object] {
-            walk.clean(&format!("config set {key}"), &walk.env.run(&["config", "set", key, value]));
-            let ran = walk.env.at_terminal(&["config", "set", "--user", key, value], "y\n");
-            walk.clean(&format!("config set --user {key}"), &ran);
-        }
+        // A list where a list belongs, a text elsewhere, and now and then the other way round.
+        let plural =
+            known.as_array().unwrap().iter().any(|one| one["name"] == key && one["value"].is_array());
+        let value = if key.starts_with("gate.") {
+            &object
+        } else if plural {
+            &list
+        } else {
+            &secret
+        };
+        walk.clean(&format!("config set {key}"), &walk.env.run(&["config", "set", key, value]));
+        let ran = walk.env.at_terminal(&["config", "set", "--user", key, value], "y\n");
+        walk.clean(&format!("config set --user {key}"), &ran);
     }
     let named = format!("categories.{secret}.enabled");
     for key in [secret.as_str(), &named, &format!("agents.{secret}.scope")] {

@@ -13,6 +13,7 @@ use heirloom_agents::{Call, Event, Target};
 use heirloom_core::fault::Result;
 use heirloom_core::settings::{Key, Origin, TriageMode, Warning};
 use heirloom_core::time;
+use heirloom_engine::gate::fields::without_secrets;
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
@@ -309,8 +310,10 @@ impl Running<'_> {
         for (path, from) in targets.iter().flat_map(|target| guard::written(attempt(target), cwd)) {
             let now = engine.project().world().now;
             let outcome = validate::validate(&memory, engine.screen(), &shelf, &path, &from, now)?;
-            warnings.extend(outcome.warnings);
-            refusals.extend(outcome.refusal);
+            // A file may be named after what nobody should read.
+            let clean = |text: String| without_secrets(&text).into_owned();
+            warnings.extend(outcome.warnings.into_iter().map(clean));
+            refusals.extend(outcome.refusal.map(clean));
         }
         for line in &warnings {
             self.out.say(line);

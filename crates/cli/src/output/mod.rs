@@ -156,7 +156,7 @@ impl Out {
 
 /// An error says what it is about, and that may be a secret somebody typed in the wrong place. Names of versions are digits that are needed as
 /// they are.
-fn cleaned(fault: &Fault) -> Fault {
+pub(crate) fn cleaned(fault: &Fault) -> Fault {
     let clean = |text: &str| without_secrets(text).into_owned();
     let mut fault = fault.clone();
     let hint = clean(fault.next_step());

@@ -10,6 +10,7 @@ use super::words::{Place, Words};
 use crate::call::Call;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance;
 use crate::shelf::records::{EntryLine, Glance, IndexSource};
 use heirloom_core::{Status, fault::Result, hash, kind, text, time};
@@ -153,7 +154,7 @@ fn rank(
     call: &Call,
     words: &BTreeSet<String>,
     index: &IndexSource,
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
     max: usize,
 ) -> Result<Vec<Hit>> {
     let categories: Vec<Category> =

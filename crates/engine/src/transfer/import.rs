@@ -10,6 +10,7 @@ use crate::capture::{self, transcript};
 use crate::files;
 use crate::gate::Entry;
 use crate::gate::policy::Row;
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance::{self, Line};
 use crate::shelf::records::{Document, Said, name_for};
 use crate::shelf::topics::TopicFile;
@@ -178,7 +179,7 @@ fn record(
     call: &Call,
     source: &Source,
     entry: Entry,
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
     report: &mut Imported,
     origins: &mut Vec<(String, String)>,
 ) -> Result<()> {
@@ -207,7 +208,7 @@ fn take_record(
     source: &Source,
     bytes: &[u8],
     entry: Entry,
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
 ) -> Result<Took> {
     let mut document = Document::parse(bytes).map_err(|why| {
         Fault::new(Code::Input, format!("no record: {why}"))

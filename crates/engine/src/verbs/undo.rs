@@ -126,7 +126,8 @@ fn groups(call: &Call) -> Result<BTreeMap<u64, Vec<Kept>>> {
         entry.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
     };
     // The audit has the last word on what happened; a number may have been used before by a store that was deleted.
-    let happened: HashMap<u64, (String, String)> = audit::entries(&project.local()?.path("audit.jsonl"))?
+    let happened: HashMap<u64, (String, String)> = call
+        .audit_entries()?
         .iter()
         .filter(|entry| audit::happened(entry))
         .filter_map(|entry| Some((entry.get("seq")?.as_u64()?, (text(entry, "at"), text(entry, "id")))))

@@ -22,7 +22,8 @@ impl Records<'_> {
         let kind = Kind::named(category);
         let id = MemoryId::new(&kind, &stem);
         let hash = Document::token(&found.bytes);
-        let standing = self.call.standing(id.as_str(), &hash)?;
+        let body = body(document);
+        let standing = self.call.standing_of(id.as_str(), &hash, &body)?;
         let text = |key: &str| document.text(key).map(str::to_owned);
         let list = |key: &str| {
             let items = document.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -32,7 +33,7 @@ impl Records<'_> {
             id,
             kind,
             title: text("title").unwrap_or(stem),
-            body: body(document),
+            body,
             tags: list("tags"),
             applies_to: list("related_files"),
             scope: Scope::Global,
@@ -110,7 +111,7 @@ impl Records<'_> {
 }
 
 /// The content as people read it: a line per field, a bullet per item.
-fn body(document: &Document) -> String {
+pub(super) fn body(document: &Document) -> String {
     let mut out = String::new();
     for (key, value) in document.content().into_iter().flatten() {
         let name = key.replace('_', " ");

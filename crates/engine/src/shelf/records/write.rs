@@ -252,7 +252,9 @@ impl Records<'_> {
         let active = document.status() == Some(Status::Active);
         let line = active.then(|| self.entry(document, path));
         let id = passed.draft().id();
+        let body = super::view::body(document);
         let written = Written {
+            body: &body,
             action: "memory_write",
             shelf: ShelfName::Records,
             id: &id,

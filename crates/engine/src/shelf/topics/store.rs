@@ -171,7 +171,9 @@ impl Topics<'_> {
         text: &str,
         was: Was<'_>,
     ) -> Result<Intent<'c>> {
+        let body = passed.draft().lesson.body();
         let what = Written {
+            body: &body,
             action: "memory_write",
             shelf: ShelfName::Topics,
             id: id.as_str(),

@@ -9,6 +9,7 @@ use super::find::{self, Filter};
 use super::image::{Held, Line};
 use super::record::Record;
 use super::store::Vault;
+use super::view::Gone;
 use crate::gate::policy::Row;
 use crate::gate::scan::seed::guard;
 use crate::gate::trust::{Book, Standing};
@@ -19,7 +20,6 @@ use crate::threads::halves;
 use heirloom_core::settings::{Profile, SHARED};
 use heirloom_core::{Channel, MemoryId, Trust, fault::Result, hash};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// Who is given a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl<'a> Believed<'a> {
     fn of(
         line: Line<'a>,
         reader: &Reader,
-        forgotten: &BTreeSet<String>,
+        forgotten: &Gone,
         book: &Book,
         edition: Edition,
     ) -> Option<Believed<'a>> {
@@ -206,7 +206,7 @@ impl<'a> Believed<'a> {
     }
 }
 
-fn is_for(one: &Held<'_>, reader: &Reader, forgotten: &BTreeSet<String>) -> bool {
+fn is_for(one: &Held<'_>, reader: &Reader, forgotten: &Gone) -> bool {
     reader.scopes.iter().any(|scope| *scope == one.record.scope)
         && !forgotten.contains(one.record.id.as_ref())
 }
