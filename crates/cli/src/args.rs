@@ -180,7 +180,7 @@ pub(crate) enum Command {
 /// registers the merge driver for `index.md` and topic files. Running it again changes nothing that is already there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
-    /// Also install a git pre-commit hook that runs `heirloom verify`
+    /// Also install a git pre-commit hook that checks what is staged (`heirloom verify --staged`)
     #[arg(long)]
     pub(crate) pre_commit: bool,
 
@@ -422,6 +422,10 @@ pub(crate) struct Verify {
     /// Make index.md anew, join topic files that a merge left in conflict, finish interrupted moves
     #[arg(long)]
     pub(crate) fix: bool,
+
+    /// Check what is staged in git instead of what lies in the folder
+    #[arg(long, conflicts_with = "fix")]
+    pub(crate) staged: bool,
 }
 
 /// Look for secrets, personal data and injection markers

@@ -10,6 +10,7 @@ use crate::{approval, environment, rooted};
 use heirloom_core::settings::{self, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result, json};
 use heirloom_engine::budget::Budget;
+use heirloom_engine::gate::fields;
 use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::{Call, Deployment, Project, World, files};
@@ -189,6 +190,8 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         project.keep_changed();
     }
     let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint).with_dice(random));
+    // The audit says who acted.
+    args.command.agent().map_or(Ok(()), |name| fields::name("agent", name))?;
     let caller =
         crate::person::caller(&project.world().user, &settings, access.as_ref().ok(), args.command.agent());
     let call = deployment.call(project, settings, caller);

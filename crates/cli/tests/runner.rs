@@ -39,6 +39,7 @@ mod echo;
 mod endpoint;
 mod env;
 mod forget;
+mod forget_ids;
 mod git;
 mod hook_case;
 mod hook_deviations;
@@ -49,10 +50,14 @@ mod hostile_clone;
 mod hybrid;
 mod index_laws;
 mod lifecycle;
+mod older_texts;
 mod opens_0_1;
+mod past_the_gate;
 mod person;
 mod pick;
 mod pin;
+mod places;
+mod pre_commit;
 mod record;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]

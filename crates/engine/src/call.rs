@@ -41,6 +41,7 @@ pub struct Call {
     glanced: Mutex<Option<Box<dyn Any + Send>>>,
     in_files: Numbers,
     in_tiers: Numbers,
+    unseen: OnceLock<()>,
 }
 
 /// The numbers of a call's changes in one chain.
@@ -166,6 +167,7 @@ impl Call {
             glanced: Mutex::new(None),
             in_files: Numbers::default(),
             in_tiers: Numbers::default(),
+            unseen: OnceLock::new(),
         }
     }
 
@@ -344,6 +346,11 @@ impl Call {
         self.with_book(|book| book.standing(id, hash))
     }
 
+    /// The same for a text that says this, under whatever name it comes back.
+    pub(crate) fn standing_of(&self, id: &str, hash: &str, body: &str) -> Result<Standing> {
+        self.with_book(|book| book.standing_of(id, hash, body))
+    }
+
     /// Whether a person stands behind any text of this id.
     pub fn is_vouched(&self, id: &str) -> Result<bool> {
         self.with_book(|book| book.is_vouched(id))
@@ -416,12 +423,21 @@ impl Call {
         self.book_grew();
         withdrawn::forget(data, id)?;
         crate::shelf::records::forget_gists(data)?;
-        crate::undo::forget(data, id)
+        self.forget_kept(id)
     }
 
-    /// Drops what was kept of an id to take changes back.
+    /// Drops what was kept of an id to take changes back, and the way from the audit back to it.
     pub(crate) fn forget_kept(&self, id: &str) -> Result<()> {
-        crate::undo::forget(self.project.data()?, id)
+        crate::undo::forget(self.project.data()?, id)?;
+        self.forget_name(id)
+    }
+
+    /// Something nobody can have guessed, for one mark.
+    pub(crate) fn salt(&self) -> String {
+        let world = self.project.world();
+        let chance =
+            self.random().map_or_else(|_| world.nonce.clone(), |bytes| heirloom_core::hash::sha256(&bytes));
+        format!("{chance}-{}", world.now.as_nanosecond())
     }
 
     /// Notes that this call changed the book on disk: whoever asks next is told what it says now.
@@ -511,5 +527,15 @@ impl Call {
     /// The same in the chain of the user's tiers.
     pub(crate) fn in_tiers(&self) -> &Numbers {
         &self.in_tiers
+    }
+
+    /// From here on this call changes texts of which the caller was shown a part at most.
+    pub(crate) fn begin_unseen(&self) {
+        let _ = self.unseen.set(());
+    }
+
+    /// Whether it does.
+    pub(crate) fn is_unseen(&self) -> bool {
+        self.unseen.get().is_some()
     }
 }

@@ -14,6 +14,7 @@ use crate::gate::trust::{self, Standing};
 use crate::gate::{Edition, Entry, Passed, Remark, withdrawn};
 use crate::undo::{self, Before, Kept};
 use heirloom_core::{Channel, Code, Fault, MemoryId, ShelfName, Status, fault::Result, time};
+use std::collections::HashMap;
 
 /// Actions that take a memory out of use.
 const WITHDRAWS: [&str; 2] = ["memory_retire", "memory_archive"];
@@ -53,6 +54,8 @@ pub struct Written<'a> {
     pub id: &'a str,
     /// SHA-256 of what is stored; empty if nothing is left.
     pub hash: &'a str,
+    /// What the new text says, whatever its name; empty if no new text comes in.
+    pub body: &'a str,
     /// SHA-256 of what was there before, if only its status changes: trust is carried over, not made anew.
     pub before: Option<&'a str>,
     /// Bytes stored.
@@ -165,13 +168,14 @@ impl Call {
         let group = self.in_files().group(from);
         let by = self.caller().shown();
         let mut kept = Vec::with_capacity(all.len());
-        for Noting { entry, remarks, what, .. } in all {
+        let names = self.audit_names(&all.iter().map(|one| one.what.id).collect::<Vec<_>>())?;
+        for (Noting { entry, remarks, what, .. }, name) in all.iter().zip(&names) {
             let redacts = remarks.iter().any(|r| r.act == Act::Redact);
             let event = Event {
                 action: what.action,
                 verdict: if redacts { "redact" } else { "keep" },
                 shelf: what.shelf.name(),
-                id: what.id,
+                id: name,
                 by: &by,
                 channel: entry.channel,
                 size: what.size,
@@ -256,18 +260,32 @@ impl Call {
         }
         let standing = match what.before {
             Some(before) => self.standing(what.id, before)?,
-            None => Standing { channel: entry.channel, accepted: entry.confirmed },
+            None => self.grown(what, Standing { channel: entry.channel, accepted: entry.confirmed })?,
         };
         let data = self.project().data()?;
         if standing != Standing::STRANGER {
             let now = self.project().world().now;
-            trust::note_looked_at(&trust::path(data), now, what.id, what.hash, standing, edition)?;
+            let body = trust::body_of(what.body);
+            let line =
+                trust::Noted { id: what.id, hash: what.hash, standing, body: body.as_deref(), edition };
+            trust::note_whole(&trust::path(data), now, &line)?;
             self.book_grew();
         }
         if entry.channel == Channel::Person && WITHDRAWS.contains(&what.action) {
             withdrawn::note(data, what.id, what.hash)?;
         }
         Ok(())
+    }
+
+    /// How a text stands after a change: whoever changes a part of it without having seen the rest gives their word for none of it.
+    fn grown(&self, what: &Written<'_>, new: Standing) -> Result<Standing> {
+        match what.was {
+            Was::Text { id, bytes, .. } if self.is_unseen() && !new.accepted => {
+                let old = self.standing(id, &heirloom_core::hash::sha256(bytes))?;
+                Ok(if old.trust() < new.trust() { old } else { new })
+            }
+            _ => Ok(new),
+        }
     }
 
     /// What a person decided in review, in the audit: a yes to a draft, whose own lines follow.
@@ -312,7 +330,7 @@ impl Call {
             action,
             verdict,
             shelf: shelf.name(),
-            id: &id,
+            id: &self.audit_names(&[&id])?[0],
             by: &by,
             channel: entry.channel,
             size: 0,
@@ -365,7 +383,7 @@ impl Call {
             action,
             verdict,
             shelf: shelf.name(),
-            id,
+            id: &self.audit_names(&[id])?[0],
             by: &by,
             channel: entry.channel,
             size: 0,
@@ -378,7 +396,7 @@ impl Call {
     }
 
     fn chain_as_it_is(&self, lock: &Lock) -> Result<Chain> {
-        Chain::end(&self.project().local()?.path("audit.jsonl"), lock, self.project().world().now)
+        Chain::end(&self.audit_path()?, lock, self.project().world().now)
     }
 
     /// The number that the next line of the audit gets, once what a stopped process left open has its word.
@@ -395,8 +413,13 @@ impl Call {
     fn chain(&self, lock: &Lock) -> Result<Chain> {
         let mut chain = self.chain_as_it_is(lock)?;
         if chain.open().is_empty() {
+            if self.audit_is_plain()? {
+                self.rename_audit(lock)?;
+                chain = self.chain_as_it_is(lock)?;
+            }
             return Ok(chain);
         }
+        let ids = self.audit_ids()?;
         let project = self.project();
         let kept = match project.known_data()? {
             Some(data) => undo::kept(&data, project.store_name(), project.world().now)?,
@@ -404,7 +427,7 @@ impl Call {
         };
         let mut runs: Vec<(u64, u64, Outcome)> = Vec::new();
         for open in chain.open() {
-            let outcome = self.became(open, &kept);
+            let outcome = self.became(open, &kept, &ids);
             match runs.last_mut() {
                 Some((_, to, same)) if *same == outcome => *to = open.seq,
                 _ => runs.push((open.seq, open.seq, outcome)),
@@ -417,17 +440,18 @@ impl Call {
     }
 
     /// What became of a change nobody finished, by what is there now.
-    fn became(&self, open: &Open, kept: &[Kept]) -> Outcome {
+    fn became(&self, open: &Open, kept: &[Kept], ids: &HashMap<String, String>) -> Outcome {
         if open.action.starts_with("review_") {
             return self.became_of_decision(open, kept).unwrap_or(Outcome::Unknown);
         }
-        let found = MemoryId::parse(&open.id).and_then(|id| self.shelf_of(&id).ok()?.get(&id).ok());
+        let asked = ids.get(&open.id).unwrap_or(&open.id);
+        let found = MemoryId::parse(asked).and_then(|id| self.shelf_of(&id).ok()?.get(&id).ok());
         let Some(found) = found else { return Outcome::Unknown };
         let now = found.as_ref().map(|memory| (memory.content_hash.as_str(), memory.status));
         if open.action == FORGETS {
             return if now.is_none() { Outcome::Done } else { Outcome::Failed };
         }
-        match kept.iter().rev().find(|one| one.seq == open.seq && one.id == open.id) {
+        match kept.iter().rev().find(|one| one.seq == open.seq && one.id == *asked) {
             // A change that leaves the text as it was, like one of its anchors, cannot be told from none.
             Some(one) if one.left(now) && one.found(now) => Outcome::Unknown,
             Some(one) if one.left(now) && one.was != Before::Unkept => Outcome::Done,

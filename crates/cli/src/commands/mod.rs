@@ -40,6 +40,7 @@ mod setup;
 mod setup_receipt;
 mod show;
 mod snapshot;
+mod staged;
 mod status;
 mod sync;
 mod undo;

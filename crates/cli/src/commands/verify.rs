@@ -28,6 +28,9 @@ pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
 }
 
 pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
+    if call.staged {
+        return super::staged::verify(args, out);
+    }
     let wired = wiring::wire(args)?;
     let ask = verify::Verify { fix: call.fix };
     let found = verify::verify(&wired.call, &ask, &wired.loaded.warnings)?;

@@ -24,6 +24,7 @@ use crate::gate::trust;
 use crate::index::embed::Embedder;
 use crate::index::embed::chosen::Chosen;
 use crate::index::{Change, Index};
+use crate::shelf::forgets::Forgets;
 use crate::shelf::{Listing, Shelf as _, provenance};
 use heirloom_core::{Code, Kind, Memory, ShelfName, Status, fault::Result, hash};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -60,7 +61,7 @@ pub(super) struct Follow<'a> {
     index: &'a mut Index,
     /// Where lessons are.
     topics: PathBuf,
-    forgotten: HashSet<String>,
+    forgotten: Forgets,
     doubt: Doubt,
     /// The marks of the last look, but for those of files and whole shelves.
     seen: BTreeMap<String, String>,
@@ -80,7 +81,7 @@ impl<'a> Follow<'a> {
             call,
             index,
             topics: call.topics().base(),
-            forgotten: HashSet::new(),
+            forgotten: Forgets::default(),
             doubt: Doubt::Nobody,
             seen,
             stray: false,
@@ -155,8 +156,7 @@ impl<'a> Follow<'a> {
         if stamp != ABSENT {
             self.forgotten = readable(provenance::forgotten(root))?;
         }
-        let ids: BTreeSet<&String> = self.forgotten.iter().collect();
-        let forgotten = hash::sha256(format!("{ids:?}").as_bytes())[..32].to_owned();
+        let forgotten = self.forgotten.fingerprint()[..32].to_owned();
         if self.mark("provenance") != Some(forgotten.as_str()) {
             self.doubt = Doubt::All;
             self.note("provenance", forgotten);

@@ -56,6 +56,11 @@ impl Screen {
         Screen { scanner, settings, rule_errors: errors }
     }
 
+    /// The profile of a row's shelf.
+    pub(super) fn profile(&self, row: Row) -> Profile {
+        self.settings.profile(row.shelf())
+    }
+
     /// Rules and exceptions of the settings that cannot be used, with place and fix.
     pub fn rule_errors(&self) -> &[RuleError] {
         &self.rule_errors

@@ -106,7 +106,12 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         }
     });
     checks.push(match &facts.store_fault {
-        None if facts.index_mismatches.is_none() => good("store", "nothing is stored here yet"),
+        None if facts.index_mismatches.is_none() => check(
+            "store",
+            State::Warning,
+            "there is no memory folder here, so nothing of it was checked",
+            "run `heirloom init` in the project folder",
+        ),
         None => good("store", "can be written"),
         Some(why) => {
             check("store", State::Broken, why, "check who owns the memory folder and its permissions")

@@ -65,7 +65,12 @@ impl Scene {
             goes_on: true,
         };
         more(&mut arrival);
-        stop(&self.call(), Folders { temp: &self.temp, home: Some(&self.home), host: None }, arrival).unwrap()
+        stop(
+            &self.call(),
+            Folders { temp: &self.temp, own: &self.temp, home: Some(&self.home), host: None },
+            arrival,
+        )
+        .unwrap()
     }
 
     fn flag(&self) -> PathBuf {

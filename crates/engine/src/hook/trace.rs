@@ -106,6 +106,36 @@ pub fn last(project: &Project, count: usize) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
+/// Takes an id out of every line, for `forget`.
+pub fn forget(project: &Project, id: &str) -> Result<()> {
+    const GONE: &str = "a memory that was forgotten";
+    if !project.has_local() {
+        return Ok(());
+    }
+    let folder = folder(project)?;
+    for path in [folder.join(FILE), folder.join(OLD_FILE)] {
+        let Some(_held) = files::hold(&path)? else { continue };
+        let Some(text) = files::read_text(&path, 4 * FILE_MAX).ok().flatten() else { continue };
+        let mut kept = String::with_capacity(text.len());
+        for line in text.lines() {
+            match serde_json::from_str::<Run>(line) {
+                Ok(mut run) => {
+                    run.saw = run.saw.replace(id, GONE);
+                    run.because.iter_mut().for_each(|why| *why = why.replace(id, GONE));
+                    kept.push_str(&serde_json::to_string(&run).unwrap_or_default());
+                }
+                // A line that cannot be read cannot be cleaned either.
+                Err(_) => continue,
+            }
+            kept.push('\n');
+        }
+        if kept != text {
+            files::write(&path, kept.as_bytes(), Mode::Private)?;
+        }
+    }
+    Ok(())
+}
+
 /// Whether the latest runs, newest first, have been failures.
 pub fn failing(runs: &[Run]) -> Option<Failing> {
     let failed: Vec<&Run> = runs.iter().take_while(|run| run.ended == Ended::Failed).collect();

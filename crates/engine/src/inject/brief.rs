@@ -62,7 +62,7 @@ impl Topics<'_> {
 
     /// One lesson within a budget: whole, or without its code, or cut.
     fn part(&self, held: &Held, budget: usize) -> Result<Option<String>> {
-        let standing = self.call().standing(held.id.as_str(), &held.hash)?;
+        let standing = self.call().standing_of(held.id.as_str(), &held.hash, &held.lesson.body())?;
         let title: String = self.shown(&held.lesson.title).chars().take(160).collect();
         let head = format!(
             "### {}: {title}\n({}, source {}, trust {})\n",

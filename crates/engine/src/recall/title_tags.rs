@@ -11,6 +11,7 @@ use crate::budget::{self, Left};
 use crate::call::Call;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance;
 use crate::shelf::records::{EntryLine, Glance, IndexSource};
 use heirloom_core::{Status, fault::Result, hash, kind, text, time};
@@ -158,7 +159,7 @@ fn rank(
     call: &Call,
     words: &BTreeSet<String>,
     index: &IndexSource,
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
     max: usize,
 ) -> Result<Vec<Hit>> {
     // The first of two categories with one label counts.

@@ -47,7 +47,11 @@ pub fn of(name: &str) -> Option<Value> {
         "audit" => ("Lines of the project's audit, or with --tiers of the user's own", audit()),
         "audit-verify" => (
             "That the audit's chains are whole",
-            object(&[("whole", json!({ "const": true })), ("entries", count())]),
+            object(&[
+                ("whole", json!({ "const": true })),
+                ("entries", count()),
+                ("checkpoints?", list_of(object(&[("at", text()), ("lines", count()), ("was", text())]))),
+            ]),
         ),
         "brief" => (
             "The lessons a task should start with",

@@ -201,7 +201,17 @@ fn write(
     call.book_grew();
     // What the memory says is what it was: its trust is carried over.
     let (was, leaves) = (Was::Unkept, Status::Active);
-    let what = Written { action: "memory_anchor", shelf, id, hash, before: Some(hash), size: 0, was, leaves };
+    let what = Written {
+        body: "",
+        action: "memory_anchor",
+        shelf,
+        id,
+        hash,
+        before: Some(hash),
+        size: 0,
+        was,
+        leaves,
+    };
     let intent = call.intend(&lock, &passed, what)?;
     provenance::append(call.project().root(), &lock, &[line])?;
     intent.done();

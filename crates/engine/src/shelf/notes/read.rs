@@ -6,9 +6,9 @@
 use super::{Note, NoteId, Notes, file};
 use crate::budget::{self, Left};
 use crate::files;
+use crate::shelf::forgets::Forgets;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, Status, fault::Result, hash};
 use serde_json::Map;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The largest note that is read.
@@ -108,7 +108,7 @@ impl Notes<'_> {
     }
 
     /// The ids that may not come back.
-    pub(super) fn forgotten(&self) -> Result<HashSet<String>> {
+    pub(super) fn forgotten(&self) -> Result<Forgets> {
         crate::shelf::provenance::forgotten(self.call.project().root())
     }
 
@@ -125,7 +125,7 @@ impl Notes<'_> {
     pub(super) fn memory(&self, stored: Stored) -> Result<Memory> {
         let Stored { note, status, path, hash } = stored;
         let id = note.id.memory_id();
-        let standing = self.call.standing(id.as_str(), &hash)?;
+        let standing = self.call.standing_of(id.as_str(), &hash, &note.content)?;
         let applies_to = match &note.applies_to {
             Scope::File(file) => vec![file.clone()],
             _ => Vec::new(),

@@ -31,6 +31,7 @@ impl Notes<'_> {
             let hash = hash::sha256(text.as_bytes());
             let line = self.line(id.as_str(), &hash, "redacted", []);
             let what = Written {
+                body: "",
                 action: "memory_redact",
                 shelf: ShelfName::Notes,
                 id: id.as_str(),

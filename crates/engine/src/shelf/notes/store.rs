@@ -109,6 +109,7 @@ impl Notes<'_> {
         let id = note.id.memory_id();
         let hash = hash::sha256(text.as_bytes());
         let what = Written {
+            body: &note.content,
             action: "memory_write",
             shelf: ShelfName::Notes,
             id: id.as_str(),

@@ -83,6 +83,7 @@ impl Records<'_> {
         let stem = found.path.file_stem().unwrap_or_default().to_string_lossy();
         let id = MemoryId::new(&kind, &stem);
         let written = Written {
+            body: "",
             action: "memory_collect",
             shelf: ShelfName::Records,
             id: id.as_str(),

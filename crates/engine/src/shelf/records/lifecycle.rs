@@ -231,6 +231,7 @@ impl Records<'_> {
         let kind = heirloom_core::Kind::named(document.text("category").unwrap_or_default());
         let id = MemoryId::new(&kind, &target.stem());
         let written = Written {
+            body: "",
             action: match is {
                 "retired" => "memory_retire",
                 "archived" => "memory_archive",

@@ -44,7 +44,7 @@ pub use index_source::IndexSource;
 pub use json_schema::json_schema;
 pub use report::{Health, Mismatch};
 pub use scan::{Found, Scan};
-pub use schema::{Stage, Wrong, validate};
+pub use schema::{BASE_FIELDS, Stage, Wrong, validate};
 pub use search::Hit;
 pub use store::Records;
 pub(crate) use store::label_of;

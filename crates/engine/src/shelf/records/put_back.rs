@@ -53,7 +53,7 @@ impl Records<'_> {
         let place = self.renamed(&now, &mut old, &target, &mut said);
         self.expect_valid(&old, category, Stage::Stored)?;
         let name = old.text("id").unwrap_or_default().to_owned();
-        let draft = RecordDraft { document: old, category };
+        let draft = RecordDraft { document: old, category, given: Vec::new() };
         let passed = self
             .call
             .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;

@@ -21,7 +21,7 @@ impl Records<'_> {
         for found in self.scan().found {
             let name = found.document.text("category").unwrap_or(&found.folder_category);
             let Some(category) = self.call.settings().category(name) else { continue };
-            let mut draft = RecordDraft { document: found.document.clone(), category };
+            let mut draft = RecordDraft { document: found.document.clone(), category, given: Vec::new() };
             draft.texts(&mut |_, text| {
                 let verdict = screen.verdict(text, Row::Records, Trust::Medium);
                 let cut: Vec<&scan::Finding> = verdict

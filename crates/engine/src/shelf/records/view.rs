@@ -21,7 +21,8 @@ impl Records<'_> {
         let kind = Kind::named(category);
         let id = MemoryId::new(&kind, &stem);
         let hash = Document::token(&found.bytes);
-        let standing = self.call.standing(id.as_str(), &hash)?;
+        let body = body(document);
+        let standing = self.call.standing_of(id.as_str(), &hash, &body)?;
         let text = |key: &str| document.text(key).map(str::to_owned);
         let list = |key: &str| {
             let items = document.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -31,7 +32,7 @@ impl Records<'_> {
             id,
             kind,
             title: text("title").unwrap_or(stem),
-            body: body(document),
+            body,
             tags: list("tags"),
             applies_to: list("related_files"),
             scope: Scope::Global,

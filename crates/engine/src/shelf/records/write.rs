@@ -4,7 +4,7 @@
 //! order of the checks is the format's: path, file, input, schema, merge rules, new change entry, schema again, version.
 
 use super::document::Document;
-use super::draft::{RecordDraft, full, wrong_fields};
+use super::draft::{self, RecordDraft, full, wrong_fields};
 use super::fix::{self, Doing};
 use super::merge;
 use super::replace::{Change, Renamed};
@@ -147,6 +147,7 @@ impl Records<'_> {
         said: &mut Said,
     ) -> Result<RecordDraft<'c>> {
         let mut document = input;
+        let given = draft::given(&document);
         fix::auto_fix(&mut document, Doing::Create, &self.now(), &mut said.fixes);
         document.set("record_status", "active");
         for key in LEFT_BEHIND {
@@ -174,7 +175,7 @@ impl Records<'_> {
         self.expect_record_folder(target, category, said)?;
         self.expect_free(target)?;
         self.check_nobodys(target, category, entry)?;
-        Ok(RecordDraft { document, category })
+        Ok(RecordDraft { document, category, given })
     }
 
     /// A document that waits, as [`Records::create`] would store it.
@@ -198,11 +199,12 @@ impl Records<'_> {
         said: &mut Said,
     ) -> Result<Value> {
         let lock = self.call.lock()?;
+        let given = draft::given(&input);
         let Ready { new, category, place, times, before, status } =
             self.ready(target, input, version, cwd, said)?;
         let title = new.text("title").unwrap_or_default().to_owned();
         let id = new.text("id").unwrap_or_default().to_owned();
-        let draft = RecordDraft { document: new, category };
+        let draft = RecordDraft { document: new, category, given };
         let passed = self
             .call
             .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
@@ -294,7 +296,9 @@ impl Records<'_> {
         let active = document.status() == Some(Status::Active);
         let line = active.then(|| self.entry(document, path));
         let id = passed.draft().id();
+        let body = super::view::body(document);
         let written = Written {
+            body: &body,
             action: "memory_write",
             shelf: ShelfName::Records,
             id: &id,

@@ -54,6 +54,8 @@ pub struct TierDraft {
     pub(super) confirmed: bool,
     /// Whether a person gave the writer's token the scope `facts`, so that low trust alone is no reason to wait.
     pub(super) granted: bool,
+    /// Ids that came with it from elsewhere.
+    pub(super) given: Vec<(&'static str, String)>,
 }
 
 /// A stored fact that a new one must be seen beside.
@@ -87,7 +89,24 @@ impl Relation {
 impl TierDraft {
     /// A draft without anything beside it.
     pub(super) fn new(stored: Stored, profile: Profile, entry: Entry) -> TierDraft {
-        TierDraft { stored, profile, beside: Vec::new(), confirmed: entry.confirmed, granted: false }
+        TierDraft {
+            stored,
+            profile,
+            beside: Vec::new(),
+            confirmed: entry.confirmed,
+            granted: false,
+            given: Vec::new(),
+        }
+    }
+
+    /// The same draft from elsewhere, whose ids are as free as any other text.
+    #[must_use]
+    pub(super) fn from_elsewhere(mut self) -> TierDraft {
+        let stored = &self.stored;
+        let ids = stored.supersedes.iter().chain(&stored.superseded_by).map(|id| ("supersedes", id.clone()));
+        self.given =
+            [("id", stored.id.clone()), ("user", stored.user.clone())].into_iter().chain(ids).collect();
+        self
     }
 
     /// The memory as it would be stored.
@@ -138,6 +157,10 @@ impl Draft for TierDraft {
             visit("predicate", &mut statement.predicate);
             visit("object", &mut statement.object);
         }
+    }
+
+    fn given(&self) -> &[(&'static str, String)] {
+        &self.given
     }
 
     fn own_check(&mut self, check: Check) -> Result<()> {

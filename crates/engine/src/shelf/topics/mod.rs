@@ -53,14 +53,15 @@ pub use sync_git::Changed;
 pub use transfer::{Taken, TopicFile};
 
 use crate::call::Call;
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance;
 use access::Access;
 use heirloom_core::{Fault, Kind, Memory, MemoryId, Scope, Status, fault::Result};
 use place::{Need, Place};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
-use stock::{Part, Stock};
+use std::collections::BTreeMap;
+use stock::{Held, Part, Stock};
 
 /// The lessons of a topic file or an archive as somebody wrote it, from the top, for an import.
 pub fn lessons_in(text: &str) -> Vec<Lesson> {
@@ -142,12 +143,12 @@ impl<'e> Topics<'e> {
     }
 
     /// The ids that were forgotten.
-    fn forgotten(&self) -> Result<HashSet<String>> {
+    fn forgotten(&self) -> Result<Forgets> {
         provenance::forgotten(self.call.project().root())
     }
 
     /// Whether an entry was forgotten here and came back from elsewhere.
-    fn came_back(&self, forgotten: &HashSet<String>, held: &Held) -> bool {
+    fn came_back(&self, forgotten: &Forgets, held: &Held) -> bool {
         forgotten.contains(held.id.as_str()) && provenance::came_back(self.call, held.id.as_str(), &held.hash)
     }
 
@@ -158,13 +159,14 @@ impl<'e> Topics<'e> {
 
     /// An entry as everybody sees it.
     fn memory(&self, held: &Held) -> Result<Memory> {
-        let standing = self.call.standing(held.id.as_str(), &held.hash)?;
+        let body = held.lesson.body();
+        let standing = self.call.standing_of(held.id.as_str(), &held.hash, &body)?;
         let day = heirloom_core::time::parse(&held.lesson.date.to_string()).map(heirloom_core::time::format);
         Ok(Memory {
             id: held.id.clone(),
             kind: Kind::Lesson,
             title: held.lesson.title.clone(),
-            body: held.lesson.body(),
+            body,
             tags: vec![held.topic.clone(), held.subtopic.clone()],
             applies_to: Vec::new(),
             scope: Scope::Global,

@@ -10,6 +10,7 @@ use super::image::{Held, Line};
 use super::record::Record;
 use super::store::Vault;
 use crate::budget::{self, Left};
+use super::view::Gone;
 use crate::gate::policy::Row;
 use crate::gate::scan::seed::guard;
 use crate::gate::trust::{Book, Standing};
@@ -19,7 +20,6 @@ use crate::threads::halves;
 use heirloom_core::settings::{Profile, SHARED};
 use heirloom_core::{Channel, MemoryId, Source, Trust, fault::Result, hash};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// A memory that is given.
 #[derive(Debug, Clone, Copy)]
@@ -210,7 +210,7 @@ impl<'a> Believed<'a> {
     fn of(
         line: Line<'a>,
         reader: &Reader,
-        forgotten: &BTreeSet<String>,
+        forgotten: &Gone,
         book: &Book,
         edition: Edition,
     ) -> Option<Believed<'a>> {
@@ -239,7 +239,7 @@ impl<'a> Believed<'a> {
     }
 }
 
-fn is_for(one: &Held<'_>, reader: &Reader, forgotten: &BTreeSet<String>) -> bool {
+fn is_for(one: &Held<'_>, reader: &Reader, forgotten: &Gone) -> bool {
     reader.scopes.iter().any(|scope| *scope == one.record.scope)
         && !forgotten.contains(one.record.id.as_ref())
 }

@@ -50,6 +50,7 @@ impl Vault<'_> {
             entry,
             remarks: &[],
             what: Written {
+                body: "",
                 action: "memory_redact",
                 shelf: ShelfName::Vault,
                 id,

@@ -328,6 +328,7 @@ impl<'e> Vault<'e> {
                 entry,
                 remarks: &one.stored.remarks,
                 what: Written {
+                    body: &one.stored.record.text,
                     action: one.action,
                     shelf: ShelfName::Vault,
                     id: one.stored.id.as_str(),

@@ -33,6 +33,9 @@ pub struct Pending {
     pub problems: Vec<Problem>,
     /// Lines of the vault that a person should look at.
     pub doubts: Vec<Doubt>,
+    /// Memories that are as they were before a later change: another branch, an old copy. Nobody's word counts for them until a person gives it again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub older: Vec<MemoryId>,
     /// Memories whose cited code changed or is gone; the latter are not given to agents.
     pub stale: Vec<Anchored>,
 }
@@ -45,6 +48,7 @@ impl Pending {
             + self.problems.len()
             + self.doubts.len()
             + self.stale.len()
+            + usize::from(!self.older.is_empty())
     }
 
     /// Whether nothing does.
@@ -78,8 +82,14 @@ pub fn pending(call: &Call) -> Result<Pending> {
             let text = format!("{}\n{}", memory.title, memory.body);
             call.screen().would_refuse(&text, row_of(memory)).is_some()
         };
+        let active = shelf.list(&Listing::active())?;
+        for memory in &active {
+            if call.with_book(|book| book.is_superseded(memory.id.as_str(), &memory.content_hash))? {
+                waiting.older.push(memory.id.clone());
+            }
+        }
         let wanted = |m: &Memory| m.trust < Trust::High && steers(m) && !held_back(m);
-        waiting.saved_by_agents.extend(shelf.list(&Listing::active())?.into_iter().filter(wanted));
+        waiting.saved_by_agents.extend(active.into_iter().filter(wanted));
         let held = |p: &Problem| {
             p.code == Code::GateRefused.name()
                 || p.code == Code::AntiResurrection.name()
