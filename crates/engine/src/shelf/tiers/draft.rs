@@ -54,6 +54,8 @@ pub struct TierDraft {
     pub(super) confirmed: bool,
     /// Whether a person gave the writer's token the scope `facts`, so that low trust alone is no reason to wait.
     pub(super) granted: bool,
+    /// Whether a secret refuses it instead of being cut out.
+    pub(super) fail_on_secret: bool,
 }
 
 /// A stored fact that a new one must be seen beside.
@@ -87,7 +89,14 @@ impl Relation {
 impl TierDraft {
     /// A draft without anything beside it.
     pub(super) fn new(stored: Stored, profile: Profile, entry: Entry) -> TierDraft {
-        TierDraft { stored, profile, beside: Vec::new(), confirmed: entry.confirmed, granted: false }
+        TierDraft {
+            stored,
+            profile,
+            beside: Vec::new(),
+            confirmed: entry.confirmed,
+            granted: false,
+            fail_on_secret: false,
+        }
     }
 
     /// The memory as it would be stored.
@@ -157,6 +166,10 @@ impl Draft for TierDraft {
 
     fn must_wait(&self) -> bool {
         !self.beside.is_empty()
+    }
+
+    fn refuses_secrets(&self) -> bool {
+        self.fail_on_secret
     }
 
     fn needs_high_trust(&self) -> bool {
