@@ -84,6 +84,11 @@ pub trait Draft {
         false
     }
 
+    /// Whether a secret refuses this where the policy table would cut it out.
+    fn refuses_secrets(&self) -> bool {
+        false
+    }
+
     /// Whether only high trust may write this without confirmation.
     fn needs_high_trust(&self) -> bool {
         false

@@ -94,6 +94,20 @@ impl Screen {
         findings.map(|finding| (self.act(row, &finding, trust), finding)).map(|(act, f)| (f, act)).collect()
     }
 
+    /// The rules by which a text may hold a secret, if none says that it surely or probably does: what a person is to be asked about.
+    pub fn possible_secrets(&self, text: &str, row: Row, trust: Trust) -> Vec<String> {
+        if self.settings.profile(row.shelf()) == Profile::Seed {
+            return seed::possible(row, text).into_iter().map(str::to_owned).collect();
+        }
+        let findings = self.verdict(text, row, trust).findings;
+        let secrets = || findings.iter().map(|(finding, _)| finding).filter(|f| f.class == Class::Secret);
+        if secrets().all(|f| f.level == scan::Level::Possible) {
+            secrets().map(|f| f.rule.to_string()).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
     /// What is in a text, whatever would be done about it.
     pub fn scan(&self, text: &str) -> Vec<Finding> {
         self.scanner.scan(text)
@@ -210,9 +224,10 @@ impl Screen {
         };
         let row = draft.row();
         if self.settings.profile(row.shelf()) == Profile::Seed {
-            return seed::look(draft, check, entry);
+            return seed::look(draft, check, entry, remarks);
         }
         let trust = draft.trust(entry);
+        let strict = draft.refuses_secrets();
         let mut refused = None;
         let mut waits = false;
         let mut place = 0;
@@ -230,6 +245,7 @@ impl Screen {
                     {
                         Act::Report
                     }
+                    Act::Redact if strict && class == Class::Secret => Act::Refuse,
                     act => act,
                 };
                 match act {

@@ -43,7 +43,8 @@ pub(crate) fn groups(call: &Call) -> Result<Groups> {
     let text = |entry: &serde_json::Value, key: &str| {
         entry.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
     };
-    let happened: HashMap<u64, (String, String)> = audit::entries(&project.local()?.path("audit.jsonl"))?
+    let happened: HashMap<u64, (String, String)> = call
+        .audit_entries()?
         .iter()
         .filter(|entry| audit::happened(entry))
         .filter_map(|entry| Some((entry.get("seq")?.as_u64()?, (text(entry, "at"), text(entry, "id")))))

@@ -57,7 +57,10 @@ pub(super) fn announced(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut Ju
         return None;
     }
     // A policy, a field, a page: what follows is not the password.
-    if matches!(cue, Cue::Password | Cue::Phrase) && found.fillers > 0 && about_else(&text[after..found.span.start]) {
+    if matches!(cue, Cue::Password | Cue::Phrase)
+        && found.fillers > 0
+        && about_else(&text[after..found.span.start])
+    {
         return None;
     }
     // A value that is itself the next cue (`secret key = …`) is read from there.
@@ -227,8 +230,13 @@ fn password_level(token: &[u8], shape: Shape, link: Link, quoted: bool, fillers:
     }
     // A single unusual word in quotes, said to be the password.
     let word = (5..=24).contains(&n) && token.iter().all(u8::is_ascii_alphabetic);
-    (word && quoted && link >= Link::Copula && fillers == 0 && !common_word(token) && super::chosen::password(token))
-        .then_some(Level::Possible)
+    (word
+        && quoted
+        && link >= Link::Copula
+        && fillers == 0
+        && !common_word(token)
+        && super::chosen::password(token))
+    .then_some(Level::Possible)
 }
 
 /// Looks like something a person made up: digits beside letters, or a symbol inside, and not a

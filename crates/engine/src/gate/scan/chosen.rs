@@ -48,7 +48,8 @@ struct Name {
 
 fn name(text: &[u8], at: &Range<usize>, after: usize) -> Name {
     let back = text[..at.start].iter().rev().take(48);
-    let run = back.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'$')).count();
+    let run =
+        back.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'$')).count();
     let start = at.start - run;
     let option = text[start] == b'-' && start < at.start && text.get(start + 1) != Some(&b' ');
     let member = text[start..at.start].contains(&b'.');
@@ -73,7 +74,9 @@ pub(super) fn chosen(text: &[u8], at: Range<usize>, cue: Cue) -> Option<Announce
         return None;
     }
     let name = name(text, &at, after);
-    if text[..name.start].ends_with(b"</") || text[..name.start].ends_with(b"{") && text[..name.start].ends_with(b"${") {
+    if text[..name.start].ends_with(b"</")
+        || text[..name.start].ends_with(b"{") && text[..name.start].ends_with(b"${")
+    {
         return None;
     }
     let said = said(text, &name, after, short)?;
@@ -140,7 +143,9 @@ fn said(text: &[u8], name: &Name, after: usize, short: bool) -> Option<Said> {
         match *text.get(p)? {
             b'=' | b':' | b'|' | b'>' => return assigned(text, p, spaced),
             b'-' if text.get(p + 1) == Some(&b'>') => return assigned(text, p + 1, true),
-            0xe2 if text[p..].starts_with("→".as_bytes()) => return value_at(text, p + 3, Link::Assign, false),
+            0xe2 if text[p..].starts_with("→".as_bytes()) => {
+                return value_at(text, p + 3, Link::Assign, false);
+            }
             b'(' => p += text[p..limit].iter().take(48).position(|b| *b == b')')? + 1,
             b',' => p += 1,
             b'"' | b'\'' | b'`' if words == 0 && spaced => return value_at(text, p, Link::Quote, false),
@@ -169,7 +174,9 @@ fn said(text: &[u8], name: &Name, after: usize, short: bool) -> Option<Said> {
 
 /// A word of a sentence, with marks that stand inside of words.
 fn word_length(text: &[u8]) -> usize {
-    let inside = |b: u8| b.is_ascii_alphanumeric() || b >= 0x80 || matches!(b, b'\'' | b'-' | b'_' | b'.' | b'/' | b'@' | b'!');
+    let inside = |b: u8| {
+        b.is_ascii_alphanumeric() || b >= 0x80 || matches!(b, b'\'' | b'-' | b'_' | b'.' | b'/' | b'@' | b'!')
+    };
     let run = text.iter().take_while(|b| inside(**b)).count();
     let marks = text[..run].iter().rev().take_while(|b| matches!(b, b'\'' | b'.' | b'-')).count();
     if marks == run { run } else { run - marks }
@@ -178,14 +185,21 @@ fn word_length(text: &[u8]) -> usize {
 /// Whether a password is set or changed: "we changed the password to …".
 fn set_before(text: &[u8], start: usize) -> bool {
     let before = &text[start.saturating_sub(48)..start];
-    ["set ", "chang", "reset", "updat", "switch", "rotated", "änder", "gesetzt", "setz", "wurde", "changé", "mis ", "cambi", "mud"].iter().any(|w| value::holds(before, w))
+    [
+        "set ", "chang", "reset", "updat", "switch", "rotated", "änder", "gesetzt", "setz", "wurde",
+        "changé", "mis ", "cambi", "mud",
+    ]
+    .iter()
+    .any(|w| value::holds(before, w))
 }
 
 /// Whether an article follows: "auf dem Server", "to the box".
 fn article(text: &[u8], at: usize) -> bool {
     let from = at + text[at..].iter().take(2).take_while(|b| **b == b' ').count();
     let word = &text[from..from + word_length(&text[from..text.len().min(from + 12)])];
-    ["dem", "den", "der", "the", "our", "la", "le", "el", "du"].iter().any(|a| word.eq_ignore_ascii_case(a.as_bytes()))
+    ["dem", "den", "der", "the", "our", "la", "le", "el", "du"]
+        .iter()
+        .any(|a| word.eq_ignore_ascii_case(a.as_bytes()))
 }
 
 /// Past "now", "set to" and a colon.
@@ -283,7 +297,12 @@ fn value_at(text: &[u8], at: usize, link: Link, tight: bool) -> Option<Said> {
         let end = if text[close - 1] == b'\\' { close - 1 } else { close };
         // A name in quotes before a colon is a key.
         let key = text.get(close + 1) == Some(&b':');
-        return (text[close] == quote && !key).then_some(Said { span: p + 1..end, link, quoted: true, tight });
+        return (text[close] == quote && !key).then_some(Said {
+            span: p + 1..end,
+            link,
+            quoted: true,
+            tight,
+        });
     }
     bare(text, p, link, tight)
 }
@@ -306,7 +325,8 @@ fn bare(text: &[u8], at: usize, link: Link, tight: bool) -> Option<Said> {
 fn licensed(text: &[u8], start: usize) -> bool {
     let from = start.saturating_sub(48);
     let line = text[from..start].iter().rposition(|b| *b == b'\n').map_or(from, |i| from + i + 1);
-    let words = text[line..start].split(|b| !(b.is_ascii_alphanumeric() || *b >= 0x80)).filter(|w| !w.is_empty());
+    let words =
+        text[line..start].split(|b| !(b.is_ascii_alphanumeric() || *b >= 0x80)).filter(|w| !w.is_empty());
     words.rev().take(5).any(|word| listed(BEFORE, word))
 }
 
@@ -317,12 +337,14 @@ fn judged(text: &[u8], said: &Said, name: &Name, cue: Cue, short: bool) -> Optio
     }
     let count = |f: fn(&u8) -> bool| token.iter().filter(|b| f(b)).count();
     let (digits, letters) = (count(u8::is_ascii_digit), count(|b| b.is_ascii_alphabetic() || *b >= 0x80));
-    let mixed = digits > 0 && letters > 0 || token.iter().any(|b| matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'&' | b'*' | b'+' | b'?'));
+    let mixed = digits > 0 && letters > 0
+        || token.iter().any(|b| matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'&' | b'*' | b'+' | b'?'));
     if !password(token) || letters < 3 {
         return None;
     }
     let plain = !said.quoted;
-    if plain && (!mixed && code(text, said, name) || !mixed && said.link == Link::Copula && adjective(token)) {
+    if plain && (!mixed && code(text, said, name) || !mixed && said.link == Link::Copula && adjective(token))
+    {
         return None;
     }
     if plain && !said.tight && !ends(text, said, mixed) {
@@ -335,7 +357,10 @@ fn judged(text: &[u8], said: &Said, name: &Name, cue: Cue, short: bool) -> Optio
         _ => Level::Possible,
     };
     // `pass` and `clave` mean other things too.
-    if short && !mixed && !(said.quoted || said.tight || licensed(text, name.start) || sibling(text, name.start)) {
+    if short
+        && !mixed
+        && !(said.quoted || said.tight || licensed(text, name.start) || sibling(text, name.start))
+    {
         return (said.link == Link::Assign && token.len() >= 7).then_some(Level::Possible);
     }
     Some(level)
@@ -344,8 +369,11 @@ fn judged(text: &[u8], said: &Said, name: &Name, cue: Cue, short: bool) -> Optio
 /// Several plain words behind a passphrase.
 fn phrase(token: &[u8], said: &Said, cue: Cue) -> Option<Level> {
     let words: Vec<&[u8]> = token.split(|b| *b == b' ').filter(|w| !w.is_empty()).collect();
-    let plain = words.iter().all(|w| w.iter().all(u8::is_ascii_alphanumeric) && !listed(STATES, w) && !listed(NAMED, w));
-    (cue == Cue::Phrase && said.link >= Link::Copula && (3..=12).contains(&words.len()) && plain).then_some(Level::Probable)
+    let plain = words
+        .iter()
+        .all(|w| w.iter().all(u8::is_ascii_alphanumeric) && !listed(STATES, w) && !listed(NAMED, w));
+    (cue == Cue::Phrase && said.link >= Link::Copula && (3..=12).contains(&words.len()) && plain)
+        .then_some(Level::Probable)
 }
 
 /// Whether a value can be a password at all: not a placeholder, a state, a place, a type, or the name of one.
@@ -355,7 +383,9 @@ pub(super) fn password(token: &[u8]) -> bool {
         || value::holds(token, "xxx")
         || listed(STATES, token)
         || listed(PLACES, token)
-        || token.iter().any(|b| matches!(b, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b'=' | b'\\' | b'|'))
+        || token
+            .iter()
+            .any(|b| matches!(b, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b'=' | b'\\' | b'|'))
         || token.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-'))
             && (token.contains(&b'_') || token.len() < 6)
             && !token.iter().any(u8::is_ascii_digit)
@@ -403,7 +433,29 @@ fn code(text: &[u8], said: &Said, name: &Name) -> bool {
     name.member && !said.tight
         || opens && rest.first().is_some_and(|b| matches!(b, b',' | b')' | b';'))
         || !said.tight && rest.last().is_some_and(|b| matches!(b, b';' | b'{'))
-        || begins(&["let ", "const ", "var ", "val ", "def ", "fn ", "func ", "function ", "return ", "private ", "public ", "static ", "final ", "String ", "string ", "if ", "assert", "pub ", "self.", "this.", "$"])
+        || begins(&[
+            "let ",
+            "const ",
+            "var ",
+            "val ",
+            "def ",
+            "fn ",
+            "func ",
+            "function ",
+            "return ",
+            "private ",
+            "public ",
+            "static ",
+            "final ",
+            "String ",
+            "string ",
+            "if ",
+            "assert",
+            "pub ",
+            "self.",
+            "this.",
+            "$",
+        ])
 }
 
 /// Whether a bare value ends where a value would: at the end of its clause, or before a word that goes on about it.
@@ -412,9 +464,14 @@ fn ends(text: &[u8], said: &Said, mixed: bool) -> bool {
     if clause_end(text, end) {
         return text.get(end) != Some(&b':') || mixed;
     }
-    let next = end + text[end..].iter().take(4).take_while(|b| matches!(b, b' ' | b'\t' | b'.' | b'*' | b'\\')).count();
+    let next = end
+        + text[end..].iter().take(4).take_while(|b| matches!(b, b' ' | b'\t' | b'.' | b'*' | b'\\')).count();
     let Some(&b) = text.get(next) else { return true };
-    if matches!(b, b'#' | b'(' | b'-' | b'/' | b'|' | b'&' | b'\n' | b'\r' | b'>') || text[next..].starts_with("—".as_bytes()) || text[next..].starts_with("–".as_bytes()) || text[next..].starts_with("»".as_bytes()) {
+    if matches!(b, b'#' | b'(' | b'-' | b'/' | b'|' | b'&' | b'\n' | b'\r' | b'>')
+        || text[next..].starts_with("—".as_bytes())
+        || text[next..].starts_with("–".as_bytes())
+        || text[next..].starts_with("»".as_bytes())
+    {
         return true;
     }
     if mixed {
@@ -430,15 +487,37 @@ fn ends(text: &[u8], said: &Said, mixed: bool) -> bool {
 fn clause_end(text: &[u8], end: usize) -> bool {
     match text.get(end) {
         None => true,
-        Some(b'.' | b'!' | b'?') => text.get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b')')),
-        Some(b) => matches!(b, b'\n' | b'\r' | b',' | b';' | b')' | b'"' | b'\'' | b'`' | b'|' | b'<' | b'&' | b']' | b'}' | b'*' | b'\\' | b':'),
+        Some(b'.' | b'!' | b'?') => {
+            text.get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b')'))
+        }
+        Some(b) => matches!(
+            b,
+            b'\n'
+                | b'\r'
+                | b','
+                | b';'
+                | b')'
+                | b'"'
+                | b'\''
+                | b'`'
+                | b'|'
+                | b'<'
+                | b'&'
+                | b']'
+                | b'}'
+                | b'*'
+                | b'\\'
+                | b':'
+        ),
     }
 }
 
 /// Whether a user's name is given shortly before.
 fn sibling(text: &[u8], start: usize) -> bool {
     let before = &text[start.saturating_sub(72)..start];
-    ["user", "login", "usr", "account", "host", "smtp", "ftp", "uid", "benutzer", "usuario"].iter().any(|w| value::holds(before, w))
+    ["user", "login", "usr", "account", "host", "smtp", "ftp", "uid", "benutzer", "usuario"]
+        .iter()
+        .any(|w| value::holds(before, w))
 }
 
 /// A pair of account and password behind `login`, `credentials` and the like: `login: admin / hunter2`, "log in as backup with raincoat".
@@ -463,7 +542,12 @@ pub(super) fn pair(text: &[u8], at: Range<usize>) -> Option<Announced> {
         if p >= limit {
             return None;
         }
-        let end = p + text[p..limit].iter().take_while(|b| b.is_ascii_alphanumeric() || **b >= 0x80 || matches!(b, b'.' | b'_' | b'-' | b'@' | b'+')).count();
+        let end = p + text[p..limit]
+            .iter()
+            .take_while(|b| {
+                b.is_ascii_alphanumeric() || **b >= 0x80 || matches!(b, b'.' | b'_' | b'-' | b'@' | b'+')
+            })
+            .count();
         let account = &text[p..end];
         if let Some(found) = beside(text, account, end, limit, linked) {
             return Some(found);
@@ -505,7 +589,9 @@ fn beside(text: &[u8], account: &[u8], end: usize, limit: usize, linked: bool) -
         && !token.contains(&b'/')
         && !token.starts_with(b"-")
         && !token.iter().all(|b| b.is_ascii_digit() || *b == b'.');
-    let told = known && (linked || with || blanks > 0 || digits) || odd && linked && !listed(STATES, account) || digits && linked && token.len() >= 6 && account.len() >= 3 && known;
+    let told = known && (linked || with || blanks > 0 || digits)
+        || odd && linked && !listed(STATES, account)
+        || digits && linked && token.len() >= 6 && account.len() >= 3 && known;
     (followed && sound && told).then_some(Announced {
         level: if linked || digits { Level::Probable } else { Level::Possible },
         rule: "login-pair",

@@ -38,7 +38,7 @@ pub(super) fn at(text: &[u8], at: usize) -> Option<Range<usize>> {
     let mut p = start;
     while p < limit
         && (text[p].is_ascii_alphanumeric()
-            || matches!(text[p], b' ' | b'-' | b'\n') && text[p - 1].is_ascii_alphanumeric()
+            || matches!(text[p], b' ' | b'-' | b'\n' | b'\r') && text[p - 1].is_ascii_alphanumeric()
             || matches!(text[p], b'\r' | b'\n' | b' ') && matches!(text[p - 1], b'\r' | b'\n' | b' '))
     {
         p += 1;

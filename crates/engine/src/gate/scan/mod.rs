@@ -35,6 +35,8 @@ mod view;
 #[cfg(test)]
 mod laws_tests;
 #[cfg(test)]
+mod passwords_tests;
+#[cfg(test)]
 mod rules_tests;
 
 pub use finding::{Class, Finding, Level};
@@ -264,7 +266,8 @@ fn cue_at(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut assign::Judged, 
         Cue::Password | Cue::Phrase => {
             let at = short_name(text, at);
             table::column(text, &at, |span| out.push(secret(Level::Probable, "password-column", span)));
-            let found = assign::announced(text, at.clone(), cue, judged).or_else(|| chosen::chosen(text, at, cue));
+            let found =
+                assign::announced(text, at.clone(), cue, judged).or_else(|| chosen::chosen(text, at, cue));
             out.extend(found.map(|a| secret(a.level, a.rule, a.span)));
         }
         _ => out.extend(assign::announced(text, at, cue, judged).map(|a| secret(a.level, a.rule, a.span))),

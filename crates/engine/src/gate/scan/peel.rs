@@ -54,7 +54,8 @@ fn tokens(text: &[u8], each: &mut impl FnMut(Snippet)) {
         let span = start..at + pad;
         if let Some(plain) = decode(run).or_else(|| base32(run)) {
             // Encoded twice is still cheap; three times is somebody else's puzzle.
-            let inner = Some(plain.trim_ascii()).filter(|p| p.len() >= 20 && p.iter().all(|b| token(*b) || *b == b'='));
+            let inner = Some(plain.trim_ascii())
+                .filter(|p| p.len() >= 20 && p.iter().all(|b| token(*b) || *b == b'='));
             let again = inner.and_then(|p| decode(super::value::trim_end(p, |b| b == b'=')));
             if let Some(again) = again {
                 each(Snippet { text: again, span: span.clone(), peel: Peel::Decoded });
@@ -279,7 +280,10 @@ fn joined(text: &[u8], each: &mut impl FnMut(Snippet)) {
         };
         if out.len() >= 16 && out.iter().any(|b| !b.is_ascii_lowercase()) {
             let body = super::value::trim_end(&out, |b| b == b'=');
-            if body.len() >= 20 && body.iter().all(|b| token(*b)) && let Some(plain) = decode(body) {
+            if body.len() >= 20
+                && body.iter().all(|b| token(*b))
+                && let Some(plain) = decode(body)
+            {
                 each(Snippet { text: plain, span: start..end, peel: Peel::Decoded });
             }
             each(Snippet { text: out, span: start..end, peel: Peel::Joined });

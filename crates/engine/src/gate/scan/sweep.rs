@@ -167,7 +167,8 @@ fn number(run: &Run, text: &[u8], each: &mut impl FnMut(Swept)) -> bool {
     if grouped && plausible && ids::card(&run.digits) {
         // A published number that is said to be for tests is nobody's card.
         // The one everybody knows needs no such word where nothing else is said.
-        let alone = text.trim_ascii().len() == run.span.len() && run.digits.chunks(4).all(|four| four == [4, 2, 4, 2]);
+        let alone = text.trim_ascii().len() == run.span.len()
+            && run.digits.chunks(4).all(|four| four == [4, 2, 4, 2]);
         if ids::published(&run.digits) && (alone || test_beside(text, &run.span)) {
             return true;
         }
@@ -213,8 +214,9 @@ fn unit_after(text: &[u8], end: usize) -> bool {
     let from = end + usize::from(text.get(end) == Some(&b' '));
     let len = text[from..].iter().take(12).take_while(|b| b.is_ascii_alphabetic() || **b == b'%').count();
     const UNITS: [&str; 34] = [
-        "ms", "us", "ns", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "b", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "bytes", "rows",
-        "lines", "files", "ops", "req", "requests", "px", "pt", "hz", "mhz", "ghz", "rpm", "%",
+        "ms", "us", "ns", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "b", "kb",
+        "mb", "gb", "tb", "kib", "mib", "gib", "bytes", "rows", "lines", "files", "ops", "req", "requests",
+        "px", "pt", "hz", "mhz", "ghz", "rpm", "%",
     ];
     UNITS.iter().any(|unit| text[from..from + len].eq_ignore_ascii_case(unit.as_bytes()))
 }
@@ -222,9 +224,12 @@ fn unit_after(text: &[u8], end: usize) -> bool {
 /// Whether somebody says beside a number that it is for tests.
 fn test_beside(text: &[u8], span: &Range<usize>) -> bool {
     let near = &text[span.start.saturating_sub(96)..text.len().min(span.end + 64)];
-    ["test", "stripe", "sandbox", "demo", "example", "dummy", "fake", "sample", "mock", "fixture", "checkout", "staging"]
-        .iter()
-        .any(|word| super::value::holds(near, word))
+    [
+        "test", "stripe", "sandbox", "demo", "example", "dummy", "fake", "sample", "mock", "fixture",
+        "checkout", "staging",
+    ]
+    .iter()
+    .any(|word| super::value::holds(near, word))
 }
 
 /// Splits a run at spaces and tries each piece.

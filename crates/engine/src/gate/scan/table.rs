@@ -31,7 +31,8 @@ pub(super) fn column(text: &[u8], at: &Range<usize>, mut each: impl FnMut(Range<
         let Some(row) = next_line(text, line.end + 1) else { return };
         let found = cells(text, row.clone(), mark);
         line = row.clone();
-        if text[row.clone()].iter().all(|b| matches!(b, b'-' | b':' | b'|' | b' ' | b'\r')) && !row.is_empty() {
+        if text[row.clone()].iter().all(|b| matches!(b, b'-' | b':' | b'|' | b' ' | b'\r')) && !row.is_empty()
+        {
             continue;
         }
         if found.len() != heads.len() {
@@ -39,7 +40,10 @@ pub(super) fn column(text: &[u8], at: &Range<usize>, mut each: impl FnMut(Range<
         }
         let cell = &found[nth];
         let token = &text[cell.clone()];
-        if !token.contains(&b' ') && chosen::password(token) && token.iter().filter(|b| b.is_ascii_alphabetic()).count() >= 3 {
+        if !token.contains(&b' ')
+            && chosen::password(token)
+            && token.iter().filter(|b| b.is_ascii_alphabetic()).count() >= 3
+        {
             each(cell.clone());
         }
     }

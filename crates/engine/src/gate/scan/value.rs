@@ -213,7 +213,9 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
 fn has_ending(value: &[u8]) -> bool {
     let last = value.iter().rposition(|b| *b == b'/').map_or(value, |i| &value[i + 1..]);
     let dot = last.iter().rposition(|b| *b == b'.');
-    dot.is_some_and(|i| (2..=8).contains(&(last.len() - i - 1)) && last[i + 1..].iter().all(u8::is_ascii_lowercase))
+    dot.is_some_and(|i| {
+        (2..=8).contains(&(last.len() - i - 1)) && last[i + 1..].iter().all(u8::is_ascii_lowercase)
+    })
 }
 
 /// Small words joined by hyphens, as an id made from a title is.
@@ -222,7 +224,10 @@ pub(super) fn is_slug(value: &[u8]) -> bool {
     let word = |part: &&&[u8]| part.len() >= 2 && part.iter().all(u8::is_ascii_lowercase);
     let small = value.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-');
     let words = parts.iter().filter(word).count();
-    small && parts.len() >= 4 && words >= 3 && letters::wordy(value) * 2 >= value.len().saturating_sub(parts.len() + 8)
+    small
+        && parts.len() >= 4
+        && words >= 3
+        && letters::wordy(value) * 2 >= value.len().saturating_sub(parts.len() + 8)
 }
 
 /// Begins like `2025-01-31`.

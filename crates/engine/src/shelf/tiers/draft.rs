@@ -56,6 +56,8 @@ pub struct TierDraft {
     pub(super) granted: bool,
     /// Ids that came with it from elsewhere.
     pub(super) given: Vec<(&'static str, String)>,
+    /// Whether a secret refuses it instead of being cut out.
+    pub(super) fail_on_secret: bool,
 }
 
 /// A stored fact that a new one must be seen beside.
@@ -96,6 +98,7 @@ impl TierDraft {
             confirmed: entry.confirmed,
             granted: false,
             given: Vec::new(),
+            fail_on_secret: false,
         }
     }
 
@@ -180,6 +183,10 @@ impl Draft for TierDraft {
 
     fn must_wait(&self) -> bool {
         !self.beside.is_empty()
+    }
+
+    fn refuses_secrets(&self) -> bool {
+        self.fail_on_secret
     }
 
     fn needs_high_trust(&self) -> bool {

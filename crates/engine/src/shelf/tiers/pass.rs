@@ -32,7 +32,8 @@ pub struct Kept {
 
 impl Tiers<'_> {
     /// Sends a draft through the gate.
-    pub(super) fn pass(&self, draft: TierDraft, entry: Entry) -> Result<Passed<TierDraft>> {
+    pub(super) fn pass(&self, mut draft: TierDraft, entry: Entry) -> Result<Passed<TierDraft>> {
+        draft.fail_on_secret = self.settings().fail_on_secret;
         let stored = draft.stored().clone();
         match admit(draft, entry, self.call.screen()) {
             Decision::Passed(passed) => Ok(passed),
@@ -73,7 +74,11 @@ impl Tiers<'_> {
             item.channel == entry.channel && item.verified && same(&item.draft["memory"], &asked["memory"])
         });
         let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(stored) };
-        self.note(Action::ConfirmationRequired, metadata)?;
+        self.note(Action::ConfirmationRequired, metadata.clone())?;
+        // What nobody vouches for has tried to become something that is believed.
+        if stored.trust == heirloom_core::Trust::Low {
+            self.note(Action::PoisoningAttemptBlocked, metadata)?;
+        }
         let key = match twin {
             Some(item) => item.key,
             None => self.inbox().put(
@@ -121,16 +126,20 @@ impl Tiers<'_> {
             events.push(self.event(Action::MemoryWrite, metadata).about(ids));
         }
         for draft in passed {
-            for remark in draft.remarks().iter().filter(|r| r.act == Act::Redact) {
+            for remark in draft.remarks() {
+                let action = match remark.act {
+                    Act::Redact => Action::SecretRedacted,
+                    // Orders in low-trust text, made harmless.
+                    Act::Neutralise => Action::PoisoningAttemptBlocked,
+                    _ => continue,
+                };
                 let metadata = Metadata {
                     level: Some(format!("{:?}", remark.level).to_lowercase()),
                     rule: Some(remark.rule.clone()),
                     field: Some(remark.field.clone()),
                     ..about(draft.draft().stored())
                 };
-                events.push(
-                    self.event(Action::SecretRedacted, metadata).about([draft.draft().stored.id.as_str()]),
-                );
+                events.push(self.event(action, metadata).about([draft.draft().stored.id.as_str()]));
             }
         }
         events
