@@ -61,7 +61,7 @@ use place::{Need, Place};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use stock::{Held, Part, Stock};
+use stock::{Part, Stock};
 
 /// The lessons of a topic file or an archive as somebody wrote it, from the top, for an import.
 pub fn lessons_in(text: &str) -> Vec<Lesson> {

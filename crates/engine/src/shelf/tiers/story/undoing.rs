@@ -4,7 +4,7 @@ use super::super::{FactWords, LifeStatus, Terms, UserContext, give_token, kept_s
 use super::{AGENT, Make, PERSON, Stage, moment, tiers};
 use crate::Call;
 use crate::gate::inbox::Item;
-use crate::review::{accept_draft, reject, shown};
+use crate::verbs::review::{accept_draft, reject, shown};
 use crate::shelf::Shelf as _;
 use crate::verbs::undo::{Undo, Undone, list, undo};
 use crate::verbs::users::{self, RemoveUser};
