@@ -270,7 +270,7 @@ pub(super) fn weighed<'c>(
     call: &'c Call,
     source: &Source,
     bytes: &[u8],
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
 ) -> Result<Weighed<'c>> {
     let mut document = Document::parse(bytes).map_err(|why| {
         Fault::new(Code::Input, format!("no record: {why}"))
