@@ -3,7 +3,7 @@
 use super::*;
 use crate::call::Call;
 use crate::hook::gather;
-use crate::index::shelves::{Look, ShelfIndex};
+use crate::follow::{Look, ShelfIndex};
 use crate::project::{Project, World};
 use crate::verbs::recall::{Given, Recall, prompt};
 use heirloom_core::settings::MatchStrategy;

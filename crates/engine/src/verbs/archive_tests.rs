@@ -1,7 +1,7 @@
 //! Archives: who may believe one, and who may bring back what is gone.
 
 use super::*;
-use crate::verbs::add::NewFact;
+use crate::verbs::remember::NewFact;
 use crate::verbs::remember::{Remember, remember};
 use crate::verbs::tests::Desk;
 use crate::verbs::{Yes, remove, unwatched};

@@ -137,7 +137,7 @@ fn folder_size(folder: &Path) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::pending;
+    use crate::verbs::review::pending;
     use crate::verbs::tests::Desk;
     use heirloom_core::Caller;
 

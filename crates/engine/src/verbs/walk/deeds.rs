@@ -17,7 +17,7 @@ use super::desk::Desk;
 use crate::Call;
 use crate::convert::Conversion;
 use crate::gate::inbox::Item;
-use crate::review::{self, accept_draft, shown};
+use crate::verbs::review::{self, accept_draft, shown};
 use ShelfName::{Notes, Records, Tiers, Topics, Vault};
 use heirloom_core::{Code, MemoryId, Owner, ShelfName, Verb, fault::Result};
 
