@@ -157,7 +157,7 @@ fn a_user_is_removed_by_a_person_with_all_that_is_theirs() {
     assert_eq!((&would["status"], &would["memories"]), (&"would_remove".into(), &1.into()));
     let removed = env.at_terminal(&["user", "remove", "anna", "--json"], "y\n").ok().json();
     assert_eq!(removed["status"], "removed");
-    with(&env, &theirs, &["list", "--tier", "episodic"]).fails_with("UNAUTHENTICATED", 7);
+    with(&env, &theirs, &["list", "--tier", "episodic"]).fails_with("UNAUTHENTICATED", 1);
     let left = env.files_below(&env.home());
     let holds = |(_, bytes): &(String, Vec<u8>)| String::from_utf8_lossy(bytes).contains("zebrafish");
     assert!(

@@ -5,7 +5,10 @@
 //! when a memory is forgotten. Putting it back is [`back`]'s, all or nothing [`whole`]'s. Never here: what the gate cut out.
 
 pub(crate) mod back;
+mod numbers;
 pub(crate) mod whole;
+
+pub(crate) use numbers::Numbers;
 
 use crate::files::{self, Mode};
 use crate::gate::inbox::Waiting;

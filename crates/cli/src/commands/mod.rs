@@ -55,8 +55,8 @@ use crate::output::Out;
 use crate::wiring::Wired;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::git;
 use heirloom_engine::verbs::Added;
-use heirloom_engine::{files, git};
 use std::path::PathBuf;
 
 /// Runs a command; the number is the exit code.

@@ -125,7 +125,7 @@ fn numbered(mut past: Vec<Past>, mut changes: Vec<undo::Change>) -> Vec<Past> {
     changes.reverse();
     for change in changes {
         let same = |step: &&mut Past| step.undo.is_none() && step.change.at == change.at;
-        if let Some(step) = past.iter_mut().rev().find(same) {
+        if let Some(step) = past.iter_mut().find(same) {
             step.undo = Some(change.number);
             continue;
         }

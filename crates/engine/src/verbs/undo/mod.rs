@@ -9,7 +9,7 @@ mod project;
 mod tiers;
 
 use crate::call::Call;
-use heirloom_core::{Code, Fault, MemoryId, fault::Result};
+use heirloom_core::{Code, Fault, MemoryId, ShelfName, fault::Result};
 use serde::{Deserialize, Serialize};
 
 /// Which change is to be taken back.
@@ -78,25 +78,33 @@ pub struct Step {
 
 /// The changes that are kept, newest first.
 pub fn list(call: &Call) -> Result<Vec<Change>> {
-    let mut all = every(call)?;
-    all.retain(|change| call.caller().is_person() || change.ids.iter().all(|id| visible(call, id)));
-    Ok(all)
+    let mut all = project::changes(call)?;
+    // A database that cannot be reached keeps nobody from looking at files.
+    all.extend(tiers::changes(call).unwrap_or_default());
+    all.retain(|change| shown_to(call, change));
+    Ok(newest_first(all))
 }
 
 /// The changes of a memory that can be taken back, newest first.
 pub fn of(call: &Call, id: &MemoryId) -> Result<Vec<Change>> {
-    let mut all = list(call)?;
+    let mut all = match id.kind().shelf() {
+        ShelfName::Tiers => tiers::changes(call)?,
+        _ => project::changes(call)?,
+    };
     all.retain(|change| change.can && !change.undone && change.ids.iter().any(|one| one == id.as_str()));
-    Ok(all)
+    all.retain(|change| shown_to(call, change));
+    Ok(newest_first(all))
 }
 
-fn every(call: &Call) -> Result<Vec<Change>> {
-    let mut all = project::changes(call)?;
-    all.extend(tiers::changes(call)?);
-    // Each chain is in its own order already; of two at the same moment the project's comes last.
+/// Each chain is in its own order already; of two changes at the same moment that of the tiers counts as the later one.
+fn newest_first(mut all: Vec<Change>) -> Vec<Change> {
     all.sort_by_key(|change| change.when);
     all.reverse();
-    Ok(all)
+    all
+}
+
+fn shown_to(call: &Call, change: &Change) -> bool {
+    call.caller().is_person() || change.ids.iter().all(|id| visible(call, id))
 }
 
 fn visible(call: &Call, id: &str) -> bool {
@@ -123,7 +131,9 @@ fn chosen(call: &Call, ask: &Undo) -> Result<Number> {
         Some(asked) => asked.clone(),
         None => {
             let usual = |change: &Change| change.can && !change.undone && change.undoes.is_none();
-            let last = every(call)?.into_iter().find(usual);
+            let mut all = project::changes(call)?;
+            all.extend(tiers::changes(call)?);
+            let last = newest_first(all).into_iter().find(usual);
             last.ok_or_else(|| nothing("there is no change that could be taken back"))?.number
         }
     };
