@@ -153,9 +153,11 @@ impl OwnIndex {
         let mut at = 0;
         places.retain(|place| {
             at += 1;
-            // The rule begins with the line break before a line; what it found may reach over several.
-            let is_own = |number| line(number).is_some_and(|line: &str| self.lines.contains(line));
-            at <= before || place.rule != INDEX_LINE || !is_own(place.line + 1)
+            // The rule begins with a line break before the line.
+            let after =
+                (place.line + 1..=place.line + 3).filter_map(line).find(|line| !line.trim().is_empty());
+            let is_own = || after.is_some_and(|line| self.lines.contains(line));
+            at <= before || place.rule != INDEX_LINE || !is_own()
         });
     }
 }
