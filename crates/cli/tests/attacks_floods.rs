@@ -101,16 +101,16 @@ fn rules_above_a_small_number_count_once_a_person_approved_them() {
         (0..20).map(|n| json!({ "id": format!("r{n}"), "pattern": format!("zq{n}-[a-z]{{6}}") })).collect();
     let list = Value::Array(rules).to_string();
     settings(&env, &json!({ "gate": { "rules": serde_json::from_str::<Value>(&list).unwrap() } }));
-    let refused =
-        |env: &TestEnv| env.run(&["add", "decision", "Use zq19-abcdef because it is short"]).code == Some(1);
-    let by_sixteen =
-        |env: &TestEnv| env.run(&["add", "decision", "Use zq3-abcdef because it is short"]).code == Some(1);
-    assert!(by_sixteen(&env) && !refused(&env), "the first sixteen count at once");
+    let refuses = |rule: &str, about: &str| {
+        let text = format!("{about} goes by {rule}-abcdef because nobody found another way");
+        env.run(&["add", "decision", &text]).code == Some(1)
+    };
+    assert!(refuses("zq3", "Billing") && !refuses("zq19", "Shipping"), "the first sixteen count at once");
     // An agent's word is no approval.
     env.run(&["config", "set", "gate.rules", &list]);
-    assert!(!refused(&env));
+    assert!(!refuses("zq19", "The exporter"));
     env.at_terminal(&["config", "set", "gate.rules", &list], "").ok();
-    assert!(refused(&env), "now all of them do");
+    assert!(refuses("zq19", "A thumbnail"), "now all of them do");
 }
 
 #[test]

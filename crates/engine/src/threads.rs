@@ -13,7 +13,7 @@ pub(crate) fn both<A: Send, B>(first: impl Fn() -> A + Sync, second: impl FnOnce
         first()
     };
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, &first);
+        let thread = std::thread::Builder::new().spawn_scoped(scope, first);
         let second = second();
         let first = match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(first)) => first,

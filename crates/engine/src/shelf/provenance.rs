@@ -16,6 +16,9 @@ use std::path::PathBuf;
 
 const LIMIT: u64 = 64 << 20;
 
+/// So many ids are looked for in a line before it is taken apart.
+const FEW: usize = 256;
+
 /// What a line says of a memory that is gone on purpose.
 const FORGOTTEN: &str = "forgotten";
 
@@ -111,7 +114,9 @@ pub fn saying(root: &Root, did: &str, ids: Option<&[&str]>) -> Result<Vec<Line>>
         return Ok(Vec::new());
     }
     // A file may hold very many lines, and a prompt asks about a few memories: only lines that hold an id are taken apart.
-    let named = ids.map(aho_corasick::AhoCorasick::new).and_then(std::result::Result::ok);
+    // Looking for very many at once costs more than taking lines apart.
+    let few = ids.filter(|ids| ids.len() <= FEW);
+    let named = few.map(aho_corasick::AhoCorasick::new).and_then(std::result::Result::ok);
     let ids: Option<HashSet<&str>> = ids.map(|ids| ids.iter().copied().collect());
     let mut seen = HashSet::new();
     let mut lines: Vec<Line> = bytes

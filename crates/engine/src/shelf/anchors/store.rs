@@ -245,6 +245,10 @@ fn of(call: &Call, id: &str) -> Result<Vec<Anchor>> {
 /// The anchors of these memories, or of all, by the id each has now.
 fn read(call: &Call, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec<Anchor>>> {
     let root = call.project().root();
+    // Where nothing is cited, nobody need know what was renamed.
+    if !provenance::says(root, ANCHORED)? {
+        return Ok(BTreeMap::new());
+    }
     let now_called: HashMap<String, String> = match call.records().renames() {
         Ok(renames) => renames.into_iter().collect(),
         Err(_) => HashMap::new(),

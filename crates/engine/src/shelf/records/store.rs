@@ -96,20 +96,18 @@ impl<'e> Records<'e> {
         if !self.has_files() {
             return Ok(None);
         }
-        // A hook that once had no time for all of it does not try at every prompt.
+        // A hook that once could not look at all of it takes no longer at later prompts than for anything else.
         let tried = self.call.project().local()?.path(TRIED);
-        if budget::is_bounded() && tried.exists() {
-            budget::leave_out(Left::Index, 1);
-            return Ok(None);
-        }
+        let patient = !(budget::is_bounded() && tried.exists());
         let unwritten = |lines: Vec<String>| Some(lines).filter(|lines| !lines.is_empty());
         let unwritten = |lines| unwritten(lines).map(|lines| index_file::render(&lines).into_bytes());
         let before = budget::gaps();
         let made = self.call.lock().and_then(|lock| {
             self.finish_rename(&lock)?;
-            let lines = budget::once(|| self.lines().0);
+            let lines = if patient { budget::once(|| self.lines().0) } else { self.lines().0 };
             // A hook that could not look at every record answers from those it saw. An index without the others would hide them for good.
             if budget::gaps() > before {
+                budget::leave_out(Left::Index, 1);
                 files::write_passing(&tried, b"")?;
                 return Ok(unwritten(lines));
             }
