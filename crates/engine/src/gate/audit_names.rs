@@ -59,7 +59,7 @@ impl Call {
         // One row is looked for as it is written, so that the list is not taken apart at every write.
         let new: Vec<&str> = match rows.as_slice() {
             [one] if memchr::memmem::find(&known, one.as_bytes()).is_some() => Vec::new(),
-            [one] => vec![one],
+            [one] => vec![one.as_str()],
             many => {
                 let mut there: HashSet<&[u8]> = known.split(|b| *b == b'\n').collect();
                 many.iter().map(String::as_str).filter(|row| there.insert(row.as_bytes())).collect()
