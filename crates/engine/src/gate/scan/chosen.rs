@@ -52,7 +52,8 @@ fn name(text: &[u8], at: &Range<usize>, after: usize) -> Name {
         back.take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'$')).count();
     let start = at.start - run;
     let option = text[start] == b'-' && start < at.start && text.get(start + 1) != Some(&b' ');
-    let member = text[start..at.start].contains(&b'.');
+    // Two dots are a name in a properties file: `spring.mail.password`.
+    let member = text[start..at.start].iter().filter(|b| **b == b'.').count() == 1;
     let quote = start
         .checked_sub(1)
         .map(|i| text[i])
@@ -113,9 +114,9 @@ fn said(text: &[u8], name: &Name, after: usize, short: bool) -> Option<Said> {
         return (call && text.get(next).is_some_and(|b| matches!(b, b'"' | b'\'')))
             .then(|| value_at(text, next, Link::Quote, quote == b'`'))?;
     }
-    // `key="Password" value="x"`
-    if name.quote.is_some() && text[p..].starts_with(b" value=") {
-        return value_at(text, p + 7, Link::Assign, false);
+    // `key="Password" value="x"`, `name: DB_PASSWORD` with `value: x` in the next line or field.
+    if let Some(at) = value_field(text, p) {
+        return value_at(text, at, Link::Assign, false);
     }
     // A line of its own with two cells: `password,x`.
     let begins = name.start.checked_sub(1).is_none_or(|i| text[i] == b'\n');
@@ -168,8 +169,29 @@ fn said(text: &[u8], name: &Name, after: usize, short: bool) -> Option<Said> {
             _ => break,
         }
     }
-    let at = first.filter(|_| licensed(text, name.start))?;
+    let direct = ["requirepass", "masterauth"]
+        .iter()
+        .any(|d| text[name.start..after].eq_ignore_ascii_case(d.as_bytes()));
+    let at = first.filter(|_| direct || licensed(text, name.start))?;
     value_at(text, at, Link::Space, false)
+}
+
+/// Where the value of a field called `value` begins, if that field follows.
+fn value_field(text: &[u8], at: usize) -> Option<usize> {
+    let gap = text[at..]
+        .iter()
+        .take(24)
+        .take_while(|b| b.is_ascii_whitespace() || matches!(b, b',' | b'"' | b'\''))
+        .count();
+    let name = text[at + gap..].get(..5)?;
+    if gap == 0 || !name.eq_ignore_ascii_case(b"value") {
+        return None;
+    }
+    let p = at + gap + 5;
+    let sign = text[p..].iter().take(5).position(|b| matches!(b, b':' | b'='))?;
+    let quiet = text[p..p + sign].iter().all(|b| matches!(b, b'"' | b'\'' | b' '));
+    let from = p + sign + 1;
+    quiet.then(|| from + text[from..].iter().take(3).take_while(|b| **b == b' ').count())
 }
 
 /// A word of a sentence, with marks that stand inside of words.
@@ -361,7 +383,7 @@ fn judged(text: &[u8], said: &Said, name: &Name, cue: Cue, short: bool) -> Optio
         && !mixed
         && !(said.quoted || said.tight || licensed(text, name.start) || sibling(text, name.start))
     {
-        return (said.link == Link::Assign && token.len() >= 7).then_some(Level::Possible);
+        return None;
     }
     Some(level)
 }
@@ -369,11 +391,16 @@ fn judged(text: &[u8], said: &Said, name: &Name, cue: Cue, short: bool) -> Optio
 /// Several plain words behind a passphrase.
 fn phrase(token: &[u8], said: &Said, cue: Cue) -> Option<Level> {
     let words: Vec<&[u8]> = token.split(|b| *b == b' ').filter(|w| !w.is_empty()).collect();
-    let plain = words
-        .iter()
-        .all(|w| w.iter().all(u8::is_ascii_alphanumeric) && !listed(STATES, w) && !listed(NAMED, w));
-    (cue == Cue::Phrase && said.link >= Link::Copula && (3..=12).contains(&words.len()) && plain)
+    (cue == Cue::Phrase && said.link >= Link::Copula && (3..=12).contains(&words.len()) && told(&words))
         .then_some(Level::Probable)
+}
+
+/// Whether several words are a phrase and not a sentence about one.
+pub(super) fn told(words: &[&[u8]]) -> bool {
+    let small = words.iter().filter(|w| listed(STATES, w)).count();
+    words.iter().all(|w| w.iter().all(u8::is_ascii_alphanumeric) && !listed(NAMED, w) && !listed(PLACES, w))
+        && words.first().is_some_and(|w| !listed(STATES, w))
+        && small * 2 < words.len()
 }
 
 /// Whether a value can be a password at all: not a placeholder, a state, a place, a type, or the name of one.
@@ -428,7 +455,7 @@ fn code(text: &[u8], said: &Said, name: &Name) -> bool {
     let end = text[said.span.end..to].iter().position(|b| *b == b'\n').map_or(to, |i| said.span.end + i);
     let before = &text[start..name.start];
     let rest = text[said.span.end..end].trim_ascii_end();
-    let opens = before.iter().filter(|b| **b == b'(').count() > before.iter().filter(|b| **b == b')').count();
+    let opens = called(before);
     let begins = |words: &[&str]| words.iter().any(|w| before.trim_ascii_start().starts_with(w.as_bytes()));
     name.member && !said.tight
         || opens && rest.first().is_some_and(|b| matches!(b, b',' | b')' | b';'))
@@ -456,6 +483,13 @@ fn code(text: &[u8], said: &Said, name: &Name) -> bool {
             "this.",
             "$",
         ])
+}
+
+/// Whether a call is open at the end of a line's beginning: `connect(host, `, and not a remark in brackets.
+fn called(before: &[u8]) -> bool {
+    let count = |mark: u8| before.iter().filter(|b| **b == mark).count();
+    let open = before.iter().rposition(|b| *b == b'(').and_then(|i| i.checked_sub(1));
+    count(b'(') > count(b')') && open.is_some_and(|i| before[i].is_ascii_alphanumeric() || before[i] == b'_')
 }
 
 /// Whether a bare value ends where a value would: at the end of its clause, or before a word that goes on about it.
@@ -552,7 +586,7 @@ pub(super) fn pair(text: &[u8], at: Range<usize>) -> Option<Announced> {
         if let Some(found) = beside(text, account, end, limit, linked) {
             return Some(found);
         }
-        linked |= listed(COPULAS, account);
+        linked |= listed(COPULAS, account) || matches!(account, b"with" | b"using" | b"as");
         p = end;
     }
     None
