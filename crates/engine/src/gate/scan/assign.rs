@@ -368,11 +368,11 @@ fn phrase(text: &[u8], span: &Range<usize>, quoted: bool, link: Link) -> Option<
             .map_or(text.len().min(span.start + 400), |i| span.start + i)
     };
     let body = value::trim_end(&text[span.start..end], |b| b == b' ' || b == b',');
-    let words = body.split(|b| matches!(b, b' ' | b'-' | b',')).filter(|w| !w.is_empty());
-    let (count, plain) = words.fold((0, true), |(n, ok), w| {
-        (n + 1, ok && (3..=9).contains(&w.len()) && w.iter().all(u8::is_ascii_lowercase))
-    });
-    (plain && (4..=25).contains(&count)).then_some(span.start..span.start + body.len())
+    let words: Vec<&[u8]> =
+        body.split(|b| matches!(b, b' ' | b'-' | b',')).filter(|w| !w.is_empty()).collect();
+    let plain = words.iter().all(|w| w.len() <= 12 && w.iter().all(u8::is_ascii_lowercase));
+    (plain && (4..=25).contains(&words.len()) && super::chosen::told(&words))
+        .then_some(span.start..span.start + body.len())
 }
 
 /// In a query string the value ends at `&` or `#`.

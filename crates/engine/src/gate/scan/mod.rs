@@ -17,6 +17,7 @@ mod ids;
 mod letters;
 mod national;
 mod near;
+mod pair;
 mod parse;
 mod pattern;
 mod peel;
@@ -24,6 +25,7 @@ mod pem;
 mod prefilter;
 mod redact;
 mod rules;
+mod said;
 pub mod seed;
 mod sweep;
 mod table;
@@ -262,7 +264,7 @@ fn cue_at(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut assign::Judged, 
         Cue::Url => out
             .extend(url::credentials(text, at).map(|span| secret(Level::Probable, "url-credentials", span))),
         Cue::Pem => out.extend(pem::block(text, at).map(|span| secret(Level::Definite, "private-key", span))),
-        Cue::Pair => out.extend(chosen::pair(text, at).map(|a| secret(a.level, a.rule, a.span))),
+        Cue::Pair => out.extend(pair::pair(text, at).map(|a| secret(a.level, a.rule, a.span))),
         Cue::Password | Cue::Phrase => {
             let at = short_name(text, at);
             table::column(text, &at, |span| out.push(secret(Level::Probable, "password-column", span)));
