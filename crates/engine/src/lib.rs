@@ -10,7 +10,6 @@
 
 mod call;
 pub mod capture;
-mod change;
 pub mod convert;
 mod deployment;
 pub mod files;
@@ -31,6 +30,6 @@ pub mod undo;
 pub mod verbs;
 
 pub use call::Call;
-pub use change::{Intent, Was, Written};
 pub use deployment::Deployment;
 pub use project::{Project, World};
+pub use shelf::door::change::{Intent, Was, Written};

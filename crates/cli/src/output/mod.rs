@@ -4,6 +4,7 @@
 //! printing.
 
 mod diff;
+pub(crate) mod log;
 mod spell;
 mod style;
 mod table;

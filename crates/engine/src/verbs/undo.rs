@@ -5,11 +5,12 @@
 //! changed since. A person's change, and a text that a person stood behind, need a person. Never here: what was forgotten; it is gone.
 
 use super::asked;
-use crate::call::{Call, Decided};
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::audit;
 use crate::gate::inbox::Waiting;
 use crate::shelf::Done;
+use crate::shelf::door::change::Decided;
 use crate::undo::{self, Before, Kept};
 use heirloom_core::{Code, Fault, Memory, MemoryId, Owner, ShelfName, Status, Trust, Verb, fault::Result};
 use serde::{Deserialize, Serialize};

@@ -7,10 +7,11 @@ mod draft;
 
 pub use draft::{Field, Shown, accept_draft, reject, shown};
 
-use crate::call::{Call, Decided};
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
+use crate::shelf::door::change::Decided;
 use crate::shelf::vault::Doubt;
 use crate::shelf::{Listing, Problem, Shelf as _};
 use heirloom_core::settings::SHARED;

@@ -5,7 +5,7 @@
 //! noted outside the repository. Whoever writes next completes what a stopped process left open. Never here: the store itself; content in the
 //! audit.
 
-use crate::call::{Call, Decided};
+use crate::call::Call;
 use crate::files::{Lock, step};
 use crate::gate::audit::{Chain, Event, Open, Outcome};
 use crate::gate::inbox::Waiting;
@@ -20,6 +20,15 @@ const WITHDRAWS: [&str; 2] = ["memory_retire", "memory_archive"];
 
 /// Forgetting keeps nothing of what was there, not even for a while.
 const FORGETS: &str = "memory_forget";
+
+/// What a person decided about something that waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decided {
+    Accepted,
+    Rejected,
+    /// Neither: an earlier decision was taken back.
+    Returned,
+}
 
 /// What was there before a change.
 #[derive(Debug, Clone, Copy)]
