@@ -52,9 +52,8 @@ const HOUSE: &[Floor] = &[
             ("index", &["files", "threads"]),
             ("rank", &["index"]),
             ("deployment", &["gate", "index", "threads"]),
-            ("call", &["deployment", "files", "gate", "index", "project", "threads", "undo"]),
-            ("change", &["call", "files", "gate", "undo"]),
-            ("shelf", &["call", "change", "files", "gate", "git", "index", "project", "rank", "threads"]),
+            ("call", &["deployment", "gate", "index", "project", "threads", "undo"]),
+            ("shelf", &["call", "files", "gate", "git", "index", "project", "rank", "threads", "undo"]),
             ("follow", &["call", "files", "gate", "index", "shelf"]),
             ("recall", &["call", "files", "follow", "gate", "index", "project", "rank", "shelf"]),
             ("inject", &["call", "gate", "recall", "shelf"]),
@@ -65,8 +64,8 @@ const HOUSE: &[Floor] = &[
             (
                 "verbs",
                 &[
-                    "call", "capture", "change", "convert", "files", "follow", "gate", "hook", "index",
-                    "inject", "pin", "project", "rank", "recall", "shelf", "transfer", "undo",
+                    "call", "capture", "convert", "files", "follow", "gate", "hook", "index", "inject",
+                    "pin", "project", "rank", "recall", "shelf", "transfer", "undo",
                 ],
             ),
         ],

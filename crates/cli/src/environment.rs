@@ -40,6 +40,10 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable("NO_COLOR", "no colours if it is set and not empty"),
     variable("CLICOLOR_FORCE", "colours also when the output is no terminal"),
     variable("TERM", "`dumb` means no colours"),
+    variable(
+        "HEIRLOOM_LOG",
+        "what Heirloom does, step by step and without content, on standard error: error, warn, info, debug or trace; hooks take no notice of it",
+    ),
     variable("VISUAL, EDITOR", "the editor that `edit` starts"),
     variable(
         "HEIRLOOM_DATABASE_URL",

@@ -43,6 +43,12 @@ fn main() -> ExitCode {
         }
         Err(wrong) => return misused_aloud(&wrong),
     };
+    // A hook stands between an agent and its answer: it pays for nothing that nobody reads.
+    if !matches!(args.command, args::Command::Hook(_))
+        && let Some(level) = environment::text("HEIRLOOM_LOG")
+    {
+        output::log::install(&level);
+    }
     let out = output::Out::new(args.json);
     match commands::run(&args, &out) {
         Ok(code) => ExitCode::from(code),

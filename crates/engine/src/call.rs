@@ -1,18 +1,16 @@
 //! A call: a project, its settings and who asks, put together once for each request.
 //!
 //! Comes in: a [`Deployment`], a [`Project`], [`Settings`], a [`Caller`]. Goes out: the gate, the inbox, and what is
-//! known of a text. Never here: a shelf (`shelf/open.rs` opens them for a call); how a change is written down (`change.rs`); anything that
+//! known of a text. Never here: a shelf (`shelf/open.rs` opens them for a call); how a change is made (`shelf/door/`); anything that
 //! outlives the call, which the deployment keeps.
 
 use crate::budget::Budget;
 use crate::deployment::Deployment;
-use crate::files::Lock;
 use crate::gate::books::Known;
-use crate::gate::inbox::{Inbox, Key, Waiting};
-use crate::gate::policy::Row;
+use crate::gate::inbox::{Inbox, Key};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::withdrawn;
-use crate::gate::{Decision, Draft, Edition, Entry, Passed, Remark, Screen, admit};
+use crate::gate::{Edition, Entry, Screen};
 use crate::index::embed::chosen::Chosen;
 use crate::project::Project;
 use crate::threads::locked;
@@ -21,9 +19,7 @@ use heirloom_core::{
     Caller, Channel, Code, Fault, May, Memory, Owner, Settings, ShelfName, Status, Trust, Verb,
     fault::Result, settings::PersonCheck,
 };
-use serde_json::Value;
 use std::any::Any;
-use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// One call's view of a project's memory.
@@ -70,29 +66,6 @@ enum Asked {
     Known(Arc<Known>),
     /// There is none: this user's data folder does not know the project.
     None,
-}
-
-/// What a person decided about something that waited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decided {
-    Accepted,
-    Rejected,
-    /// Neither: an earlier decision was taken back.
-    Returned,
-}
-
-/// Why a draft is not word for word what was asked for.
-pub(crate) const CUT: &str = "what looks like a secret was cut out";
-
-/// The row of the policy by which a shelf's drafts are looked at.
-pub(crate) fn row_of(shelf: ShelfName) -> Row {
-    match shelf {
-        ShelfName::Records => Row::Records,
-        ShelfName::Topics => Row::Topics,
-        ShelfName::Notes => Row::Notes,
-        ShelfName::Vault => Row::Vault,
-        ShelfName::Tiers => Row::Fact,
-    }
 }
 
 impl Call {
@@ -396,80 +369,6 @@ impl Call {
     /// Notes that this call changed the book on disk: whoever asks next is told what it says now.
     pub(crate) fn book_grew(&self) {
         *locked(&self.book) = Asked::Not;
-    }
-
-    /// Sends a draft through the gate. A refusal is audited here; what waits goes to the inbox, and the caller is told.
-    pub fn pass<D: Draft>(
-        &self,
-        lock: &Lock,
-        shelf: ShelfName,
-        draft: D,
-        entry: Entry,
-        to_item: impl FnOnce(&D) -> Value,
-    ) -> Result<Passed<D>> {
-        self.pass_before_lock(|| Ok(lock), shelf, draft, entry, to_item)
-    }
-
-    /// The same for a caller that has no lock yet. Looking at a text needs none; it is asked for only if there is something to write down.
-    pub fn pass_before_lock<D: Draft, L: Borrow<Lock>>(
-        &self,
-        lock: impl FnOnce() -> Result<L>,
-        shelf: ShelfName,
-        draft: D,
-        entry: Entry,
-        to_item: impl FnOnce(&D) -> Value,
-    ) -> Result<Passed<D>> {
-        let id = draft.id();
-        match admit(draft, entry, self.screen()) {
-            Decision::Passed(passed) => Ok(passed),
-            Decision::Refused(fault) => {
-                self.refused(lock()?.borrow(), shelf, &id, entry, &fault)?;
-                Err(fault)
-            }
-            Decision::Waits { draft, remarks } => {
-                Err(self.wait(lock()?.borrow(), shelf, &id, entry, &remarks, to_item(&draft))?)
-            }
-        }
-    }
-
-    fn wait(
-        &self,
-        lock: &Lock,
-        shelf: ShelfName,
-        id: &str,
-        entry: Entry,
-        remarks: &[Remark],
-        mut draft: Value,
-    ) -> Result<Fault> {
-        let cut = self.screen().cut_draft(&mut draft, row_of(shelf));
-        let id = &self.screen().redacted(id);
-        let mut reasons: Vec<String> =
-            remarks.iter().map(|r| format!("{} in `{}`", r.rule, r.field)).collect();
-        if entry.trust() < heirloom_core::Trust::High {
-            reasons.push(format!("from {}, trust {}", entry.channel.row().who, entry.trust().name()));
-        }
-        if cut {
-            reasons.push(CUT.to_owned());
-        }
-        let now = self.project.world().now;
-        let waiting = Waiting {
-            id: id.to_owned(),
-            shelf: shelf.name().to_owned(),
-            channel: entry.channel,
-            trust: entry.trust(),
-            reasons,
-            at: heirloom_core::time::format(now),
-            draft,
-        };
-        self.say(lock, "memory_write", "confirm", shelf, id, entry, remarks, None)?;
-        let key = self.inbox()?.put(waiting, now)?;
-        Ok(Fault::new(
-            Code::NeedsConfirmation,
-            format!("`{id}` waits for a person's yes; nothing is stored yet"),
-        )
-        .fact("id", id.as_str())
-        .fact("key", key.as_str())
-        .hint(format!("a person accepts it with `heirloom review accept {key}`")))
     }
 
     /// The numbers of this call's changes in the project's chain.

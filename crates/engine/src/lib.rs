@@ -11,7 +11,6 @@
 pub mod budget;
 mod call;
 pub mod capture;
-mod change;
 pub mod convert;
 mod deployment;
 pub mod files;
@@ -32,6 +31,6 @@ pub mod undo;
 pub mod verbs;
 
 pub use call::Call;
-pub use change::{Intent, Was, Written};
 pub use deployment::Deployment;
 pub use project::{Project, World};
+pub use shelf::door::change::{Intent, Was, Written};

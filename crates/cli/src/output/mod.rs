@@ -4,6 +4,7 @@
 //! printing.
 
 mod diff;
+pub(crate) mod log;
 mod meter;
 mod spell;
 mod style;

@@ -4,6 +4,7 @@
 //! every shelf. Never here: deciding what may be stored (the gate), ranking (recall), or printing.
 
 pub mod anchors;
+pub(crate) mod door;
 pub mod forgets;
 pub mod links;
 mod merge;

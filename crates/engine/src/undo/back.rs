@@ -4,8 +4,8 @@
 //! the standing it had. Never here: whether somebody may; what was forgotten, which is gone.
 
 use super::{Before, Kept};
-use crate::call::{Call, Decided};
-use crate::change::Decision;
+use crate::call::Call;
+use crate::shelf::door::change::{Decided, Decision};
 use crate::gate::Entry;
 use crate::gate::audit;
 use crate::gate::inbox::Waiting;

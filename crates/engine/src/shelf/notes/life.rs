@@ -5,9 +5,9 @@
 
 use super::read::{MAX_NOTE, Stored};
 use super::{NoteId, Notes, note};
-use crate::change::{Intent, Was, Written};
 use crate::files::{self, Lock, Mode, Prepared};
 use crate::gate::{Entry, audit};
+use crate::shelf::door::change::{Intent, Was, Written};
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, in_git, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, time};
 use serde_json::{Value, json};

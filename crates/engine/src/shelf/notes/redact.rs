@@ -4,9 +4,9 @@
 //! provenance file. The id stays. Never here: a note that cannot be read; it stays listed.
 
 use super::{Notes, file, note};
-use crate::change::{Was, Written};
 use crate::files::{Mode, Prepared};
 use crate::gate::Entry;
+use crate::shelf::door::change::{Was, Written};
 use crate::shelf::provenance;
 use heirloom_core::{ShelfName, fault::Result, hash};
 

@@ -5,9 +5,9 @@
 //! brings the file back is noticed. Never here: rewriting git's history, which is the owner's decision.
 
 use super::store::Records;
-use crate::change::{Was, Written};
 use crate::files::{self, Prepared};
 use crate::gate::Entry;
+use crate::shelf::door::change::{Was, Written};
 use crate::shelf::{Forgotten, provenance, unknown};
 use heirloom_core::{MemoryId, ShelfName, Status, fault::Result};
 use std::path::{Path, PathBuf};

@@ -7,9 +7,9 @@
 use super::scan::Found;
 use super::store::Records;
 use super::target::Target;
-use crate::change::{Was, Written};
 use crate::files::{self, Lock, Mode};
 use crate::gate::Entry;
+use crate::shelf::door::change::{Was, Written};
 use heirloom_core::{Channel, Kind, MemoryId, ShelfName, Status, fault::Result, time};
 use serde::Serialize;
 

@@ -5,10 +5,10 @@
 
 use super::draft::RecordDraft;
 use super::store::Records;
-use crate::change::Was;
 use crate::files::{Mode, Prepared};
 use crate::gate::policy::{Act, Row};
 use crate::gate::{Draft as _, Entry, scan};
+use crate::shelf::door::change::Was;
 use heirloom_core::{ShelfName, Trust, fault::Result};
 use serde_json::Value;
 

@@ -11,9 +11,9 @@ use super::replace::{Change, Renamed};
 use super::schema::{self, Stage};
 use super::store::Records;
 use super::target::Target;
-use crate::change::{Was, Written};
 use crate::files::{self, Lock, Mode, Placed, Prepared};
 use crate::gate::{Decision, Draft as _, Entry, Passed, admit};
+use crate::shelf::door::change::{Was, Written};
 use heirloom_core::settings::Category;
 use heirloom_core::{
     Code, Fault, MemoryId, Owner, ShelfName, Status, Trust, fault::Result, hash, text, time,

@@ -3,17 +3,17 @@
 //! Comes in: a draft and how it arrived. Goes out: a passed draft, or why not; what waits goes to the user's inbox without secrets. Never here:
 //! content in an event.
 
+use super::super::door::{reasons, told};
 use super::draft::Beside;
 use super::event::{Action, Event, Head, Metadata};
 use super::kept::Mark;
 use super::{Stored, TierDraft, Tiers};
-use crate::call::CUT;
 use crate::gate::inbox::Waiting;
 use crate::gate::policy::Act;
 use crate::gate::policy::Row;
 use crate::gate::scan::Class;
 use crate::gate::{Decision, Entry, Passed, Remark, admit};
-use heirloom_core::{Code, Fault, ShelfName, fault::Result, time};
+use heirloom_core::{Fault, ShelfName, fault::Result, time};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -58,15 +58,9 @@ impl Tiers<'_> {
         let stored = &draft.stored;
         let mut asked = waiting(stored, &draft.beside);
         let cut = self.call.screen().cut_draft(&mut asked, Row::Fact);
-        let mut reasons: Vec<String> =
-            remarks.iter().map(|r| format!("{} in `{}`", r.rule, r.field)).collect();
-        if stored.trust < heirloom_core::Trust::High {
-            reasons
-                .push(format!("saving a fact from {} requires confirmation", stored.channel.source().name()));
-        }
-        if cut {
-            reasons.push(CUT.to_owned());
-        }
+        let origin = (stored.trust < heirloom_core::Trust::High)
+            .then(|| format!("saving a fact from {} requires confirmation", stored.channel.source().name()));
+        let mut reasons = reasons(remarks, origin, cut);
         reasons.extend(draft.beside.iter().map(|b| format!("{} of `{}`", b.relation.name(), b.id)));
         let id = stored.id.clone();
         // The same sentence through the same channel waits once.
@@ -94,16 +88,12 @@ impl Tiers<'_> {
                 self.now(),
             )?,
         };
-        let mut fault = Fault::new(
-            Code::NeedsConfirmation,
-            format!("this waits for a person's yes: {}", reasons.join("; ")),
-        )
-        .fact("id", id)
-        .fact("key", key.as_str());
-        for beside in &draft.beside {
-            fault = fault.fact(beside.relation.name(), beside.id.as_str());
-        }
-        Ok(fault.hint(format!("a person accepts it with `heirloom review accept {key}`")))
+        let message = format!("this waits for a person's yes: {}", reasons.join("; "));
+        let told = told(&message, &id, &key);
+        Ok(draft
+            .beside
+            .iter()
+            .fold(told, |told, beside| told.fact(beside.relation.name(), beside.id.as_str())))
     }
 
     /// Has a change of a memory wait for its user.

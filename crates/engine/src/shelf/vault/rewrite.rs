@@ -8,10 +8,10 @@
 
 use super::image::{Broken, Held, Image};
 use super::store::Vault;
-use crate::change::{Was, Written};
 use crate::files::{self, Mode, Prepared};
 use crate::gate::Entry;
 use crate::git;
+use crate::shelf::door::change::{Was, Written};
 use crate::shelf::provenance;
 use crate::shelf::{Forgotten, unknown};
 use heirloom_core::{Kind, MemoryId, ShelfName, Status, fault::Result, time};

@@ -4,10 +4,11 @@
 //! audit. What is accepted is the very value that was shown, and only while its file still holds the same bytes. Never here: a field that is
 //! stored and not shown, or the other way round; deciding that somebody is a person.
 
-use crate::call::{Call, Decided, row_of};
-use crate::change::Decision;
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::inbox::Item;
+use crate::shelf::door::change::{Decided, Decision};
+use crate::shelf::door::row_of;
 use crate::shelf::notes::NoteDraft;
 use crate::shelf::records::{Document, Said, Version};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, fault::Result, time};

@@ -9,11 +9,11 @@ mod draft;
 pub(crate) use count::count;
 pub use draft::{Field, Shown, accept_draft, reject, shown};
 
-use crate::call::{Call, Decided};
-use crate::change::Decision;
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
+use crate::shelf::door::change::{Decided, Decision};
 use crate::shelf::vault::Doubt;
 use crate::shelf::{Listing, Problem, Shelf as _};
 use heirloom_core::settings::SHARED;

@@ -5,7 +5,7 @@
 //! noted outside the repository. Whoever writes next completes what a stopped process left open. Never here: the store itself; content in the
 //! audit.
 
-use crate::call::{Call, Decided};
+use crate::call::Call;
 use crate::files::{Lock, step};
 use crate::gate::audit::{Chain, Event, Open, Outcome};
 use crate::gate::inbox::Waiting;
@@ -24,6 +24,14 @@ const FORGETS: &str = "memory_forget";
 
 /// A decision in review was taken back.
 const RETURNS: &str = "review_return";
+/// What a person decided about something that waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decided {
+    Accepted,
+    Rejected,
+    /// Neither: an earlier decision was taken back.
+    Returned,
+}
 
 /// What was there before a change.
 #[derive(Debug, Clone, Copy)]
