@@ -16,6 +16,7 @@ mod ci;
 mod conformance;
 mod dependencies;
 mod embed;
+mod first_day;
 mod fuzz;
 mod generate;
 mod install;
@@ -62,6 +63,7 @@ tasks:
   conformance PATH…    run recorded cases, from files or folders, against the engine
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
+  first-day [--half tune|report] [--model FILE] [--all]   small stores and questions, saved with `add` and asked with `recall`
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
@@ -84,6 +86,8 @@ fn main() -> ExitCode {
         "stress" => stress(rest),
         "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
         "retrieval" => retrieval::run(rest),
+        "first-day" if cfg!(debug_assertions) => optimised("first-day", rest),
+        "first-day" => first_day::run(rest),
         "embed" => embed::run(rest),
         "fuzz" => fuzz::run(rest),
         "speed" if cfg!(debug_assertions) => optimised("speed", rest),

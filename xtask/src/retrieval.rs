@@ -136,7 +136,7 @@ impl Embedder for Remembering {
 }
 
 /// The model of a file, or none for the one in the binary.
-fn model(file: Option<&Path>) -> Result<Option<chosen::Given>, String> {
+pub(crate) fn model(file: Option<&Path>) -> Result<Option<chosen::Given>, String> {
     let Some(file) = file else { return Ok(None) };
     let threads = NonZeroUsize::new(2).unwrap_or(NonZeroUsize::MIN);
     let model = MiniLm::open(file, threads).map_err(|e| format!("{}: {e}", file.display()))?;
