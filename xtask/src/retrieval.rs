@@ -9,7 +9,7 @@ use heirloom_core::{Caller, Channel, Code, Settings, time};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::index::embed::chosen;
 use heirloom_engine::index::embed::minilm::MiniLm;
-use heirloom_engine::index::embed::{Detail, EmbedError, Embedder, Embedding, Space, Worth};
+use heirloom_engine::index::embed::{Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
 use heirloom_engine::index::shelves::{Look, ShelfIndex};
 use heirloom_engine::recall::answer::{Asked, answer};
 use heirloom_engine::recall::query::Conditions;
@@ -128,6 +128,10 @@ impl Embedder for Remembering {
 
     fn worth(&self) -> Worth {
         self.model.worth()
+    }
+
+    fn nearness(&self) -> Nearness {
+        self.model.nearness()
     }
 
     fn has_pieces(&self) -> bool {

@@ -9,6 +9,7 @@ mod candidates;
 mod civil;
 mod explain;
 mod hybrid;
+pub(crate) mod kin;
 pub mod ledger;
 mod order;
 pub mod prompt;

@@ -8,6 +8,7 @@ use super::store::Found;
 use super::stored::Stored;
 use super::terms::terms;
 use crate::index::{Trust, rarity};
+use crate::recall::kin::About;
 use crate::recall::{Compared, Explain, is_mixed, put_behind, seated};
 
 /// Memories a backend should bring for one that is wanted, so that there is something to choose from.
@@ -37,16 +38,20 @@ pub fn chosen(mut found: Vec<Found>, limit: usize) -> Vec<Found> {
 /// is. `having` says how many hold each term.
 pub fn explained(memory: &Stored, asked: &[(String, f32)], having: &[i64], all: i64, cosine: f64) -> Explain {
     let held = terms(&memory.searched());
+    let about = About::of(asked.iter().map(|(term, _)| term.as_str()));
     // A word nobody wrote tells nothing apart; it counts like one that a single memory holds.
     let worth = |having: i64| rarity(all as f32, having.max(1) as f32);
     let worths = asked.iter().zip(having).map(|((term, weight), having)| (term, weight * worth(*having)));
-    let (mut sum, mut met) = (0.0, Vec::new());
-    for (term, worth) in worths {
-        sum += worth;
+    let (mut sum, mut met, mut covered, mut counted) = (0.0, Vec::new(), 0.0, 0);
+    for (at, (term, worth)) in worths.enumerate() {
+        let counts = about.counts(at);
+        sum += if counts { worth } else { 0.0 };
         if held.contains(term) {
             met.push((term.clone(), worth));
+            covered += if counts { worth } else { 0.0 };
+            counted += usize::from(counts);
         }
     }
-    let covered = if sum > 0.0 { met.iter().map(|(_, worth)| worth).sum::<f32>() / sum } else { 0.0 };
-    Explain { covered, terms: met, cosine: Some(cosine as f32), ..Explain::default() }
+    let covered = if sum > 0.0 { covered / sum } else { 0.0 };
+    Explain { covered, held: counted, terms: met, cosine: Some(cosine as f32), ..Explain::default() }
 }

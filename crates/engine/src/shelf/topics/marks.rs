@@ -67,6 +67,11 @@ fn bare_fence(line: &str) -> Option<Fence> {
 }
 
 impl Fence {
+    /// The line that closes it.
+    pub(super) fn line(self) -> String {
+        char::from(self.mark).to_string().repeat(self.len)
+    }
+
     /// Whether a line closes this fence.
     pub(super) fn closed_by(self, line: &str) -> bool {
         bare_fence(line).is_some_and(|other| other.mark == self.mark && other.len >= self.len)
