@@ -6,6 +6,7 @@
 
 use crate::retrieval::model;
 use crate::{Outcome, workspace};
+use heirloom_core::settings::MatchStrategy;
 use heirloom_core::{Caller, Settings};
 use heirloom_engine::index::embed::chosen;
 use heirloom_engine::index::shelves::{Look, ShelfIndex};
@@ -155,7 +156,10 @@ fn project(folder: &Path, model: Option<chosen::Given>, nonce: &str) -> Result<C
     let access = Access::new(Arc::new(SqliteStore::at(&tiers).with_model(model.clone())), who, &tiers);
     let deployment = Arc::new(Deployment::default().with_model(model));
     let project = Project::new(&project, &root, world);
-    Ok(deployment.call(project, Settings::standard(), Caller::person("somebody")).with_tiers(access))
+    // As `init` leaves a new project.
+    let mut settings = Settings::standard();
+    settings.retrieval.match_strategy = MatchStrategy::Hybrid;
+    Ok(deployment.call(project, settings, Caller::person("somebody")).with_tiers(access))
 }
 
 /// The ids of what was saved, in order; what the gate refused has none, and what it would answer counts as unanswered.

@@ -86,7 +86,9 @@ fn main() -> ExitCode {
         "stress" => stress(rest),
         "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
         "retrieval" => retrieval::run(rest),
-        "first-day" if cfg!(debug_assertions) => optimised("first-day", rest),
+        "first-day" if cfg!(debug_assertions) && rest.iter().any(|word| word == "--model") => {
+            optimised("first-day", rest)
+        }
         "first-day" => first_day::run(rest),
         "embed" => embed::run(rest),
         "fuzz" => fuzz::run(rest),

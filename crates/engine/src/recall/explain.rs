@@ -72,6 +72,9 @@ const WORDS: usize = 3;
 /// The share that does where the words are held by few memories: one word of six.
 const SHARES: f32 = 0.16;
 
+/// The share from which it is most of the question.
+const MOSTLY: f32 = 0.6;
+
 /// The cosine from which two texts may be about the same thing, whatever the model.
 const RELATED: f32 = 0.35;
 
@@ -109,13 +112,19 @@ impl Explain {
 
     /// Whether it is near enough to the question to be given to an agent unasked.
     pub fn is_telling(&self) -> bool {
-        self.covered >= COVERS
-            || self.held >= WORDS
-            || self.shared >= SHARES
+        self.held >= WORDS
+            || ((self.covered >= COVERS || self.shared >= SHARES) && !self.is_chance())
             || (self.related > 0.0
                 && self.shared + self.related >= SHARES
                 && self.is_as_near_as(self.nearness.beside))
             || self.is_as_near_as(self.nearness.alone)
+    }
+
+    /// Whether all that speaks for it is one word of several, in a text that is about something else.
+    fn is_chance(&self) -> bool {
+        self.held <= 1
+            && self.shared < MOSTLY
+            && self.cosine.is_some_and(|cosine| cosine < self.nearness.partly)
     }
 
     fn is_as_near_as(&self, cosine: f32) -> bool {

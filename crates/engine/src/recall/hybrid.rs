@@ -139,8 +139,7 @@ pub fn rank(
     let all: f32 = counted().take(about.len()).map(|term| worth(&term)).sum();
     let nearness = embedder.map(Embedder::nearness).unwrap_or_default().among(reader.len());
     // What a model that knows one language says of another one is noise.
-    let nearness =
-        if about.foreign { Nearness { alone: f32::INFINITY, beside: f32::INFINITY } } else { nearness };
+    let nearness = if about.foreign { Nearness::SILENT } else { nearness };
     let hits = candidates.into_iter().map(|c| {
         let shares = matches.shares(c.card.number);
         let met = |term: &(&str, f32, usize)| shares.iter().any(|(t, _)| *t == term.0);

@@ -50,8 +50,8 @@ impl About {
         let mut found: Vec<(&'static str, u64)> = Vec::new();
         let mut take = |names: &[&'static str], mask: u64| {
             for name in names.iter().filter(|name| place(name).is_none()) {
-                match found.iter_mut().find(|(known, _)| known == name) {
-                    Some((_, known)) => *known |= mask,
+                match found.iter().position(|(known, _)| known == name) {
+                    Some(at) => found[at].1 |= mask,
                     None if found.len() < NAMES_MAX => found.push((*name, mask)),
                     None => {}
                 }

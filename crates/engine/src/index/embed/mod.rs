@@ -76,16 +76,21 @@ pub struct Nearness {
     pub alone: f32,
     /// The cosine that says so together with a word that the text answers by another name.
     pub beside: f32,
+    /// The cosine below which one word in common of several is taken for chance.
+    pub partly: f32,
 }
 
 impl Default for Nearness {
     /// A model nobody has measured must be very sure.
     fn default() -> Self {
-        Self { alone: Self::MOST, beside: 0.35 }
+        Self { alone: Self::MOST, beside: 0.35, partly: f32::NEG_INFINITY }
     }
 }
 
 impl Nearness {
+    /// Vectors say nothing: words alone count.
+    pub(crate) const SILENT: Nearness =
+        Nearness { alone: f32::INFINITY, beside: f32::INFINITY, partly: f32::NEG_INFINITY };
     /// What is enough however many texts there are.
     const MOST: f32 = 0.5;
     /// So many texts are few.
