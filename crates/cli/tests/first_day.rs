@@ -148,7 +148,7 @@ fn punctuation_alone_finds_nothing() {
     add(&env, &["canon", "The dashboard is read-only"]);
     add(&env, &["note", "The cache key holds the lock file, so a change rebuilds everything."]);
     both_rankings(&env, |ranking| {
-        for marks in ["?", "...", "\"\"", "*", "- - -", "::"] {
+        for marks in ["?", "...", "\"\"", "*", "::", "(!)"] {
             assert_eq!(ids(&env, &[marks]), [] as [&str; 0], "{ranking}: {marks}");
         }
     });
