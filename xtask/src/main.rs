@@ -16,6 +16,7 @@ mod ci;
 mod conformance;
 mod dependencies;
 mod embed;
+mod first_day;
 mod fuzz;
 mod generate;
 mod install;
@@ -65,6 +66,7 @@ tasks:
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, hostile [PROGRAM], tiers,
                        upkeep [RECORDS [PROGRAM]]
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
+  first-day [--half tune|report] [--model FILE] [--all]   small stores and questions, saved with `add` and asked with `recall`
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
@@ -87,6 +89,10 @@ fn main() -> ExitCode {
         "stress" => stress(rest),
         "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
         "retrieval" => retrieval::run(rest),
+        "first-day" if cfg!(debug_assertions) && rest.iter().any(|word| word == "--model") => {
+            optimised("first-day", rest)
+        }
+        "first-day" => first_day::run(rest),
         "embed" => embed::run(rest),
         "fuzz" => fuzz::run(rest),
         "speed" if cfg!(debug_assertions) => optimised("speed", rest),

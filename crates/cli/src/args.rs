@@ -540,3 +540,9 @@ mod tests {
         }
     }
 }
+
+/// A number from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "use a number from 0 to 1, such as 0.8".to_owned())
+}

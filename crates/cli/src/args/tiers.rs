@@ -25,7 +25,7 @@ pub(crate) struct Remember {
     pub(crate) tag: Vec<String>,
 
     /// How sure you are, 0 to 1
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = super::share)]
     pub(crate) confidence: f64,
 }
 

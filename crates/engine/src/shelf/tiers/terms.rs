@@ -4,6 +4,7 @@
 
 use super::Stored;
 use crate::index::{each_term, of_question, rarity};
+use crate::rank::kin::About;
 use crate::rank::Explain;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,16 +29,20 @@ pub(super) fn terms(text: &str) -> BTreeSet<String> {
 /// is. `having` says how many hold each term.
 pub fn explained(memory: &Stored, asked: &[(String, f32)], having: &[i64], all: i64, cosine: f64) -> Explain {
     let held = terms(&memory.searched());
+    let about = About::of(asked.iter().map(|(term, _)| term.as_str()));
     // A word nobody wrote tells nothing apart; it counts like one that a single memory holds.
     let worth = |having: i64| rarity(all as f32, having.max(1) as f32);
     let worths = asked.iter().zip(having).map(|((term, weight), having)| (term, weight * worth(*having)));
-    let (mut sum, mut met) = (0.0, Vec::new());
-    for (term, worth) in worths {
-        sum += worth;
+    let (mut sum, mut met, mut covered, mut counted) = (0.0, Vec::new(), 0.0, 0);
+    for (at, (term, worth)) in worths.enumerate() {
+        let counts = about.counts(at);
+        sum += if counts { worth } else { 0.0 };
         if held.contains(term) {
             met.push((term.clone(), worth));
+            covered += if counts { worth } else { 0.0 };
+            counted += usize::from(counts);
         }
     }
-    let covered = if sum > 0.0 { met.iter().map(|(_, worth)| worth).sum::<f32>() / sum } else { 0.0 };
-    Explain { covered, terms: met, cosine: Some(cosine as f32), ..Explain::default() }
+    let covered = if sum > 0.0 { covered / sum } else { 0.0 };
+    Explain { covered, held: counted, terms: met, cosine: Some(cosine as f32), ..Explain::default() }
 }

@@ -19,7 +19,7 @@ mod index;
 mod lesson;
 mod lifecycle;
 mod limit;
-mod marks;
+pub(crate) mod marks;
 mod merge;
 mod names;
 mod page;
@@ -111,9 +111,18 @@ impl<'e> Topics<'e> {
 
     /// Reads a topic, or one subtopic of it, for an agent, and counts that. What the gate would refuse is left out.
     pub fn load(&self, topic: &str, subtopic: Option<&str>) -> Result<Vec<Memory>> {
-        let held: Vec<Held> = self
-            .stock()
-            .entries(topic, Part { subtopic, year: None })
+        let stock = self.stock();
+        // Named as `add` takes it: a file that somebody named by hand by its own name, any other in the form it is stored under.
+        let named = |given: &str, there: Vec<String>, form: fn(&str) -> Result<String>| match there
+            .contains(&given.to_owned())
+        {
+            true => given.to_owned(),
+            false => form(given).unwrap_or_else(|_| given.to_owned()),
+        };
+        let topic = named(topic, stock.topics(), names::topic);
+        let subtopic = subtopic.map(|given| named(given, stock.subtopics(&topic), names::subtopic));
+        let held: Vec<Held> = stock
+            .entries(&topic, Part { subtopic: subtopic.as_deref(), year: None })
             .into_iter()
             .filter(|held| held.status == Status::Active && self.held_back(held).is_none())
             .collect();

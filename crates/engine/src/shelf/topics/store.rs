@@ -109,6 +109,7 @@ impl Topics<'_> {
         page.insert(date, &text);
         let moved = settle(&open.stock, &mut batch, topic, subtopic, &path, &page)?;
         update_index(&open.stock, &mut batch, topic, subtopic, None)?;
+        fill_index(&open.stock, &mut batch)?;
         let id = names::id(topic, subtopic, date, &slug);
         let ready = batch.prepare()?;
         let intent = self.intend(open, &passed, &id, &text, Was::Nothing)?;
@@ -381,6 +382,32 @@ pub(super) fn update_index(
     };
     if new != old {
         batch.write(&path, new, "index-stored");
+    }
+    Ok(())
+}
+
+/// Gives the index a line for every file it lacks, as it does once it was lost.
+fn fill_index(stock: &Stock, batch: &mut Batch) -> Result<()> {
+    let path = stock.index_path();
+    let old = batch.read_text(&path, files::MAX_FILE)?.unwrap_or_default();
+    let known: HashSet<(String, String)> =
+        index::lines(&old).into_iter().map(|(topic, subtopic, _)| (topic, subtopic)).collect();
+    let mut lines = index::Lines::new();
+    for topic in stock.topics() {
+        for subtopic in stock.subtopics(&topic) {
+            let key = (topic.clone(), subtopic);
+            if known.contains(&key) {
+                continue;
+            }
+            // A file that cannot be read has no line; `verify` names it.
+            let live = stock.live_path(&key.0, &key.1)?;
+            let Some(page) = page_in(batch, &live, files::MAX_FILE).ok().flatten() else { continue };
+            let newest = page.oldest_first().last().map(|at| page.spots()[*at].heading.title.clone());
+            lines.insert(key, (newest.unwrap_or_else(|| "no entries".to_owned()), false));
+        }
+    }
+    if !lines.is_empty() {
+        batch.write(&path, index::with_all(&old, &lines), "index-stored");
     }
     Ok(())
 }
