@@ -6,6 +6,7 @@
 
 use crate::budget::Budget;
 use crate::deployment::Deployment;
+use crate::files::Lock;
 use crate::gate::books::Known;
 use crate::gate::inbox::{Inbox, Key};
 use crate::gate::trust::{self, Book, Standing};

@@ -134,7 +134,7 @@ impl Call {
         if !self.project().has_local() || !is_told(id) {
             return Ok(());
         }
-        let lock = self.project().lock()?;
+        let lock = self.lock()?;
         let written = json!({ "id": id }).to_string();
         let text = files::read_if_there(&self.audit_path()?, LIMIT)?.unwrap_or_default();
         if memchr::memmem::find(&text, &written.as_bytes()[1..written.len() - 1]).is_some() {

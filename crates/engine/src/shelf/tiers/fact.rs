@@ -11,7 +11,7 @@ use super::kept::Mark;
 use super::pass::{Kept, said};
 use super::undo::REVIEW_ACCEPT;
 use super::{LifeStatus, Stored, Tier, TierDraft, Tiers, id, statement};
-use crate::call::Decided;
+use crate::shelf::door::change::Decided;
 use crate::gate::Entry;
 use crate::gate::inbox::{Item, Waiting};
 use heirloom_core::settings::Profile;

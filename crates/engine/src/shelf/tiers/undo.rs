@@ -6,7 +6,7 @@
 use super::Tiers;
 use super::event::{Action, Event, Metadata};
 use super::kept::{Back, KeptRow, Mark, kept_since};
-use crate::call::Decided;
+use crate::shelf::door::change::Decided;
 use crate::gate::inbox::Waiting;
 use heirloom_core::fault::Result;
 
