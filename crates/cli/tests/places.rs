@@ -18,6 +18,10 @@ fn without_a_store_nothing_answers_that_all_is_well() {
     let store = answer["checks"].as_array().unwrap().iter().find(|check| check["id"] == "store").unwrap();
     assert_eq!(store["state"], "warning", "{store}");
     assert!(store["detail"].as_str().unwrap().contains("no memory folder"), "{store}");
+    // Somebody's own chain is walked, and it is said that the project has none.
+    env.at_terminal(&["remember", "I like tea"], "y\n").ok();
+    let ran = env.run(&["audit", "verify"]).ok();
+    assert!(ran.stderr.contains("there is no memory folder"), "{ran:?}");
     // Asking makes no folder either.
     assert!(!env.project().join(".claude").exists());
     // A folder below a store is not without one.

@@ -51,6 +51,7 @@ pub fn of(name: &str) -> Option<Value> {
                 ("whole", json!({ "const": true })),
                 ("entries", count()),
                 ("checkpoints?", list_of(object(&[("at", text()), ("lines", count()), ("was", text())]))),
+                ("left_out?", text()),
             ]),
         ),
         "brief" => (
