@@ -147,7 +147,7 @@ fn a_megabyte_of_nested_or_repeated_settings_costs_what_its_bytes_cost() {
 }
 
 #[test]
-fn a_hundred_thousand_tiny_files_hold_up_no_hook() {
+fn twenty_thousand_tiny_files_hold_up_no_hook() {
     let env = TestEnv::new();
     honest(&env);
     for n in 0..20_000 {

@@ -249,7 +249,7 @@ mod tests {
             [("queue since:banana", "7d"), ("trust:some", "medium"), ("status:gone kind:note", "retired")]
         {
             let fault = checked(line, 0).unwrap_err();
-            assert!(fault.hint.unwrap_or_default().contains(takes), "{line}");
+            assert!(fault.next_step().contains(takes), "{line}");
             // While somebody types it is passed over.
             assert!(!read(line, 0).0.contains(':'), "{line}");
         }
