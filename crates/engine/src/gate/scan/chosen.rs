@@ -76,11 +76,13 @@ fn judged(text: &[u8], said: &Said, name: &Name, cue: Cue, short: bool) -> Optio
         _ => Level::Possible,
     };
     // `pass` and `clave` mean other things too.
-    if short
-        && !mixed
-        && !(said.quoted || said.tight || licensed(text, name.start) || sibling(text, name.start))
-    {
-        return None;
+    let between = &text[name.start..said.span.start];
+    let part_of_name = between.iter().take_while(|b| !matches!(b, b'=' | b':' | b' ')).any(|b| *b == b'_');
+    let sure = said.quoted || said.tight || part_of_name || licensed(text, name.start) || sibling(text, name.start);
+    if short && !mixed && !sure {
+        let begins = name.start.checked_sub(1).is_none_or(|i| text[i] == b'\n');
+        let said_so = between.contains(&b'=') || begins && between.len() > 5;
+        return (said.link == Link::Assign && said_so && token.len() >= 6).then_some(Level::Possible);
     }
     Some(level)
 }
@@ -96,7 +98,7 @@ fn phrase(token: &[u8], said: &Said, cue: Cue) -> Option<Level> {
 pub(super) fn told(words: &[&[u8]]) -> bool {
     let small = words.iter().filter(|w| listed(STATES, w)).count();
     words.iter().all(|w| w.iter().all(u8::is_ascii_alphanumeric) && !listed(NAMED, w) && !listed(PLACES, w))
-        && words.first().is_some_and(|w| !listed(STATES, w))
+        && words.first().is_some_and(|w| !listed(STATES, w) || small == 1 && !adjective(w))
         && small * 2 < words.len()
 }
 
