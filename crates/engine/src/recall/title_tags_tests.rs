@@ -189,7 +189,7 @@ proptest! {
         let prompt = format!("{prompt} {}", many.join(" "));
         let words = text::tokens(&prompt);
         let source = IndexSource::Bytes(index.clone());
-        let quick = rank(&call, &words, &source, &HashSet::new(), max).unwrap();
+        let quick = rank(&call, &words, &source, &Forgets::default(), max).unwrap();
         prop_assert_eq!(quick, told::rank(&call, &words, &index, max));
     }
 
@@ -217,7 +217,7 @@ fn a_stretch_of_the_index_ends_at_a_line() {
     let call = call(folder.path());
     let index = lines.join("\n").into_bytes();
     let source = IndexSource::Bytes(index.clone());
-    let quick = rank(&call, &words, &source, &HashSet::new(), 50).unwrap();
+    let quick = rank(&call, &words, &source, &Forgets::default(), 50).unwrap();
     assert_eq!(quick.len(), 43);
     assert_eq!(quick, told::rank(&call, &words, &index, 50));
 }
