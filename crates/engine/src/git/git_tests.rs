@@ -87,7 +87,7 @@ fn packed_commits_that_differ_little_are_described_by_each_other() {
 }
 
 #[test]
-fn a_history_merged_in_brought_in_does_not_change_who_the_project_is() {
+fn a_history_merged_in_from_elsewhere_does_not_change_who_the_project_is() {
     let made = Repository::new("sha1");
     made.commit(2);
     let before = made.first();

@@ -127,7 +127,7 @@ fn entries_written_by_hand_are_read_in_their_many_forms() {
 }
 
 #[test]
-fn a_file_brought_in_gives_its_lessons() {
+fn a_file_from_elsewhere_gives_its_lessons() {
     let text = "## 2026-01-02: B\n**Subtopic:** x\n**Retired:** 2026-01-03 old\n**Problem:** p\n---\n## 2026-01-01: A\nq\n";
     let found = lessons_in(text);
     assert_eq!((found[0].title.as_str(), found[0].problem.as_str(), found[0].lead.as_str()), ("B", "p", ""));
