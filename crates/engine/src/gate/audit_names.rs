@@ -66,7 +66,7 @@ impl Call {
             }
         };
         if !new.is_empty() {
-            files::append_passing(&path, new.into_iter(), Mode::Private)?;
+            files::append_passing(&path, new, Mode::Private)?;
         }
         Ok(names)
     }

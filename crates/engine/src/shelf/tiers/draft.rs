@@ -104,7 +104,7 @@ impl TierDraft {
 
     /// The same draft from elsewhere, whose ids are as free as any other text.
     #[must_use]
-    pub(super) fn from_elsewhere(mut self) -> TierDraft {
+    pub(super) fn brought_in(mut self) -> TierDraft {
         let stored = &self.stored;
         let ids = stored.supersedes.iter().chain(&stored.superseded_by).map(|id| ("supersedes", id.clone()));
         self.given =
