@@ -47,6 +47,7 @@ mod hostile_clone;
 mod hybrid;
 mod index_laws;
 mod lifecycle;
+mod log;
 mod opens_0_1;
 mod person;
 mod pick;
