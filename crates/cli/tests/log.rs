@@ -10,9 +10,8 @@ const MARKER: &str = "Zebrafinchquux";
 
 /// The lines of the log; a command's own talk goes to the same stream.
 fn logged(ran: &Ran) -> Vec<&str> {
-    let is_log = |line: &&str| {
-        line.trim_start().split_once(" ms ").is_some_and(|(at, _)| at.parse::<f64>().is_ok())
-    };
+    let is_log =
+        |line: &&str| line.trim_start().split_once(" ms ").is_some_and(|(at, _)| at.parse::<f64>().is_ok());
     ran.stderr.lines().filter(is_log).collect()
 }
 

@@ -56,6 +56,7 @@ impl Lock {
             Err(e) => return Err(cannot(&e)),
         }
         step::reached("locked");
+        tracing::trace!("lock taken");
         Ok(Lock { _file: file, _turn: turn })
     }
 }

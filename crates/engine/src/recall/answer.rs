@@ -110,6 +110,7 @@ impl Recalled {
 
 /// The memories a question calls for.
 pub fn answer(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
+    let _span = tracing::debug_span!("recall", look = ?asked.look, limit = asked.limit).entered();
     let mut found = project(call, asked, asked.look)?;
     found.extend(tiers(call, asked)?);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
