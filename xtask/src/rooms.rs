@@ -150,7 +150,7 @@ const HOUSE: &[Floor] = &[
             ("symbols", &["workspace"]),
             ("install", &["run", "symbols", "workspace"]),
             ("stress", &["conformance", "report"]),
-            ("bench", &["conformance", "install", "report", "server", "stress", "workspace"]),
+            ("bench", &["conformance", "install", "report", "stress", "workspace"]),
             ("speed", &["bench", "retrieval"]),
             ("order", &["install", "run", "speed", "symbols"]),
             ("fuzz", &["run", "workspace"]),

@@ -52,6 +52,7 @@ mod hybrid;
 mod index_laws;
 mod lessons;
 mod lifecycle;
+mod log;
 mod older_texts;
 mod opens_0_1;
 mod past_the_gate;

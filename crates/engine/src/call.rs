@@ -171,6 +171,7 @@ impl Call {
             true => May::Does,
             false => verb.may(&self.caller, owner),
         };
+        tracing::debug!(verb = verb.name(), shelf = shelf.name(), ?owner, ?may, "authority");
         match may {
             May::Refused => Err(verb.refusal(&self.caller)),
             May::Does if self.wants_check(verb) => Err(verb.unchecked()),

@@ -86,6 +86,7 @@ impl Deployment {
         }
         // Opened without the lock: two threads that come at once open it twice, and nobody waits.
         let model = Chosen::of(self.given.as_ref(), data).map(Arc::new);
+        tracing::debug!(opened = model.is_some(), "model");
         *locked(&self.model) = Some(Model { file, stamp, model: model.clone() });
         model
     }

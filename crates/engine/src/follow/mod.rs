@@ -135,6 +135,7 @@ impl ShelfIndex {
 }
 
 fn follow(call: &Call, index: &mut Index, model: Option<&Chosen>, look: Look) -> Result<()> {
+    let _span = tracing::debug_span!("follow", ?look).entered();
     budget::following(|| Follow::new(call, index)?.run(model, look))
 }
 

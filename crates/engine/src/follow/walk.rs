@@ -423,6 +423,7 @@ impl<'a> Follow<'a> {
         if self.changes.is_empty() && self.marks.is_empty() {
             return self.embed(chosen, look);
         }
+        tracing::debug!(changes = self.changes.len(), marks = self.marks.len(), "shelves changed");
         // Many texts for a slow model are found by their words first and get their vectors later.
         let many = self.changes.len() > AT_ONCE || look == Look::Start;
         let later = chosen.is_some_and(|model| model.is_remote() || (many && !model.is_quick()));

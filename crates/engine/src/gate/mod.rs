@@ -190,7 +190,20 @@ impl<D> Decision<D> {
 }
 
 /// Sends a draft through its checks.
-pub fn admit<D: Draft>(mut draft: D, entry: Entry, screen: &Screen) -> Decision<D> {
+pub fn admit<D: Draft>(draft: D, entry: Entry, screen: &Screen) -> Decision<D> {
+    let row = draft.row();
+    let decision = decide(draft, entry, screen);
+    let (verdict, remarks) = match &decision {
+        Decision::Passed(passed) => ("passed", passed.remarks.len()),
+        Decision::Waits { remarks, .. } => ("waits", remarks.len()),
+        Decision::Refused(fault) => (fault.code.name(), 0),
+    };
+    // What was found, and in which words, is nobody's to log.
+    tracing::debug!(?row, channel = ?entry.channel, verdict, remarks, "gate");
+    decision
+}
+
+fn decide<D: Draft>(mut draft: D, entry: Entry, screen: &Screen) -> Decision<D> {
     let mut remarks = Vec::new();
     let mut seen = screen::Seen::default();
     let mut waits = false;

@@ -10,18 +10,16 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::index::embed::{Detail, Embedder, Embedding, Nearness, Worth};
-use crate::index::{
-    Card, IndexError, LateProbe, Matches, Nearest, Probe, Reader, Role, Trust, fingerprint, of_question,
-};
+use crate::index::{Card, IndexError, LateProbe, Matches, Nearest, Probe, Reader, Trust, of_question};
 
-use super::ask::{Ask, asks_agent};
+use super::ask::Ask;
 use super::candidates::{Admission, Cosines, Found, LOOKED_AT};
 use super::explain::{Explain, Factors};
 use super::kin::About;
 use super::order;
+use super::points::Points;
 use super::seats;
-use super::weights::{Manner, Weights, is_dialogue, priority};
-use super::when::{self, Window};
+use super::weights::{Manner, Weights, is_dialogue};
 
 /// Candidates taken by keywords and by vector.
 const BY_KEYWORD: usize = 160;
@@ -163,7 +161,9 @@ pub fn rank(
             },
         }
     });
-    order::behind_the_trusted(reader, hits.collect())
+    let hits = order::behind_the_trusted(reader, hits.collect())?;
+    tracing::debug!(documents = reader.len(), vectors = reader.with_vectors(), hits = hits.len(), "ranked");
+    Ok(hits)
 }
 
 fn share(some: usize, all: usize) -> f32 {
@@ -247,7 +247,7 @@ fn keywords(reader: &Reader<'_>, ask: &Ask) -> Result<Matches, IndexError> {
     reader.keywords(&terms)
 }
 
-fn manner<'w>(weights: &'w Weights, card: &Card) -> &'w Manner {
+pub(crate) fn manner<'w>(weights: &'w Weights, card: &Card) -> &'w Manner {
     if is_dialogue(&card.kind) { &weights.dialogue } else { &weights.document }
 }
 
@@ -396,40 +396,17 @@ fn add_groups(
 /// Turns what was gathered into points.
 fn score(candidates: &mut [Candidate], ask: &Ask, weights: &Weights) {
     let best = candidates.iter().fold(0f32, |m, c| m.max(c.keyword.0 + c.keyword.1));
-    let window = when::window(&ask.text, ask.now);
-    let agent = asks_agent(&ask.text);
-    let names: Vec<i64> = of_question(&ask.text).iter().map(|(t, _)| fingerprint(&[t])).collect();
+    let points = Points::of(ask, weights);
     for c in candidates {
         let manner = manner(weights, &c.card);
-        let f = &mut c.factors;
         if best > 0.0 {
-            f.keyword = manner.keyword * c.keyword.0 / best;
-            f.neighbours = manner.keyword * c.keyword.1 / best;
+            c.factors.keyword = manner.keyword * c.keyword.0 / best;
+            c.factors.neighbours = manner.keyword * c.keyword.1 / best;
         }
-        f.vector = manner.vector * c.share * (c.vector / weights.deviations).clamp(-0.5, 1.0);
-        f.time = weights.time * window.map_or(0.0, |w: Window| w.nearness(c.card.occurred_at));
-        let favoured = match c.card.role {
-            Role::None => true,
-            Role::Person => !agent,
-            Role::Agent => agent,
-        };
-        f.role = if favoured { weights.role } else { 0.0 };
-        f.speaker =
-            if c.card.speaker != 0 && names.contains(&c.card.speaker) { weights.speaker } else { 0.0 };
-        let days = (ask.now - c.card.occurred_at).max(0) as f32 / 86_400.0;
-        f.recency = weights.recency * (-days / weights.half_life_days.max(0.1)).exp2();
-        f.trust = weights.trust * c.card.trust.share();
-        f.kind = weights.kind * priority(&c.card.kind);
-        f.scope = if ask.scopes.iter().any(|scope| **scope == *c.card.scope) { weights.scope } else { 0.0 };
-        f.file = if in_play(&c.card.scope, &ask.files) { weights.file } else { 0.0 };
-        f.confidence = weights.confidence * c.card.confidence.clamp(0.0, 1.0);
-        c.sum = f.sum();
+        c.factors.vector = manner.vector * c.share * (c.vector / weights.deviations).clamp(-0.5, 1.0);
+        points.give(&c.card, &mut c.factors);
+        c.sum = c.factors.sum();
     }
-}
-
-/// Whether a `file:` scope names a file in play.
-fn in_play(scope: &str, files: &[String]) -> bool {
-    scope.strip_prefix("file:").is_some_and(|path| files.iter().any(|f| f == path))
 }
 
 /// Looks at the best candidates word by word, where the model has word vectors.

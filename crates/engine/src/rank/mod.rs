@@ -10,6 +10,7 @@ mod explain;
 mod hybrid;
 pub(crate) mod kin;
 mod order;
+mod points;
 pub mod query;
 mod seats;
 mod weights;
@@ -17,9 +18,11 @@ pub mod when;
 
 pub use ask::Ask;
 pub use explain::{Explain, Factors};
+pub(crate) use hybrid::manner;
 pub use hybrid::{Hit, rank};
 pub use order::block;
 pub(crate) use order::{Compared, is_mixed, put_behind};
+pub(crate) use points::Points;
 pub(crate) use seats::seated;
 pub use weights::{Manner, Weights};
 

@@ -111,6 +111,7 @@ impl Recalled {
 
 /// The memories a question calls for.
 pub fn answer(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
+    let _span = tracing::debug_span!("recall", look = ?asked.look, limit = asked.limit).entered();
     let mut found = match project(call, asked, asked.look) {
         // What a hook cannot read is left out, and noted where it was met.
         Err(_) if budget::gaps() > 0 => Vec::new(),

@@ -4,7 +4,7 @@
 //! after ranking, so that the best stay. Never here: a limit that cuts without saying so.
 
 use super::choose::chosen;
-use crate::rank::block;
+use crate::rank::{Weights, block};
 use crate::shelf::tiers::{Found, Question, Tier, Tiers, estimate_tokens, format_episodes, format_memories};
 use heirloom_core::fault::Result;
 use serde::Serialize;
@@ -122,8 +122,10 @@ impl Tiers<'_> {
 
     /// The best memories of both tiers by the ranking alone, as it ranks every other shelf.
     pub fn recall(&self, question: &str, limit: usize) -> Result<Vec<Found>> {
-        let plain = Limits { recency_weight: 0.0, ..self.limits() };
-        let found = self.ask(question, None, limit, &plain)?;
+        let limits = self.limits();
+        let recency = if limits.recency_weight > 0.0 { Weights::default().recency } else { 0.0 };
+        let found = self.asked(question, None, limit, recency)?;
+        let found = chosen(found, limit);
         if !found.is_empty() {
             self.was_read("recall", None, found.len())?;
         }
@@ -131,11 +133,16 @@ impl Tiers<'_> {
     }
 
     fn ask(&self, question: &str, tier: Option<Tier>, limit: usize, limits: &Limits) -> Result<Vec<Found>> {
+        // How new an episode is counts once, by the user's own weight; the ranking's own small share of it would count beside it.
+        let found = self.asked(question, tier, limit, 0.0)?.into_iter();
+        Ok(chosen(found.map(|one| one.aged(limits.recency_weight, self.now())).collect(), limit))
+    }
+
+    fn asked(&self, question: &str, tier: Option<Tier>, limit: usize, recency: f32) -> Result<Vec<Found>> {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let question =
-            Question { text: question, tier, now: self.now(), limit, recency_weight: limits.recency_weight };
-        Ok(chosen(self.store().search(self.who(), &question)?, limit))
+        let question = Question { text: question, tier, now: self.now(), limit, recency };
+        self.store().search(self.who(), &question)
     }
 }

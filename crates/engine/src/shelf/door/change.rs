@@ -131,6 +131,7 @@ impl Intent<'_> {
     /// An outcome that cannot be written changes nothing about what happened: the next writer finds out and says so.
     fn settle(&mut self, outcome: Outcome) {
         self.settled = true;
+        tracing::debug!(from = self.from, to = self.to, ?outcome, "outcome");
         if let Ok(mut chain) = self.call.chain_as_it_is(self.lock) {
             chain.settle(self.from, self.to, outcome);
             let _ = chain.write();
@@ -218,6 +219,7 @@ impl Call {
         // Last, so that a disk that is full of anything else leaves no line of what did not happen.
         chain.write()?;
         step::reached("audited");
+        tracing::debug!(from, changes = all.len(), "intent audited");
         let to = from + (all.len() as u64).saturating_sub(1);
         let replaced = all.iter().filter_map(|one| replaced(&one.what)).collect();
         Ok(Intent { call: self, lock, from, to, settled: false, replaced })

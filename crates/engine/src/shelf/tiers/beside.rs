@@ -56,7 +56,7 @@ impl Tiers<'_> {
             tier: Some(Tier::Semantic),
             now: self.now(),
             limit: COMPARED,
-            recency_weight: 0.0,
+            recency: 0.0,
         };
         let mut found = self.store().search(self.who(), &question)?;
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));

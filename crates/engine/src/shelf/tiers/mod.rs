@@ -55,7 +55,7 @@ pub use store::{
     with_recency,
 };
 pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
-pub use terms::{counted_terms, explained, question_terms};
+pub use terms::{Met, Posed, counted_terms, question_terms};
 pub use token::{Terms, Token, give as give_token, new as new_token};
 pub use user::{Account, SYSTEM, UserContext, put as put_user};
 pub use working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};

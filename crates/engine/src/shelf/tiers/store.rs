@@ -52,8 +52,8 @@ pub struct Question<'a> {
     pub now: Timestamp,
     /// At most so many answers.
     pub limit: usize,
-    /// How much of an episode's score depends on its age.
-    pub recency_weight: f64,
+    /// What being new adds, in points; with 0 the age of a memory changes nothing.
+    pub recency: f32,
 }
 
 /// Memories a backend should bring for one that is wanted, so that recall has something to choose from.
@@ -67,12 +67,33 @@ pub const SEATS: usize = 24;
 pub struct Found {
     /// The memory.
     pub memory: Stored,
-    /// Its score, recency included.
+    /// Its score.
     pub score: f64,
     /// What the score is made of, in words and points.
     pub why: Vec<(String, f64)>,
-    /// What the ranking made of it, where it was ranked.
+    /// What the ranking made of it.
     pub explain: Explain,
+}
+
+impl Found {
+    /// A memory and what the ranking made of it: the score is the sum of its factors.
+    pub fn of(memory: Stored, explain: Explain) -> Found {
+        let factors = explain.factors.named().into_iter().filter(|(_, points)| *points != 0.0);
+        let why = factors.map(|(name, points)| (name.to_owned(), f64::from(points))).collect();
+        Found { memory, score: f64::from(explain.factors.sum()), why, explain }
+    }
+
+    /// What an episode's age makes of its score.
+    pub(crate) fn aged(mut self, weight: f64, now: Timestamp) -> Found {
+        if self.memory.tier == Tier::Episodic {
+            let plain = self.score;
+            self.score = with_recency(plain, weight, self.memory.occurred_at, now);
+            if self.score != plain {
+                self.why.push(("age".to_owned(), self.score - plain));
+            }
+        }
+        self
+    }
 }
 
 /// Days after which an episode's recency counts half.

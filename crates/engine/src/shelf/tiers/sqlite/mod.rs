@@ -178,6 +178,7 @@ impl TierStore for SqliteStore {
         }
         self.touch(who, |database| {
             let receipt = database.write(who, drafts, events, mark)?;
+            tracing::debug!(memories = drafts.len(), events = events.len(), "tiers written");
             // What cannot be indexed now is caught up with by the next search; the write itself is done.
             let _ = database.catch_up(who, self.embedder());
             Ok(receipt)

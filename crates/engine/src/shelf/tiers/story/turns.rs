@@ -211,6 +211,17 @@ pub(super) fn of_two_equal_turns_the_newer_one_comes_first(stage: &Stage, _: Mak
     };
     assert!((weight(0.3) - (0.7 + 0.3 * 0.5)).abs() < 1e-9, "thirty days are half");
     assert!((weight(0.0) - 1.0).abs() < 1e-9);
+    // Without a weight on recency age changes nothing, whoever asks and whatever backend answers.
+    let ageless = stage.with(serde_json::json!({ "tiers": { "recency_weight": 0 } })).of("ada");
+    let searched = tiers(&ageless).search("printer jams", Some(Tier::Episodic), 3).unwrap();
+    let recalled = tiers(&ageless).recall("printer jams", 3).unwrap();
+    for found in [searched, recalled] {
+        assert_eq!(found.len(), 3);
+        assert!(found.iter().all(|one| one.score == found[0].score), "{found:?}");
+        let named =
+            |one: &super::super::Found| one.why.iter().any(|(why, _)| why == "age" || why == "recency");
+        assert!(!found.iter().any(named), "{found:?}");
+    }
 }
 
 pub(super) fn limits_hold_and_what_was_left_out_is_said(stage: &Stage, _: Make<'_>) {
