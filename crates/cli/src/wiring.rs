@@ -8,7 +8,7 @@ use crate::endpoint::{self, Patience};
 use crate::rooted::Said;
 use crate::{approval, environment, rooted};
 use heirloom_core::settings::{self, Layer, Loaded, Origin};
-use heirloom_core::{Code, Fault, Settings, fault::Result, json};
+use heirloom_core::{Code, Fault, Settings, fault::Result};
 use heirloom_engine::budget::Budget;
 use heirloom_engine::gate::fields;
 use heirloom_engine::index::embed::chosen::Given;

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::call::Call;
-use crate::hook::gather;
 use crate::follow::{Look, ShelfIndex};
+use crate::hook::gather;
 use crate::project::{Project, World};
 use crate::verbs::recall::{Given, Recall, prompt};
 use heirloom_core::settings::MatchStrategy;

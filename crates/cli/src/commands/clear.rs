@@ -16,8 +16,9 @@ pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
     wired.tiers()?;
     let ask = remove::Clear { tier: call.tier.clone(), shred: call.shred };
     let Clearing { user, what, count, everything } = remove::clearing(&wired.call, &ask)?;
-    let sure = person::confirm(&format!("Remove all {what} of {user} ({count})? It cannot be undone."), call.yes)?
-        && (!everything || person::confirm("Really everything?", call.yes)?);
+    let sure =
+        person::confirm(&format!("Remove all {what} of {user} ({count})? It cannot be undone."), call.yes)?
+            && (!everything || person::confirm("Really everything?", call.yes)?);
     if !sure {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);

@@ -1,6 +1,6 @@
 //! `note list|session`: the note shelf's own tools.
 
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Note, NoteAction};
 use crate::output::{Out, Table};
 use crate::wiring;

@@ -3,7 +3,7 @@
 //! Comes in: git's index. Goes out: what is wrong with the memory files in it. They are laid out in a passing folder and checked there, so that what
 //! only lies in the work tree neither hides a mistake nor makes one. Never here: the work tree's own files, or a change to anything.
 
-use super::show::visible;
+use super::visible;
 use crate::args::Args;
 use crate::output::Out;
 use crate::{environment, wiring};

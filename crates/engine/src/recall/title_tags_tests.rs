@@ -1,7 +1,7 @@
 use super::*;
 use crate::gate::Entry;
-use crate::shelf::forgets::Forgets;
 use crate::shelf::Shelf as _;
+use crate::shelf::forgets::Forgets;
 use crate::shelf::records::{Given, IndexEntry, Said, compose};
 use crate::{Project, World};
 use heirloom_core::{Channel, MemoryId, Settings};

@@ -5,10 +5,10 @@
 
 use super::{Before, Kept};
 use crate::call::Call;
-use crate::shelf::door::change::{Decided, Decision};
 use crate::gate::Entry;
 use crate::gate::audit;
 use crate::gate::inbox::Waiting;
+use crate::shelf::door::change::{Decided, Decision};
 use heirloom_core::{Memory, MemoryId, ShelfName, Status, fault::Result};
 use std::collections::{BTreeMap, HashMap};
 

@@ -96,6 +96,12 @@ impl Posed {
             }
         }
         let covered = if sum > 0.0 { covered / sum } else { 0.0 };
-        Explain { covered, held: counted, terms: shared, cosine: Some(met.cosine as f32), ..Explain::default() }
+        Explain {
+            covered,
+            held: counted,
+            terms: shared,
+            cosine: Some(met.cosine as f32),
+            ..Explain::default()
+        }
     }
 }
