@@ -5,10 +5,9 @@
 
 use crate::env::{ROOT, TestEnv, decision, target};
 use heirloom_core::{Caller, Channel, Code, Fault, MemoryId, Settings};
+use heirloom_engine::follow::{Look, ShelfIndex};
 use heirloom_engine::gate::{Entry, audit};
-use heirloom_engine::index::shelves::{Look, ShelfIndex};
 use heirloom_engine::recall::ledger;
-use heirloom_engine::review::{accept_draft, shown};
 use heirloom_engine::shelf::notes::{Moment, NoteDraft};
 use heirloom_engine::shelf::records::{Document, Said};
 use heirloom_engine::shelf::tiers::{Access, Role, SqliteStore, TierStore, Turn, UserContext};
@@ -17,6 +16,7 @@ use heirloom_engine::shelf::vault::{Addition, REGISTER};
 use heirloom_engine::shelf::{Listing, Shelf};
 use heirloom_engine::verbs::life::{Move, retire};
 use heirloom_engine::verbs::remember::{NewFact, Remember, remember};
+use heirloom_engine::verbs::review::{accept_draft, shown};
 use heirloom_engine::verbs::{Outcome, Yes, undo};
 use heirloom_engine::{Call, Deployment, Project, World};
 use std::path::PathBuf;

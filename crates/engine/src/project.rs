@@ -330,6 +330,14 @@ fn known_data(projects: &Path, own: &str) -> Result<Option<PathBuf>> {
     Ok(folder.is_dir().then_some(folder))
 }
 
+impl Project {
+    /// An error where there is no memory folder: nothing is not the same as nothing wrong.
+    pub fn expect_memory(&self) -> heirloom_core::fault::Result<()> {
+        let root = self.root().folder();
+        if root.is_dir() { Ok(()) } else { Err(no_memory(root)) }
+    }
+}
+
 /// A fault for a project that has no memory folder.
 pub fn no_memory(root: &Path) -> Fault {
     Fault::new(heirloom_core::Code::NotFound, format!("there is no memory folder at `{}`", root.display()))

@@ -25,7 +25,7 @@ pub(crate) struct Remember {
     pub(crate) tag: Vec<String>,
 
     /// How sure you are, 0 to 1
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = super::share)]
     pub(crate) confidence: f64,
 }
 
@@ -62,7 +62,11 @@ pub(crate) enum MemoryVerb {
 ///
 /// Any long-running Heirloom does this once a day by itself. The account that keeps the deployment does it for every user.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Expire {}
+pub(crate) struct Expire {
+    /// Also turns that have no more than this many days left; needs a person or a token with the scope `delete`
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) within: Option<u32>,
+}
 
 /// Users of this deployment
 ///

@@ -4,7 +4,6 @@ mod add;
 mod anchor;
 mod audit;
 mod brief;
-mod carry;
 mod clear;
 mod compact;
 mod config;
@@ -41,6 +40,7 @@ mod setup;
 mod setup_receipt;
 mod show;
 mod snapshot;
+mod staged;
 mod status;
 mod sync;
 mod undo;
@@ -48,8 +48,7 @@ mod user;
 mod vault;
 mod verify;
 
-pub(crate) use reference::PAGES;
-pub(crate) use show::visible;
+pub(crate) use crate::output::visible;
 
 use crate::args::{Args, Command, MemoryVerb, RecordAction};
 use crate::output::Out;
@@ -73,7 +72,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
             MemoryVerb::Clear(call) => clear::run(args, call, out),
             MemoryVerb::Forget(call) => lifecycle::forget(args, call, out),
         },
-        Command::Expire(_) => clear::expire(args, out),
+        Command::Expire(call) => clear::expire(args, call, out),
         Command::User(call) => user::run(args, call, out),
         Command::Show(call) => show::show(args, call, out),
         Command::List(call) => show::list(args, call, out),

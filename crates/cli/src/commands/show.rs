@@ -1,7 +1,7 @@
 //! `show`, `list`, `history`.
 
 use crate::args::{Args, List, One, Show};
-use crate::output::{Out, Table, spelled};
+use crate::output::{Out, Table, visible};
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
@@ -84,11 +84,6 @@ pub(crate) fn print_memory(out: &Out, memory: &Memory) {
     }
     out.line("");
     out.line(visible(&memory.body));
-}
-
-/// Text as the printer shows it, for those who must know how wide it is or who print past it.
-pub(crate) fn visible(text: &str) -> String {
-    spelled(text).into_owned()
 }
 
 pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {

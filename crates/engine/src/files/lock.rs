@@ -102,6 +102,7 @@ impl Lock {
             Err(e) => return Err(cannot(&e)),
         }
         step::reached("locked");
+        tracing::trace!("lock taken");
         Ok(Lock { _keeping: None, inner: Arc::new(Inner { _file: file, _turn: turn }), again: false })
     }
 }

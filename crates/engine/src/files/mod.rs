@@ -15,12 +15,14 @@ mod lock;
 mod queue;
 mod read;
 mod root;
+pub(crate) mod stamp;
 pub mod step;
 
 pub use append::{Held, append_line, append_lines, append_passing, cut_tail, hold, turn_over};
 pub use atomic::{
     Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write, write_passing,
 };
+pub(crate) use atomic::{create_unsynced, sync_all_below, temporary_folder};
 pub use batch::{Batch, Ready};
 pub use claim::holds_only_memory;
 pub use input::{TempRoots, read_input};

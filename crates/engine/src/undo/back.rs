@@ -4,11 +4,11 @@
 //! the standing it had. Never here: whether somebody may; what was forgotten, which is gone.
 
 use super::{Before, Kept};
-use crate::call::{Call, Decided};
-use crate::change::Decision;
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::audit;
 use crate::gate::inbox::Waiting;
+use crate::shelf::door::change::{Decided, Decision};
 use heirloom_core::{Memory, MemoryId, ShelfName, Status, fault::Result};
 use std::collections::{BTreeMap, HashMap};
 
@@ -43,7 +43,8 @@ pub(crate) fn groups(call: &Call) -> Result<Groups> {
     let text = |entry: &serde_json::Value, key: &str| {
         entry.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
     };
-    let happened: HashMap<u64, (String, String)> = audit::entries(&project.local()?.path("audit.jsonl"))?
+    let happened: HashMap<u64, (String, String)> = call
+        .audit_entries()?
         .iter()
         .filter(|entry| audit::happened(entry))
         .filter_map(|entry| Some((entry.get("seq")?.as_u64()?, (text(entry, "at"), text(entry, "id")))))

@@ -3,7 +3,7 @@
 //! Comes in: the number of a change in its chain, or of the change that is taken back. Goes out: the number of the call's first change, which
 //! stands for all of them. Never here: what changed.
 
-use crate::deployment::locked;
+use crate::threads::locked;
 use std::sync::Mutex;
 
 /// The numbers of a call's changes in one chain.

@@ -9,8 +9,11 @@
 
 pub mod add;
 pub mod anchor;
+pub mod archive;
 pub mod convert;
 pub mod edit;
+pub mod export;
+pub mod import;
 pub mod life;
 pub mod list;
 pub mod names;
@@ -18,16 +21,21 @@ pub mod recall;
 pub mod record;
 pub mod remember;
 pub mod remove;
+pub mod review;
+pub mod scan;
 pub mod schema;
 pub mod search;
 pub mod shelves;
 pub mod show;
 pub mod status;
+pub mod sync;
 pub mod told;
 pub mod trail;
 pub mod undo;
+pub mod upkeep;
 pub mod users;
 pub mod vault;
+pub mod verify;
 mod waiting;
 
 pub use waiting::{Waiting, change_of, resume};
@@ -132,6 +140,23 @@ pub struct Yes {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersede: Vec<String>,
 }
+
+/// How far a long piece of work has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// What is counted: `files`, `memories`, …
+    pub what: &'static str,
+    /// How many are done.
+    pub done: u64,
+    /// How many there are, where that is known before the end.
+    pub of: Option<u64>,
+}
+
+/// Whoever wants to know how far a piece of work has come.
+pub type Watch<'a> = dyn FnMut(Progress) + 'a;
+
+/// Nobody does.
+pub fn unwatched(_: Progress) {}
 
 /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
 /// opens; the files of a project are that person's with and without it.

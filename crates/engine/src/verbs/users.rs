@@ -175,6 +175,7 @@ pub fn list(call: &Call) -> Result<Vec<UserShown>> {
 /// Adds a user.
 pub fn add(call: &Call, ask: &AddUser) -> Result<AddedUser> {
     call.permit(Verb::UserAdd, ShelfName::Tiers, "")?;
+    call.screen().plain("user", &ask.user)?;
     let tiers = call.tiers()?;
     let known = is_known(&tiers, &ask.user)?;
     if !known {
@@ -187,6 +188,8 @@ pub fn add(call: &Call, ask: &AddUser) -> Result<AddedUser> {
 /// Makes a token, in the place of the one of its name. Whoever holds it is its user, so no program makes one unless a person said it may.
 pub fn token(call: &Call, ask: &MakeToken) -> Result<MadeToken> {
     call.permit(Verb::UserToken, ShelfName::Tiers, "")?;
+    call.screen().plain("user", &ask.user)?;
+    call.screen().plain("name", ask.name.as_deref().unwrap_or_default())?;
     let tiers = call.tiers()?;
     let own = tiers.who().is_keeper() && ask.user == tiers.who().user();
     if !is_known(&tiers, &ask.user)? && !own {
@@ -214,6 +217,7 @@ pub fn token(call: &Call, ask: &MakeToken) -> Result<MadeToken> {
 /// Takes a token away.
 pub fn revoke(call: &Call, ask: &RevokeToken) -> Result<RevokedToken> {
     call.permit(Verb::UserToken, ShelfName::Tiers, "")?;
+    call.screen().plain("user", &ask.user)?;
     let tiers = call.tiers()?;
     tiers.who().manages()?;
     if !is_known(&tiers, &ask.user)? {

@@ -9,35 +9,46 @@ use super::remember::{NewFact, Question, Remember, questions, remember};
 use super::*;
 use crate::convert::Conversion;
 use crate::gate::inbox::Item;
-use crate::review::{accept_draft, shown};
 use crate::shelf::records::{Said, Version};
 use crate::shelf::tiers::{Access, SqliteStore, UserContext};
+use crate::verbs::review::{accept_draft, shown};
 use crate::{Deployment, Project, World};
 use heirloom_core::{Caller, Grant, Scopes, Settings, Trust, Who, time};
 use serde_json::json;
 use std::sync::Arc;
 
-struct Desk {
-    folder: tempfile::TempDir,
+pub(super) struct Desk {
+    pub(super) folder: tempfile::TempDir,
     deployment: Arc<Deployment>,
 }
 
 impl Desk {
-    fn new() -> Desk {
+    pub(super) fn new() -> Desk {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("project/.claude/memory")).unwrap();
         Desk { folder, deployment: Arc::default() }
     }
 
-    fn call(&self, caller: Caller) -> Call {
+    pub(super) fn call(&self, caller: Caller) -> Call {
+        self.call_with(caller, |_| {})
+    }
+
+    /// The same with other settings.
+    pub(super) fn call_with(&self, caller: Caller, change: impl FnOnce(&mut Settings)) -> Call {
+        self.call_at("2026-01-10T09:00:00Z", caller, change)
+    }
+
+    /// The same at another time.
+    pub(super) fn call_at(&self, now: &str, caller: Caller, change: impl FnOnce(&mut Settings)) -> Call {
         let world = World {
-            now: time::parse("2026-01-10T09:00:00Z").unwrap(),
+            now: time::parse(now).unwrap(),
             data: self.folder.path().join("data"),
             nonce: "0f".repeat(16),
             user: "tester".into(),
         };
         let mut settings = Settings::standard();
         settings.vault.agents.insert("orion".into(), "orion".into());
+        change(&mut settings);
         let folder = self.folder.path().join("project");
         let tiers = self.folder.path().join("data/tiers");
         let access =
@@ -46,11 +57,11 @@ impl Desk {
         self.deployment.call(project, settings, caller).with_tiers(access)
     }
 
-    fn person(&self) -> Call {
+    pub(super) fn person(&self) -> Call {
         self.call(Caller::person("tester"))
     }
 
-    fn agent(&self) -> Call {
+    pub(super) fn agent(&self) -> Call {
         self.call(Caller::process("tester"))
     }
 
@@ -214,7 +225,7 @@ fn record_write_waits_where_a_person_stands_behind_the_text_and_only_there() {
     assert_eq!(done(at(&agent, changed(&agent)).unwrap())["status"], "updated");
     // Once a person accepts it, it is theirs.
     let memory = desk.memory("decision:use-postgresql");
-    crate::review::accept(&desk.person(), &memory).unwrap();
+    crate::verbs::review::accept(&desk.person(), &memory).unwrap();
     let agent = desk.agent();
     for action in
         [changed(&agent), Action::Retire { reason: None }, Action::Archive { reason: Some("old".into()) }]

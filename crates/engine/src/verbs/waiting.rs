@@ -6,10 +6,11 @@
 
 use super::life::{self, Move};
 use super::{add, anchor, convert, edit};
-use crate::call::{Call, row_of};
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::inbox::{self, Item};
 use crate::gate::policy::Row;
+use crate::shelf::door::row_of;
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result, time};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

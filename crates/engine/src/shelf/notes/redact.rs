@@ -4,9 +4,9 @@
 //! provenance file. The id stays. Never here: a note that cannot be read; it stays listed.
 
 use super::{Notes, file, note};
-use crate::change::{Was, Written};
 use crate::files::{Mode, Prepared};
 use crate::gate::Entry;
+use crate::shelf::door::change::{Was, Written};
 use crate::shelf::provenance;
 use heirloom_core::{ShelfName, fault::Result, hash};
 
@@ -31,6 +31,7 @@ impl Notes<'_> {
             let hash = hash::sha256(text.as_bytes());
             let line = self.line(id.as_str(), &hash, "redacted", []);
             let what = Written {
+                body: "",
                 action: "memory_redact",
                 shelf: ShelfName::Notes,
                 id: id.as_str(),

@@ -8,9 +8,9 @@ use super::replace::Change;
 use super::store::Records;
 use super::target::Target;
 use super::write::Said;
-use crate::change::{Was, Written};
 use crate::files::{Lock, Mode, Placed, Prepared};
 use crate::gate::Entry;
+use crate::shelf::door::change::{Was, Written};
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, time};
 use serde_json::{Value, json};
@@ -231,6 +231,7 @@ impl Records<'_> {
         let kind = heirloom_core::Kind::named(document.text("category").unwrap_or_default());
         let id = MemoryId::new(&kind, &target.stem());
         let written = Written {
+            body: "",
             action: match is {
                 "retired" => "memory_retire",
                 "archived" => "memory_archive",

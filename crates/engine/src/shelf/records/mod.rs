@@ -5,13 +5,13 @@
 //! second is still owed, so a killed writer's index is made good by the next one.
 
 mod alias;
-mod candidate;
 mod compose;
 mod document;
 mod draft;
 mod fix;
 mod forget;
 mod gc;
+mod gist;
 mod glance;
 mod index_file;
 mod index_merge;
@@ -33,10 +33,10 @@ mod verify;
 mod view;
 mod write;
 
-pub use candidate::{Answer, Candidate, Excerpt, LIFECYCLE_EVENTS};
 pub use compose::{Given, apply, compose, name_for};
 pub use document::Document;
 pub use gc::Collected;
+pub(crate) use gist::{Gist, forget_gists};
 pub use glance::Glance;
 pub use index_file::{EntryLine, IndexEntry, is_entry, line_path};
 pub use index_merge::merge_index;
@@ -44,10 +44,12 @@ pub use index_source::IndexSource;
 pub use json_schema::json_schema;
 pub use report::{Health, Mismatch};
 pub use scan::{Found, Scan};
-pub use schema::{Stage, Wrong, validate};
+pub use schema::{BASE_FIELDS, Stage, Wrong, validate};
 pub use search::Hit;
 pub use store::Records;
+pub(crate) use store::label_of;
 pub use target::Target;
+pub(crate) use view::plain;
 pub use write::{Said, Version};
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use super::replace::Renamed;
 use super::schema::Stage;
 use super::store::Records;
 use super::write::Said;
-use crate::change::Was;
 use crate::files::{Mode, Prepared};
 use crate::gate::Entry;
+use crate::shelf::door::change::Was;
 use crate::shelf::{Done, unknown};
 use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result};
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ impl Records<'_> {
         let place = self.renamed(&now, &mut old, &target, &mut said);
         self.expect_valid(&old, category, Stage::Stored)?;
         let name = old.text("id").unwrap_or_default().to_owned();
-        let draft = RecordDraft { document: old, category };
+        let draft = RecordDraft { document: old, category, given: Vec::new() };
         let passed = self
             .call
             .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;

@@ -4,16 +4,16 @@
 //! order of the checks is the format's: path, file, input, schema, merge rules, new change entry, schema again, version.
 
 use super::document::Document;
-use super::draft::{RecordDraft, full, wrong_fields};
+use super::draft::{self, RecordDraft, full, wrong_fields};
 use super::fix::{self, Doing};
 use super::merge;
 use super::replace::{Change, Renamed};
 use super::schema::{self, Stage};
 use super::store::Records;
 use super::target::Target;
-use crate::change::{Was, Written};
 use crate::files::{self, Lock, Mode, Placed, Prepared};
-use crate::gate::{Draft as _, Entry, Passed};
+use crate::gate::{Decision, Draft as _, Entry, Passed, admit};
+use crate::shelf::door::change::{Was, Written};
 use heirloom_core::settings::Category;
 use heirloom_core::{
     Code, Fault, MemoryId, Owner, ShelfName, Status, Trust, fault::Result, hash, text, time,
@@ -70,35 +70,8 @@ impl Records<'_> {
         entry: Entry,
         said: &mut Said,
     ) -> Result<Value> {
-        let mut document = input;
-        fix::auto_fix(&mut document, Doing::Create, &self.now(), &mut said.fixes);
-        document.set("record_status", "active");
-        for key in LEFT_BEHIND {
-            document.remove(key);
-        }
-        if document.0.contains_key("times_updated") {
-            self.expect_valid(&document, category, Stage::Input)?;
-            document.set("times_updated", 0);
-        }
-        if document.text("category") != Some(category.name()) {
-            document.set("category", category.name());
-            said.fixes.push(format!("category: set to '{}'", category.name()));
-        }
-        self.expect_valid(&document, category, Stage::Input)?;
+        let draft = self.drafted(target, category, input, entry, said)?;
         let stem = target.stem();
-        if document.text("id") != Some(stem.as_str()) {
-            document.set("id", stem.as_str());
-            said.fixes.push(format!("id: set to the file name '{stem}'"));
-        }
-        document.set_changes_if_any();
-        self.expect_valid(&document, category, Stage::Stored)?;
-        if !category.enabled {
-            return Err(switched_off(category));
-        }
-        self.expect_record_folder(target, category, said)?;
-        self.expect_free(target)?;
-        self.check_nobodys(target, category, entry)?;
-        let draft = RecordDraft { document, category };
         let to_item = |d: &RecordDraft<'_>| Value::Object(d.document.0.clone());
         let lock = || self.call.lock();
         let passed = self.call.pass_before_lock(lock, ShelfName::Records, draft, entry, to_item)?;
@@ -132,6 +105,79 @@ impl Records<'_> {
         Ok(json!({ "status": "created", "target": target.shown, "id": stem, "title": title }))
     }
 
+    /// Whether [`Records::create`] would store this, found out without writing anything; what would wait is the fault that says so. How much
+    /// still fits is the caller's to count, who may ask about many.
+    pub(crate) fn would_create(
+        &self,
+        target: &Target,
+        category: &Category,
+        input: Document,
+        entry: Entry,
+    ) -> Result<()> {
+        let draft = self.drafted(target, category, input, entry, &mut Said::default())?;
+        match admit(draft, entry, self.call.screen()) {
+            Decision::Passed(_) => Ok(()),
+            Decision::Refused(fault) => Err(fault),
+            Decision::Waits { .. } => {
+                Err(Fault::new(Code::NeedsConfirmation, "it would wait for a person's yes"))
+            }
+        }
+    }
+
+    /// How many more records of a category fit, where the settings limit them.
+    pub(crate) fn room(&self, category: &Category) -> Option<usize> {
+        let max = self.call.settings().max_memories_per_category? as usize;
+        let found = self.scan_folder(category).found;
+        Some(max.saturating_sub(found.iter().filter(|f| f.status() == Some(Status::Active)).count()))
+    }
+
+    /// The refusal for one that does not fit.
+    pub(crate) fn no_room(&self, category: &Category) -> Fault {
+        let max = self.call.settings().max_memories_per_category.unwrap_or_default() as usize;
+        full(category, max, max)
+    }
+
+    /// A new record as it goes to the gate: put right, valid, and with a place that is free.
+    fn drafted<'c>(
+        &self,
+        target: &Target,
+        category: &'c Category,
+        input: Document,
+        entry: Entry,
+        said: &mut Said,
+    ) -> Result<RecordDraft<'c>> {
+        let mut document = input;
+        let given = draft::given(&document);
+        fix::auto_fix(&mut document, Doing::Create, &self.now(), &mut said.fixes);
+        document.set("record_status", "active");
+        for key in LEFT_BEHIND {
+            document.remove(key);
+        }
+        if document.0.contains_key("times_updated") {
+            self.expect_valid(&document, category, Stage::Input)?;
+            document.set("times_updated", 0);
+        }
+        if document.text("category") != Some(category.name()) {
+            document.set("category", category.name());
+            said.fixes.push(format!("category: set to '{}'", category.name()));
+        }
+        self.expect_valid(&document, category, Stage::Input)?;
+        let stem = target.stem();
+        if document.text("id") != Some(stem.as_str()) {
+            document.set("id", stem.as_str());
+            said.fixes.push(format!("id: set to the file name '{stem}'"));
+        }
+        document.set_changes_if_any();
+        self.expect_valid(&document, category, Stage::Stored)?;
+        if !category.enabled {
+            return Err(switched_off(category));
+        }
+        self.expect_record_folder(target, category, said)?;
+        self.expect_free(target)?;
+        self.check_nobodys(target, category, entry)?;
+        Ok(RecordDraft { document, category, given })
+    }
+
     /// A document that waits, as [`Records::create`] would store it.
     pub fn settled(&self, mut document: Document) -> Value {
         fix::auto_fix(&mut document, Doing::Create, &self.now(), &mut Vec::new());
@@ -153,11 +199,12 @@ impl Records<'_> {
         said: &mut Said,
     ) -> Result<Value> {
         let lock = self.call.lock()?;
+        let given = draft::given(&input);
         let Ready { new, category, place, times, before, status } =
             self.ready(target, input, version, cwd, said)?;
         let title = new.text("title").unwrap_or_default().to_owned();
         let id = new.text("id").unwrap_or_default().to_owned();
-        let draft = RecordDraft { document: new, category };
+        let draft = RecordDraft { document: new, category, given };
         let passed = self
             .call
             .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
@@ -249,7 +296,9 @@ impl Records<'_> {
         let active = document.status() == Some(Status::Active);
         let line = active.then(|| self.entry(document, path));
         let id = passed.draft().id();
+        let body = super::view::body(document);
         let written = Written {
+            body: &body,
             action: "memory_write",
             shelf: ShelfName::Records,
             id: &id,

@@ -6,9 +6,9 @@
 use super::event::{Action, Metadata};
 use super::store::{Wanted, Which};
 use super::terms::terms;
-use super::{Stored, Tier, Tiers, UserContext};
+use super::{SYSTEM, Stored, Tier, Tiers, UserContext};
 use crate::gate::inbox::Waiting;
-use heirloom_core::fault::Result;
+use heirloom_core::{fault::Result, time};
 use serde::Serialize;
 
 /// Memories read at a time.
@@ -79,20 +79,22 @@ impl Tiers<'_> {
 
     /// Removes what is past its time: of every user if the deployment's keeper runs it, of this user otherwise.
     pub fn expire(&self) -> Result<Expired> {
-        let mut contexts = vec![self.who().clone()];
-        if self.who().is_keeper() {
-            for account in self.store().accounts()? {
-                if account.user != self.who().user() {
-                    contexts.push(self.who().on_behalf(&account.user)?);
-                }
-            }
-        }
+        self.expire_within(0)
+    }
+
+    /// The same, and also what has no more than so many days left. Whether the caller may hasten it is the verb's to ask.
+    pub(crate) fn expire_within(&self, days: u32) -> Result<Expired> {
+        let until = time::days_after(self.now(), days);
+        let contexts = match self.who().is_keeper() {
+            true => self.everybody()?,
+            false => vec![self.who().clone()],
+        };
         let mut total = Expired { users: contexts.len(), ..Expired::default() };
         for who in contexts {
             let access = self.access.of(who);
             let tiers = Tiers::new(self.call, &access);
             let gone = tiers.remove(
-                &Which::Expired(self.now()),
+                &Which::Expired(until),
                 Action::MemoryTtlCleanup,
                 Some(Tier::Episodic),
                 "expired",
@@ -114,6 +116,18 @@ impl Tiers<'_> {
             Tiers::new(self.call, &access).note(Action::MemoryTtlCleanup, metadata)?;
         }
         Ok(total)
+    }
+
+    /// Every user of the deployment, for its keeper: the caller first, then whoever has an account or anything stored.
+    pub(super) fn everybody(&self) -> Result<Vec<UserContext>> {
+        self.who().manages()?;
+        let mut contexts = vec![self.who().clone()];
+        for user in self.store().users()? {
+            if user != self.who().user() && user != SYSTEM {
+                contexts.push(self.who().on_behalf(&user)?);
+            }
+        }
+        Ok(contexts)
     }
 
     fn remove(&self, which: &Which, action: Action, tier: Option<Tier>, reason: &str) -> Result<Vec<String>> {

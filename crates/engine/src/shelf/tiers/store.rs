@@ -7,7 +7,7 @@ use super::event::{Event, Head, Line};
 use super::kept::{Back, KeptRow, Mark};
 use super::{Account, LifeStatus, Stored, Tier, TierDraft, Token, UserContext};
 use crate::gate::Passed;
-use crate::recall::Explain;
+use crate::rank::Explain;
 use heirloom_core::fault::Result;
 use jiff::Timestamp;
 
@@ -52,21 +52,48 @@ pub struct Question<'a> {
     pub now: Timestamp,
     /// At most so many answers.
     pub limit: usize,
-    /// How much of an episode's score depends on its age.
-    pub recency_weight: f64,
+    /// What being new adds, in points; with 0 the age of a memory changes nothing.
+    pub recency: f32,
 }
 
-/// An answer.
+/// Memories a backend should bring for one that is wanted, so that recall has something to choose from.
+pub const SPARE: usize = 4;
+
+/// Trusted memories a backend should bring however many others score better.
+pub const SEATS: usize = 24;
+
+/// What may be an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The memory.
     pub memory: Stored,
-    /// Its score, recency included.
+    /// Its score.
     pub score: f64,
     /// What the score is made of, in words and points.
     pub why: Vec<(String, f64)>,
-    /// What the ranking made of it, where it was ranked.
+    /// What the ranking made of it.
     pub explain: Explain,
+}
+
+impl Found {
+    /// A memory and what the ranking made of it: the score is the sum of its factors.
+    pub fn of(memory: Stored, explain: Explain) -> Found {
+        let factors = explain.factors.named().into_iter().filter(|(_, points)| *points != 0.0);
+        let why = factors.map(|(name, points)| (name.to_owned(), f64::from(points))).collect();
+        Found { memory, score: f64::from(explain.factors.sum()), why, explain }
+    }
+
+    /// What an episode's age makes of its score.
+    pub(crate) fn aged(mut self, weight: f64, now: Timestamp) -> Found {
+        if self.memory.tier == Tier::Episodic {
+            let plain = self.score;
+            self.score = with_recency(plain, weight, self.memory.occurred_at, now);
+            if self.score != plain {
+                self.why.push(("age".to_owned(), self.score - plain));
+            }
+        }
+        self
+    }
 }
 
 /// Days after which an episode's recency counts half.
@@ -169,7 +196,8 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Memories, page by page.
     fn page(&self, who: &UserContext, wanted: &Wanted) -> Result<Page>;
 
-    /// The best answers of one tier, best first: keywords and vectors, in use and not expired.
+    /// What may answer a question, by keywords and vectors, in use and not expired: more than is wanted where there is more. Who is among the
+    /// answers is decided by recall.
     fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>>;
 
     /// Changes what is no text, and keeps what it was. `None` if there is no such memory.
@@ -222,6 +250,11 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
 
     /// Every known user.
     fn accounts(&self) -> Result<Vec<Account>>;
+
+    /// Every user who has an account or anything stored, each once.
+    fn users(&self) -> Result<Vec<String>> {
+        Ok(self.accounts()?.into_iter().map(|account| account.user).collect())
+    }
 
     /// Adds or replaces a user's account.
     fn put_account(&self, account: &Account) -> Result<()>;

@@ -6,8 +6,8 @@
 use super::Tiers;
 use super::event::{Action, Event, Metadata};
 use super::kept::{Back, KeptRow, Mark, kept_since};
-use crate::call::Decided;
 use crate::gate::inbox::Waiting;
+use crate::shelf::door::change::Decided;
 use heirloom_core::fault::Result;
 
 /// What a person said yes to, in the words of the project's audit.

@@ -5,9 +5,9 @@
 
 use super::image::{Held, Image};
 use super::store::Vault;
-use crate::change::{Noting, Was, Written};
 use crate::files::{Mode, Prepared};
 use crate::gate::Entry;
+use crate::shelf::door::change::{Noting, Was, Written};
 use heirloom_core::{ShelfName, Status, fault::Result, hash};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -50,6 +50,7 @@ impl Vault<'_> {
             entry,
             remarks: &[],
             what: Written {
+                body: "",
                 action: "memory_redact",
                 shelf: ShelfName::Vault,
                 id,

@@ -114,6 +114,9 @@ pub(super) fn run(call: &Call, ask: &Edit, entry: Entry) -> Result<Outcome<Added
     let id = names::find(call, &ask.id, Enough::to_change(call))?;
     fits(ask, &id)?;
     let memory = seen(call, &id)?;
+    if ask.whole.is_none() && ask.text.is_none() {
+        call.begin_unseen();
+    }
     // Older callers hold the MD5 of a record's file, which is compared where the file is read.
     let of_file = |version: &String| memory.kind.shelf() == ShelfName::Records && version.len() != 64;
     if ask.version.as_ref().is_some_and(|version| *version != memory.version && !of_file(version)) {

@@ -229,7 +229,7 @@ impl Tiers<'_> {
         let confirmed = memory.accepted || (vouched && memory.status != LifeStatus::Active);
         let entry = Entry { channel: memory.channel, confirmed };
         let profile = self.call.settings().gate.profile(ShelfName::Tiers);
-        let draft = TierDraft::new(memory, profile, entry);
+        let draft = TierDraft::new(memory, profile, entry).brought_in();
         if !dry_run {
             return self.pass(draft, entry);
         }

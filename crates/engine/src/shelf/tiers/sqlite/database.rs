@@ -145,6 +145,13 @@ impl Database {
     }
 }
 
+/// Whose database lies in a folder; nothing if there is none, or nothing in it.
+pub(super) fn owner(folder: &Path) -> Result<Option<String>> {
+    let Some(database) = Database::open(folder, false)? else { return Ok(None) };
+    let ask = "select user from (select user from memory limit 1) union all select user from (select user from audit limit 1) limit 1";
+    database.db.query_row(ask, [], |row| row.get(0)).optional().map_err(fault)
+}
+
 /// Writes a database anew without the gaps that deleted rows left, and cuts its log. It has a connection of its own: others go on reading meanwhile.
 pub(super) fn rewrite(folder: &Path) -> Result<Vec<String>> {
     let db = connect(&folder.join("memory.db"))?;

@@ -36,7 +36,7 @@ use crate::index::embed::chosen::{Chosen, Given};
 use asked::Asked;
 use database::Database;
 use heirloom_core::{Code, Fault, fault::Result, hash};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -178,6 +178,7 @@ impl TierStore for SqliteStore {
         }
         self.touch(who, |database| {
             let receipt = database.write(who, drafts, events, mark)?;
+            tracing::debug!(memories = drafts.len(), events = events.len(), "tiers written");
             // What cannot be indexed now is caught up with by the next search; the write itself is done.
             let _ = database.catch_up(who, self.embedder());
             Ok(receipt)
@@ -276,6 +277,19 @@ impl TierStore for SqliteStore {
 
     fn accounts(&self) -> Result<Vec<Account>> {
         accounts::list(&self.folder)
+    }
+
+    fn users(&self) -> Result<Vec<String>> {
+        let mut all: BTreeSet<String> = self.accounts()?.into_iter().map(|account| account.user).collect();
+        let folders = std::fs::read_dir(self.folder.join("users")).into_iter().flatten().flatten();
+        for folder in folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            // Whoever only ever used the system's account has no line among the accounts.
+            let Some(user) = database::owner(&folder.path())? else { continue };
+            if folder.file_name().to_str() == Some(&hash::sha256(user.as_bytes())[..24]) {
+                all.insert(user);
+            }
+        }
+        Ok(all.into_iter().collect())
     }
 
     fn put_account(&self, account: &Account) -> Result<()> {

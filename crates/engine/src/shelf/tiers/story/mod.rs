@@ -128,9 +128,12 @@ pub fn tiers(call: &Call) -> Tiers<'_> {
 
 /// The whole story; each part begins with an empty backend.
 pub fn tell(make: Make<'_>, folder: &Path) {
-    let parts: [(&str, Part); 27] = [
+    let parts: [(&str, Part); 30] = [
         ("turns", turns::a_turn_is_kept_as_it_was_said),
         ("secrets", turns::secrets_are_cut_out_and_orders_made_harmless),
+        ("failing", turns::a_secret_refuses_a_turn_where_the_settings_say_so),
+        ("levels", turns::under_seed_the_three_levels_act_as_the_original_does),
+        ("poisoning", turns::low_trust_orders_and_would_be_facts_are_audited_as_poisoning),
         ("twice", turns::the_same_message_is_kept_once),
         ("search", turns::a_question_finds_the_turn_that_answers_it),
         ("recency", turns::of_two_equal_turns_the_newer_one_comes_first),

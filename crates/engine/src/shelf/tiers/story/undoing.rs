@@ -4,8 +4,8 @@ use super::super::{FactWords, LifeStatus, Terms, UserContext, give_token, kept_s
 use super::{AGENT, Make, PERSON, Stage, moment, tiers};
 use crate::Call;
 use crate::gate::inbox::Item;
-use crate::review::{accept_draft, reject, shown};
 use crate::shelf::Shelf as _;
+use crate::verbs::review::{accept_draft, reject, shown};
 use crate::verbs::undo::{Undo, Undone, list, undo};
 use crate::verbs::users::{self, RemoveUser};
 use heirloom_core::{Code, MemoryId, fault::Result};
