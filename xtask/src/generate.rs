@@ -1,9 +1,9 @@
-//! Generated files: reference pages, schemas, the plugin for Claude Code, and the outputs shown in `README.md`.
+//! Generated files: reference pages, schemas, the plugin for Claude Code, the outputs shown in `README.md`, and the drawing in `ARCHITECTURE.md`.
 //!
 //! Comes in: the tables in the program, by way of the program itself. Goes out: the files, or the names of those that are not as they should
 //! be. Never here: words of its own; what is wrong on a page is wrong in a table.
 
-use crate::{Outcome, run, tour, workspace};
+use crate::{Outcome, rooms, run, tour, workspace};
 use heirloom_core::Settings;
 use heirloom_engine::shelf::records::json_schema;
 use heirloom_engine::verbs::schema;
@@ -73,6 +73,10 @@ fn pages() -> Result<Vec<Page>, String> {
     let readme = std::fs::read_to_string(workspace::root().join("README.md"))
         .map_err(|e| format!("README.md: {e}"))?;
     pages.push(Page { path: "README.md".to_owned(), text: tour::replay(&readme, &heirloom)? });
+    let house = std::fs::read_to_string(workspace::root().join("ARCHITECTURE.md"))
+        .map_err(|e| format!("ARCHITECTURE.md: {e}"))?;
+    let text = rooms::drawn(&house).map_err(|e| format!("ARCHITECTURE.md: {e}"))?;
+    pages.push(Page { path: "ARCHITECTURE.md".to_owned(), text });
     Ok(pages)
 }
 

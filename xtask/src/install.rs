@@ -1,10 +1,10 @@
 //! `install`: the release binary, linked statically where the system can, so that it starts without a dynamic loader, and with what a prompt runs through
-//! side by side ([`crate::order`]), so that it need not be fetched from all over.
+//! side by side ([`crate::symbols`]), so that it need not be fetched from all over.
 //!
 //! Comes in: `--to DIR`, or nothing. Goes out: the binary in that folder. Never here: a half-copied binary; the old one stays until the new one
 //! is whole and has answered `--version`.
 
-use crate::{Outcome, order, run, workspace};
+use crate::{Outcome, run, symbols, workspace};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -90,7 +90,7 @@ fn build_ordered(host: &str, folder: &Path) -> Result<PathBuf, String> {
         let by = folder.join(&heirloom_core::hash::sha256(order.as_bytes())[..16]);
         std::fs::write(&by, &order).map_err(failed)?;
         built = Ok(link(host, &Program::Ordered { by, map: map.clone() })?);
-        let next = order::chosen(&std::fs::read_to_string(&map).map_err(failed)?);
+        let next = symbols::chosen(&std::fs::read_to_string(&map).map_err(failed)?);
         if next == order {
             break;
         }

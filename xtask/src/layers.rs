@@ -4,6 +4,7 @@
 //! The environment, the clock and the terminal are banned by `clippy.toml`; this check sees to it that nobody switches the ban off.
 
 use crate::Outcome;
+use crate::rooms;
 use crate::workspace::{self, Package};
 
 /// A crate and the crates of ours it may use.
@@ -46,6 +47,7 @@ pub(crate) fn run() -> Outcome {
     let mut wrong = wrong_arrows(&workspace::packages()?);
     wrong.extend(lifted_bans()?);
     wrong.extend(started_programs()?);
+    wrong.extend(rooms::wrong()?);
     if wrong.is_empty() { Ok(()) } else { Err(format!("layers:\n  {}", wrong.join("\n  "))) }
 }
 

@@ -3,13 +3,20 @@
 //! Comes in: a command. Goes out: its success, or a line that names the command that failed. Never here: deciding what to run.
 
 use crate::Outcome;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+/// The folder of the workspace.
+pub(crate) fn root() -> PathBuf {
+    // Known at build time, so that tasks work from any folder.
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_owned)
+}
 
 /// Cargo, as it was found by whoever started this program.
 pub(crate) fn cargo(args: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(args).current_dir(crate::workspace::root());
+    command.args(args).current_dir(root());
     command
 }
 

@@ -3,15 +3,10 @@
 //! Comes in: nothing but where this program was built. Goes out: paths, packages and their direct dependencies. Never here: judging them.
 
 use crate::run;
+pub(crate) use crate::run::root;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-
-/// The folder of the workspace.
-pub(crate) fn root() -> PathBuf {
-    // Known at build time, so that tasks work from any folder.
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_owned)
-}
 
 /// A package of the build.
 #[derive(Debug)]

@@ -29,6 +29,10 @@ use heirloom_agents::table::CLAUDE_CODE;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The pages of the reference.
+pub(crate) const PAGES: [&str; 8] =
+    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate", "authority"];
+
 /// Options of every command stand apart, so that a command's own options are read first.
 const ANYWHERE: &str = "Options of every command";
 
@@ -176,7 +180,7 @@ pub(crate) enum Command {
 /// registers the merge driver for `index.md` and topic files. Running it again changes nothing that is already there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
-    /// Also install a git pre-commit hook that runs `heirloom verify`
+    /// Also install a git pre-commit hook that checks what is staged (`heirloom verify --staged`)
     #[arg(long)]
     pub(crate) pre_commit: bool,
 
@@ -418,6 +422,10 @@ pub(crate) struct Verify {
     /// Make index.md anew, join topic files that a merge left in conflict, finish interrupted moves
     #[arg(long)]
     pub(crate) fix: bool,
+
+    /// Check what is staged in git instead of what lies in the folder
+    #[arg(long, conflicts_with = "fix")]
+    pub(crate) staged: bool,
 }
 
 /// Look for secrets, personal data and injection markers
@@ -502,7 +510,7 @@ pub(crate) struct MergeDriver {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reference {
     /// The page; without it the names of all pages
-    #[arg(value_parser = crate::commands::PAGES)]
+    #[arg(value_parser = PAGES)]
     pub(crate) page: Option<String>,
 }
 
@@ -531,4 +539,10 @@ mod tests {
             assert!(Args::plain_hook(words.iter().map(OsString::from)).is_none(), "{words:?}");
         }
     }
+}
+
+/// A number from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "use a number from 0 to 1, such as 0.8".to_owned())
 }

@@ -4,7 +4,7 @@
 //! before the first call. A server that fails is left alone for a while, longer each time, and what happened is noted in the data folder
 //! for `doctor`. Never here: an address from a project's file, a redirect that is followed, a key or a text in a note or an error.
 
-use crate::{environment, wiring};
+use crate::{environment, world};
 use heirloom_core::settings::{Embedding, Endpoint as Named, Gate};
 use heirloom_core::{hash, time};
 use heirloom_engine::files::{self, Mode};
@@ -61,7 +61,7 @@ pub(crate) fn trouble(data: &Path, url: &str) -> Option<Trouble> {
 }
 
 fn note_failure(data: &Path, url: &str, reason: &str) {
-    let now = wiring::world().now;
+    let now = world::world().now;
     let before = trouble(data, url);
     let failures = before.as_ref().map_or(0, |known| known.failures).saturating_add(1);
     let pause = (FIRST_PAUSE << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE);
@@ -114,7 +114,7 @@ impl Server {
     pub(crate) fn post(&self, body: &[u8]) -> Result<Reply, String> {
         let known = trouble(&self.data, &self.named.url);
         if self.patience != Patience::Person
-            && known.as_ref().is_some_and(|known| known.again > wiring::world().now.as_second())
+            && known.as_ref().is_some_and(|known| known.again > world::world().now.as_second())
         {
             return Err("it failed before and is left alone for a while".to_owned());
         }

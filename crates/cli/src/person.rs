@@ -4,11 +4,10 @@
 //! Never here: a flag that makes a process a person; `--yes` answers questions, it does not raise trust.
 
 use crate::environment;
-use crate::wiring::Wired;
 use heirloom_core::{Audience, Caller, Code, Fault, Settings, Verb, Who, fault::Result};
-use heirloom_engine::World;
 use heirloom_engine::pin::{Answer, Pin};
 use heirloom_engine::shelf::tiers::Access;
+use heirloom_engine::{Call, World};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// Whether a person sits at this terminal.
@@ -53,10 +52,11 @@ pub(crate) fn required(what: &str) -> Result<()> {
 }
 
 /// Asks for the PIN if `person.check` wants it before this verb. Whoever may not do it at all is not asked; the verb refuses them.
-pub(crate) fn checked(wired: &mut Wired, verb: Verb) -> Result<()> {
-    if wired.call.wants_check(verb) {
-        pin(&Pin::of(&wired.call.project().world().data), wired.call.project().world())?;
-        wired.by_checked_person();
+pub(crate) fn checked(call: &mut impl AsMut<Call>, verb: Verb) -> Result<()> {
+    let call = call.as_mut();
+    if call.wants_check(verb) {
+        pin(&Pin::of(&call.project().world().data), call.project().world())?;
+        call.check_person();
     }
     Ok(())
 }

@@ -149,7 +149,7 @@ impl List {
 
 /// A text on one line without anything a terminal would act on.
 fn plain(text: &str) -> String {
-    crate::commands::visible(&one_line(text))
+    crate::output::visible(&one_line(text))
 }
 
 /// As much of a text as fits into so many columns.

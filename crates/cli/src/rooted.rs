@@ -4,13 +4,21 @@
 //! names the folder. A clone chooses neither a place outside itself nor one where other files lie; the user does. Never here: a change to
 //! anything, or another folder in place of the one that was refused.
 
-use crate::wiring::{DEFAULT_ROOT, Wired};
+use crate::world::DEFAULT_ROOT;
 use crate::{approval, person};
-use heirloom_core::settings::Origin;
+use heirloom_core::settings::{self, Origin};
 use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::files;
+use heirloom_engine::{Call, files};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+/// What there is to say about the settings the call has.
+pub(crate) struct Said {
+    /// Every setting that has a value, by name.
+    pub(crate) values: Vec<settings::Valued>,
+    /// What could not be used.
+    pub(crate) warnings: Vec<settings::Warning>,
+}
 
 /// Longest piece of a project's own words in a message.
 const NAMED: usize = 80;
@@ -46,14 +54,14 @@ fn is_own(path: &Path) -> bool {
 }
 
 /// Where the name of the memory folder comes from.
-fn origin(wired: &Wired) -> Option<Origin> {
-    wired.loaded.values.iter().find(|value| value.name == "memory_root").map(|value| value.origin)
+fn origin(said: &Said) -> Option<Origin> {
+    said.values.iter().find(|value| value.name == "memory_root").map(|value| value.origin)
 }
 
 /// A repository may hold a link where the memory folder should be; only the user decides that memory lives elsewhere.
-pub(crate) fn stays_inside(wired: &Wired) -> Result<()> {
-    let of_the_user = matches!(origin(wired), Some(Origin::Flag | Origin::Environment | Origin::User));
-    let project = wired.call.project();
+pub(crate) fn stays_inside(call: &Call, said: &Said) -> Result<()> {
+    let of_the_user = matches!(origin(said), Some(Origin::Flag | Origin::Environment | Origin::User));
+    let project = call.project();
     let root = project.root();
     let real = root.real();
     if of_the_user || (real.starts_with(project.real()) && !has_link(project.folder(), root.folder())) {
@@ -85,11 +93,11 @@ fn has_link(project: &Path, root: &Path) -> bool {
 
 /// A project's own choice of a memory folder counts only where nothing else lies; otherwise a person approves it first. A choice that
 /// cannot be used is refused, not replaced.
-pub(crate) fn is_wanted(wired: &Wired) -> Result<()> {
-    let settings = wired.call.settings();
-    let mut warnings = wired.loaded.warnings.iter();
+pub(crate) fn is_wanted(call: &Call, said: &Said) -> Result<()> {
+    let settings = call.settings();
+    let mut warnings = said.warnings.iter();
     let refused = warnings.find(|warning| warning.name == "memory_root" && warning.origin == Origin::Project);
-    let from = origin(wired);
+    let from = origin(said);
     if let Some(warning) = refused.filter(|_| matches!(from, Some(Origin::Project | Origin::Default) | None))
     {
         return Err(Fault::new(
@@ -106,7 +114,7 @@ pub(crate) fn is_wanted(wired: &Wired) -> Result<()> {
     if from != Some(Origin::Project) && !of_a_process {
         return Ok(());
     }
-    let project = wired.call.project();
+    let project = call.project();
     let folders: Vec<&str> = settings.categories.iter().map(|category| category.folder.as_str()).collect();
     if files::holds_only_memory(project.root().folder(), &folders)
         || (from == Some(Origin::Project) && approval::is_given(project.folder(), "memory_root"))

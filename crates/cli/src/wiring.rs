@@ -5,9 +5,12 @@
 
 use crate::args::{Args, Command, ConfigAction};
 use crate::endpoint::{self, Patience};
+use crate::rooted::Said;
 use crate::{approval, environment, rooted};
 use heirloom_core::settings::{self, Layer, Loaded, Origin};
-use heirloom_core::{Code, Fault, Settings, fault::Result, json};
+use heirloom_core::{Code, Fault, Settings, fault::Result};
+use heirloom_engine::budget::Budget;
+use heirloom_engine::gate::fields;
 use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::{Call, Deployment, Project, World, files};
@@ -16,18 +19,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use crate::rooted::project_folder;
-
-/// Where a project keeps its settings, wherever its memory is.
-pub(crate) const PROJECT_SETTINGS: &str = ".claude/memory/memory-config.json";
-
-/// The default memory folder.
-pub(crate) const DEFAULT_ROOT: &str = ".claude/memory";
+pub(crate) use crate::world::{DEFAULT_ROOT, PROJECT_SETTINGS, random, read_document, world};
 
 /// The setting that asks for more than a terminal.
 const PERSON_CHECK: &str = "person.check";
-
-/// The largest settings file.
-const MAX_SETTINGS: u64 = 1 << 20;
 
 /// A call and what was found on the way to it.
 pub(crate) struct Wired {
@@ -38,18 +33,17 @@ pub(crate) struct Wired {
     signed_out: Option<Fault>,
 }
 
-/// What there is to say about the settings the call has.
-pub(crate) struct Said {
-    /// Every setting that has a value, by name.
-    pub(crate) values: Vec<settings::Valued>,
-    /// What could not be used.
-    pub(crate) warnings: Vec<settings::Warning>,
+impl AsMut<Call> for Wired {
+    fn as_mut(&mut self) -> &mut Call {
+        &mut self.call
+    }
 }
 
 impl Wired {
-    /// From now on the person is one who was checked.
-    pub(crate) fn by_checked_person(&mut self) {
-        self.call.check_person();
+    /// The same within the bounds of a hook.
+    pub(crate) fn within(mut self, budget: Budget) -> Wired {
+        self.call = self.call.within(budget);
+        self
     }
 
     /// Why the tiers are left out, if they are.
@@ -125,36 +119,6 @@ fn postgres(_address: &str) -> Result<Arc<dyn TierStore>> {
         .hint("use a build with the feature `postgres`, or leave --database and HEIRLOOM_DATABASE_URL out"))
 }
 
-/// What time it is and who asks.
-#[allow(clippy::disallowed_methods, reason = "the one place that looks at the clock")]
-pub(crate) fn world() -> World {
-    World {
-        now: jiff::Timestamp::now(),
-        data: environment::data_folder(),
-        nonce: nonce(),
-        user: environment::user(),
-    }
-}
-
-/// Random bytes for what must not be guessed.
-pub(crate) fn random() -> Result<[u8; 32]> {
-    let mut bytes = [0u8; 32];
-    match rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) {
-        Ok(32) => Ok(bytes),
-        _ => Err(Fault::new(Code::Io, "the system gives no random numbers")),
-    }
-}
-
-/// Sixteen random bytes as hex.
-fn nonce() -> String {
-    // The kernel's generator never blocks once the system is up; if it is missing altogether, time and process id still make the
-    // value differ between calls, and nothing secret depends on it.
-    let seed = random().map(Vec::from);
-    let seed =
-        seed.unwrap_or_else(|_| format!("{:?}-{}", std::time::Instant::now(), std::process::id()).into());
-    heirloom_core::hash::sha256(&seed)[..32].to_owned()
-}
-
 /// Where the command was started.
 pub(crate) fn cwd(args: &Args) -> Result<PathBuf> {
     let here = environment::current_folder()
@@ -184,8 +148,8 @@ pub(crate) fn wire(args: &Args) -> Result<Wired> {
 pub(crate) fn wire_at(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> Result<Wired> {
     let wired = unchecked(args, folder, root, cwd)?;
     if root.is_none() {
-        rooted::stays_inside(&wired)?;
-        rooted::is_wanted(&wired)?;
+        rooted::stays_inside(&wired.call, &wired.loaded)?;
+        rooted::is_wanted(&wired.call, &wired.loaded)?;
     }
     Ok(wired)
 }
@@ -196,7 +160,7 @@ pub(crate) fn wire_for_settings(args: &Args) -> Result<Wired> {
     let cwd = cwd(args)?;
     let wired = unchecked(args, &project_folder(&cwd), None, cwd)?;
     if !of_the_user(&args.command) {
-        rooted::stays_inside(&wired)?;
+        rooted::stays_inside(&wired.call, &wired.loaded)?;
     }
     Ok(wired)
 }
@@ -213,9 +177,6 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         None => folder.join(PROJECT_SETTINGS),
     };
     let Loaded { settings, values, warnings } = load_settings(args, folder, &settings_file)?;
-    if settings.auto_commit {
-        files::keep_changed();
-    }
     let mut loaded = Said { values, warnings };
     let root = root.map_or_else(|| memory_root(folder, &settings), Path::to_owned);
     let world = world();
@@ -225,7 +186,12 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         .map(|named| endpoint::embedder(named, &settings.gate, patience(args), &world.data));
     let access = access(args, &world, endpoint.clone());
     let project = Project::new(folder, &root, world);
+    if settings.auto_commit {
+        project.keep_changed();
+    }
     let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint).with_dice(random));
+    // The audit says who acted.
+    args.command.agent().map_or(Ok(()), |name| fields::name("agent", name))?;
     let caller =
         crate::person::caller(&project.world().user, &settings, access.as_ref().ok(), args.command.agent());
     let call = deployment.call(project, settings, caller);
@@ -407,20 +373,6 @@ fn only_a_person_loosens(
 /// The user's own settings file.
 pub(crate) fn user_settings_file() -> PathBuf {
     environment::config_folder().join("config.json")
-}
-
-/// A settings file's object; `None` if there is none. Only a text that is no JSON object is unusable as a whole.
-pub(crate) fn read_document(path: &Path) -> std::result::Result<Option<Value>, String> {
-    let bytes = match files::read_if_there(path, MAX_SETTINGS) {
-        Ok(Some(bytes)) => bytes,
-        Ok(None) => return Ok(None),
-        Err(fault) => return Err(format!("{}; the file is ignored", fault.message)),
-    };
-    match json::parse(&bytes) {
-        Ok(value) if value.is_object() => Ok(Some(value)),
-        Ok(_) => Err("expected an object; the file is ignored".to_owned()),
-        Err(e) => Err(format!("not JSON ({e}); the file is ignored")),
-    }
 }
 
 /// In debug builds `HEIRLOOM_TEST_DIE_AT` ends the process at the n-th step it reaches (1 is the first), as a power cut would. With 0 it goes

@@ -1,32 +1,26 @@
 //! A call: a project, its settings and who asks, put together once for each request.
 //!
-//! Comes in: a [`Deployment`], a [`Project`], [`Settings`], a [`Caller`]. Goes out: shelves, the gate, and what is
-//! known of a text. Never here: a shelf's own rules; how a change is written down (`change.rs`); anything that outlives the call, which the
-//! deployment keeps.
+//! Comes in: a [`Deployment`], a [`Project`], [`Settings`], a [`Caller`]. Goes out: the gate, the inbox, and what is
+//! known of a text. Never here: a shelf (`shelf/open.rs` opens them for a call); how a change is made (`shelf/door/`); anything that
+//! outlives the call, which the deployment keeps.
 
-use crate::deployment::{Deployment, locked};
+use crate::budget::Budget;
+use crate::deployment::Deployment;
 use crate::files::Lock;
 use crate::gate::books::Known;
-use crate::gate::inbox::{Inbox, Key, Waiting};
-use crate::gate::policy::Row;
+use crate::gate::inbox::{Inbox, Key};
 use crate::gate::trust::{self, Book, Standing};
 use crate::gate::withdrawn;
-use crate::gate::{Decision, Draft, Edition, Entry, Passed, Remark, Screen, admit};
+use crate::gate::{Edition, Entry, Screen};
 use crate::index::embed::chosen::Chosen;
-use crate::index::shelves::ShelfIndex;
 use crate::project::Project;
-use crate::shelf::notes::Notes;
-use crate::shelf::records::Records;
-use crate::shelf::tiers::{Access, Tiers};
-use crate::shelf::topics::Topics;
-use crate::shelf::vault::Vault;
-use crate::shelf::{Problem, Shelf};
+use crate::threads::locked;
+use crate::undo::Numbers;
 use heirloom_core::{
-    Caller, Channel, Code, Fault, May, Memory, MemoryId, Owner, Settings, ShelfName, Status, Trust, Verb,
+    Caller, Channel, Code, Fault, May, Memory, Owner, Settings, ShelfName, Status, Trust, Verb,
     fault::Result, settings::PersonCheck,
 };
-use serde_json::Value;
-use std::borrow::Borrow;
+use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// One call's view of a project's memory.
@@ -36,13 +30,32 @@ pub struct Call {
     project: Project,
     settings: Settings,
     caller: Caller,
+    budget: Budget,
     screen: OnceLock<Arc<Screen>>,
     book: Mutex<Asked>,
-    tiers: Option<Access>,
-    glanced: Mutex<Option<ShelfIndex>>,
-    group: OnceLock<u64>,
-    undoing: OnceLock<u64>,
+    /// What opens the tiers. The shelf put it in and takes it out; a call only carries it.
+    key: Option<Box<dyn Any + Send + Sync>>,
+    /// An index that was glanced at, carried in the same way.
+    glanced: Mutex<Option<Box<dyn Any + Send>>>,
+    in_files: Numbers,
+    in_tiers: Numbers,
+    unseen: OnceLock<()>,
 }
+
+impl Deployment {
+    /// A call: this project, by this caller, under these settings.
+    pub fn call(self: &Arc<Self>, project: Project, settings: Settings, caller: Caller) -> Call {
+        Call::of(Arc::clone(self), project, settings, caller)
+    }
+}
+
+// A server uses one deployment, and any call, from all of its threads.
+const _: () = {
+    const fn usable_from_any_thread<T: Send + Sync>() {}
+    usable_from_any_thread::<Deployment>();
+    usable_from_any_thread::<Call>();
+    usable_from_any_thread::<Project>();
+};
 
 /// The trust book, as far as this call has asked for it.
 #[derive(Debug, Default)]
@@ -54,29 +67,6 @@ enum Asked {
     Known(Arc<Known>),
     /// There is none: this user's data folder does not know the project.
     None,
-}
-
-/// What a person decided about something that waited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decided {
-    Accepted,
-    Rejected,
-    /// Neither: an earlier decision was taken back.
-    Returned,
-}
-
-/// Why a draft is not word for word what was asked for.
-pub(crate) const CUT: &str = "what looks like a secret was cut out";
-
-/// The row of the policy by which a shelf's drafts are looked at.
-pub(crate) fn row_of(shelf: ShelfName) -> Row {
-    match shelf {
-        ShelfName::Records => Row::Records,
-        ShelfName::Topics => Row::Topics,
-        ShelfName::Notes => Row::Notes,
-        ShelfName::Vault => Row::Vault,
-        ShelfName::Tiers => Row::Fact,
-    }
 }
 
 impl Call {
@@ -97,18 +87,32 @@ impl Call {
             project,
             settings,
             caller,
+            budget: Budget::open(),
             screen: OnceLock::new(),
             book: Mutex::default(),
-            tiers: None,
+            key: None,
             glanced: Mutex::new(None),
-            group: OnceLock::new(),
-            undoing: OnceLock::new(),
+            in_files: Numbers::default(),
+            in_tiers: Numbers::default(),
+            unseen: OnceLock::new(),
         }
     }
 
     /// Who asks.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// The same call within bounds, for a hook.
+    #[must_use]
+    pub fn within(mut self, budget: Budget) -> Call {
+        self.budget = budget;
+        self
+    }
+
+    /// What this call may cost.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// How what the caller writes arrives.
@@ -150,15 +154,13 @@ impl Call {
         }
     }
 
-    /// Has something wait for a person, and notes that it does. Returns its key.
-    pub(crate) fn hold(&self, shelf: ShelfName, item: Waiting) -> Result<String> {
-        if shelf == ShelfName::Tiers {
-            return self.tiers()?.hold(item);
-        }
+    /// Waits for the store's lock. What a stopped process left half taken back is made good before anybody sees it.
+    pub fn lock(&self) -> Result<Lock> {
         let lock = self.project.lock()?;
-        // What waits without a line in the audit would be a store that nobody was told of.
-        self.say(&lock, "memory_write", "confirm", shelf, &item.id, self.entry(), &[], None)?;
-        self.inbox()?.put(item, self.project.world().now)
+        if !lock.is_again() {
+            crate::undo::whole::make_good(self, &lock)?;
+        }
+        Ok(lock)
     }
 
     /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
@@ -169,6 +171,7 @@ impl Call {
             true => May::Does,
             false => verb.may(&self.caller, owner),
         };
+        tracing::debug!(verb = verb.name(), shelf = shelf.name(), ?owner, ?may, "authority");
         match may {
             May::Refused => Err(verb.refusal(&self.caller)),
             May::Does if self.wants_check(verb) => Err(verb.unchecked()),
@@ -195,31 +198,10 @@ impl Call {
         self
     }
 
-    /// Whether this caller may do what only a person or a token with the scope for it may. A refusal is audited.
-    pub fn permit(&self, verb: Verb, shelf: ShelfName, about: &str) -> Result<()> {
-        self.asks(verb, shelf, Owner::Person).map(|_| ()).map_err(|fault| self.refuse(verb, about, fault))
-    }
-
     /// Random bytes for what nobody may guess.
     pub(crate) fn random(&self) -> Result<[u8; 32]> {
         let missing = || Fault::new(Code::Internal, "there is no source of random bytes");
         self.deployment.dice().ok_or_else(missing)?()
-    }
-
-    /// Notes that the table of authority refused this, and hands the refusal on. A store that cannot be written to keeps nobody from
-    /// being refused.
-    pub(crate) fn refuse(&self, verb: Verb, id: &str, fault: Fault) -> Fault {
-        if self.project.has_local()
-            && let Ok(lock) = self.project.lock()
-        {
-            let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
-            let code = Some(fault.code.name());
-            let _ = self.say(&lock, verb.name(), "refuse", shelf, id, self.entry(), &[], code);
-        }
-        if let Ok(tiers) = self.tiers() {
-            tiers.refused(verb, &fault);
-        }
-        fault
     }
 
     /// The model that makes vectors.
@@ -228,21 +210,25 @@ impl Call {
     }
 
     /// Keeps an index that was glanced at until the next one comes.
-    pub(crate) fn keep(&self, index: ShelfIndex) {
-        *locked(&self.glanced) = Some(index);
+    pub(crate) fn keep<T: Any + Send>(&self, index: T) {
+        *locked(&self.glanced) = Some(Box::new(index));
+    }
+
+    /// The same call with what opens the tiers. What that is, only the shelf knows.
+    pub(crate) fn with_key<T: Any + Send + Sync>(mut self, key: T) -> Call {
+        self.key = Some(Box::new(key));
+        self
+    }
+
+    /// What opens the tiers, if somebody is signed in.
+    pub(crate) fn key<T: Any>(&self) -> Option<&T> {
+        self.key.as_ref()?.downcast_ref()
     }
 
     /// Leaves an index that was glanced at to the system, for a process that is about to end: it takes everything back at once, faster than it
     /// could be handed back. Nothing was written to it.
     pub fn abandon_glance(&self) {
         std::mem::forget(locked(&self.glanced).take());
-    }
-
-    /// The same call with the tiers of an authenticated user.
-    #[must_use]
-    pub fn with_tiers(mut self, access: Access) -> Call {
-        self.tiers = Some(access);
-        self
     }
 
     /// The user's home folder.
@@ -265,76 +251,6 @@ impl Call {
         self.screen.get_or_init(|| self.deployment.screen(&self.settings.gate))
     }
 
-    /// The record shelf.
-    pub fn records(&self) -> Records<'_> {
-        Records::new(self)
-    }
-
-    /// The topics shelf.
-    pub fn topics(&self) -> Topics<'_> {
-        Topics::new(self)
-    }
-
-    /// The notes shelf.
-    pub fn notes(&self) -> Notes<'_> {
-        Notes::new(self)
-    }
-
-    /// The vault.
-    pub fn vault(&self) -> Vault<'_> {
-        Vault::new(self)
-    }
-
-    /// The tiers of the user this engine was made for.
-    pub fn tiers(&self) -> Result<Tiers<'_>> {
-        let access =
-            self.tiers.as_ref().ok_or_else(|| Fault::new(Code::Unauthenticated, "nobody is signed in"))?;
-        Ok(Tiers::new(self, access))
-    }
-
-    /// Every shelf there is.
-    pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        let mut shelves: Vec<Box<dyn Shelf + '_>> = vec![
-            Box::new(self.records()),
-            Box::new(self.topics()),
-            Box::new(self.notes()),
-            Box::new(self.vault()),
-        ];
-        if let Ok(tiers) = self.tiers() {
-            shelves.push(Box::new(tiers));
-        }
-        shelves
-    }
-
-    /// The shelf that holds an id.
-    pub fn shelf_of(&self, id: &MemoryId) -> Result<Box<dyn Shelf + '_>> {
-        let name = id.kind().shelf();
-        self.shelves()
-            .into_iter()
-            .find(|shelf| shelf.name() == name)
-            .ok_or_else(|| crate::shelf::unknown(id.as_str()))
-    }
-
-    /// What the shelves hold that the gate would refuse.
-    pub fn refused_content(&self) -> Result<Vec<Problem>> {
-        let mut held = Vec::new();
-        for shelf in self.shelves() {
-            held.extend(
-                shelf.verify()?.into_iter().filter(|problem| problem.code == Code::GateRefused.name()),
-            );
-        }
-        Ok(held)
-    }
-
-    /// Cuts what the gate refuses out of every shelf. Returns the files that changed.
-    pub fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
-        let mut changed = Vec::new();
-        for shelf in self.shelves() {
-            changed.extend(shelf.redact_stored(entry)?);
-        }
-        Ok(changed)
-    }
-
     /// The project's review inbox, in the user's data folder.
     pub fn inbox(&self) -> Result<Inbox> {
         let data = self.project.data()?;
@@ -353,16 +269,14 @@ impl Call {
         Key::new(&self.project.world().data, self.deployment.dice(), &self.project.world().nonce)
     }
 
-    /// Every inbox: the project's, and that of the user's tiers.
-    pub fn inboxes(&self) -> Result<Vec<Inbox>> {
-        let mut all = vec![self.inbox()?];
-        all.extend(self.tiers().ok().map(|tiers| tiers.inbox()));
-        Ok(all)
-    }
-
     /// What is known of a stored text. A project this user's data folder does not know has only strangers.
     pub fn standing(&self, id: &str, hash: &str) -> Result<Standing> {
         self.with_book(|book| book.standing(id, hash))
+    }
+
+    /// The same for a text that says this, under whatever name it comes back.
+    pub(crate) fn standing_of(&self, id: &str, hash: &str, body: &str) -> Result<Standing> {
+        self.with_book(|book| book.standing_of(id, hash, body))
     }
 
     /// Whether a person stands behind any text of this id.
@@ -437,12 +351,21 @@ impl Call {
         self.book_grew();
         withdrawn::forget(data, id)?;
         crate::shelf::records::forget_gists(data)?;
-        crate::undo::forget(data, id)
+        self.forget_kept(id)
     }
 
-    /// Drops what was kept of an id to take changes back.
+    /// Drops what was kept of an id to take changes back, and the way from the audit back to it.
     pub(crate) fn forget_kept(&self, id: &str) -> Result<()> {
-        crate::undo::forget(self.project.data()?, id)
+        crate::undo::forget(self.project.data()?, id)?;
+        self.forget_name(id)
+    }
+
+    /// Something nobody can have guessed, for one mark.
+    pub(crate) fn salt(&self) -> String {
+        let world = self.project.world();
+        let chance =
+            self.random().map_or_else(|_| world.nonce.clone(), |bytes| heirloom_core::hash::sha256(&bytes));
+        format!("{chance}-{}", world.now.as_nanosecond())
     }
 
     /// Notes that this call changed the book on disk: whoever asks next is told what it says now.
@@ -450,97 +373,23 @@ impl Call {
         *locked(&self.book) = Asked::Not;
     }
 
-    /// Sends a draft through the gate. A refusal is audited here; what waits goes to the inbox, and the caller is told.
-    pub fn pass<D: Draft>(
-        &self,
-        lock: &Lock,
-        shelf: ShelfName,
-        draft: D,
-        entry: Entry,
-        to_item: impl FnOnce(&D) -> Value,
-    ) -> Result<Passed<D>> {
-        self.pass_before_lock(|| Ok(lock), shelf, draft, entry, to_item)
+    /// The numbers of this call's changes in the project's chain.
+    pub(crate) fn in_files(&self) -> &Numbers {
+        &self.in_files
     }
 
-    /// The same for a caller that has no lock yet. Looking at a text needs none; it is asked for only if there is something to write down.
-    pub fn pass_before_lock<D: Draft, L: Borrow<Lock>>(
-        &self,
-        lock: impl FnOnce() -> Result<L>,
-        shelf: ShelfName,
-        draft: D,
-        entry: Entry,
-        to_item: impl FnOnce(&D) -> Value,
-    ) -> Result<Passed<D>> {
-        let id = draft.id();
-        match admit(draft, entry, self.screen()) {
-            Decision::Passed(passed) => Ok(passed),
-            Decision::Refused(fault) => {
-                self.refused(lock()?.borrow(), shelf, &id, entry, &fault)?;
-                Err(fault)
-            }
-            Decision::Waits { draft, remarks } => {
-                Err(self.wait(lock()?.borrow(), shelf, &id, entry, &remarks, to_item(&draft))?)
-            }
-        }
+    /// The same in the chain of the user's tiers.
+    pub(crate) fn in_tiers(&self) -> &Numbers {
+        &self.in_tiers
     }
 
-    fn wait(
-        &self,
-        lock: &Lock,
-        shelf: ShelfName,
-        id: &str,
-        entry: Entry,
-        remarks: &[Remark],
-        mut draft: Value,
-    ) -> Result<Fault> {
-        let cut = self.screen().cut_draft(&mut draft, row_of(shelf));
-        let id = &self.screen().redacted(id);
-        let mut reasons: Vec<String> =
-            remarks.iter().map(|r| format!("{} in `{}`", r.rule, r.field)).collect();
-        if entry.trust() < heirloom_core::Trust::High {
-            reasons.push(format!("from {}, trust {}", entry.channel.row().who, entry.trust().name()));
-        }
-        if cut {
-            reasons.push(CUT.to_owned());
-        }
-        let now = self.project.world().now;
-        let waiting = Waiting {
-            id: id.to_owned(),
-            shelf: shelf.name().to_owned(),
-            channel: entry.channel,
-            trust: entry.trust(),
-            reasons,
-            at: heirloom_core::time::format(now),
-            draft,
-        };
-        self.say(lock, "memory_write", "confirm", shelf, id, entry, remarks, None)?;
-        let key = self.inbox()?.put(waiting, now)?;
-        Ok(Fault::new(
-            Code::NeedsConfirmation,
-            format!("`{id}` waits for a person's yes; nothing is stored yet"),
-        )
-        .fact("id", id.as_str())
-        .fact("key", key.as_str())
-        .hint(format!("a person accepts it with `heirloom review accept {key}`")))
+    /// From here on this call changes texts of which the caller was shown a part at most.
+    pub(crate) fn begin_unseen(&self) {
+        let _ = self.unseen.set(());
     }
 
-    /// The number under which everything this call changes can be taken back: that of its first change.
-    pub(crate) fn group(&self, seq: u64) -> u64 {
-        *self.group.get_or_init(|| seq)
-    }
-
-    /// That number, if this call changed anything yet.
-    pub(crate) fn began(&self) -> Option<u64> {
-        self.group.get().copied()
-    }
-
-    /// The change that this call takes back, if it does.
-    pub(crate) fn undoing(&self) -> Option<u64> {
-        self.undoing.get().copied()
-    }
-
-    /// From here on everything this call changes takes back the change of this number.
-    pub(crate) fn begin_undo(&self, number: u64) {
-        let _ = self.undoing.set(number);
+    /// Whether it does.
+    pub(crate) fn is_unseen(&self) -> bool {
+        self.unseen.get().is_some()
     }
 }

@@ -1,21 +1,19 @@
 //! What lives as long as the process: compiled rules, models, the user's home, the database of the tiers.
 //!
-//! Comes in: what the door found out about this machine and its user. Goes out: [`Call`]s, one for each request, which share what is here.
+//! Comes in: what the door found out about this machine and its user. Goes out: what every call shares (`call.rs` makes those).
 //! Any number of threads may use it at once. Never here: a project, a caller or a time; those belong to one call.
 //!
 //! A hook makes one deployment, one call, and ends. A server keeps one deployment and makes thousands of calls.
 
-use crate::call::Call;
 use crate::gate::Screen;
 use crate::gate::books::Books;
 use crate::gate::inbox::Dice;
 use crate::index::embed::chosen::{Chosen, Given};
-use crate::project::Project;
+use crate::threads::locked;
 use heirloom_core::settings::Gate;
-use heirloom_core::{Caller, Settings};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Sets of rules that are kept compiled. A server has one for each project that sets its own.
 const SCREENS: usize = 16;
@@ -71,11 +69,6 @@ impl Deployment {
         self.dice
     }
 
-    /// A call: this project, by this caller, under these settings.
-    pub fn call(self: &Arc<Self>, project: Project, settings: Settings, caller: Caller) -> Call {
-        Call::of(Arc::clone(self), project, settings, caller)
-    }
-
     /// The user's home folder.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
@@ -93,6 +86,7 @@ impl Deployment {
         }
         // Opened without the lock: two threads that come at once open it twice, and nobody waits.
         let model = Chosen::of(self.given.as_ref(), data).map(Arc::new);
+        tracing::debug!(opened = model.is_some(), "model");
         *locked(&self.model) = Some(Model { file, stamp, model: model.clone() });
         model
     }
@@ -117,19 +111,6 @@ impl Deployment {
     }
 }
 
-/// What a panicking thread left behind is still whole: every value behind these locks is replaced at once or not at all.
-pub(crate) fn locked<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-// A server uses one deployment, and any call, from all of its threads.
-const _: () = {
-    const fn usable_from_any_thread<T: Send + Sync>() {}
-    usable_from_any_thread::<Deployment>();
-    usable_from_any_thread::<Call>();
-    usable_from_any_thread::<Project>();
-};
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,7 +133,7 @@ mod tests {
     #[test]
     fn a_set_of_rules_is_compiled_once() {
         let deployment = Deployment::default();
-        let gate = Settings::standard().gate;
+        let gate = heirloom_core::Settings::standard().gate;
         let first = deployment.screen(&gate);
         assert!(Arc::ptr_eq(&first, &deployment.screen(&gate)));
         let other = Gate { contact: heirloom_core::settings::Contact::Redact, ..gate };

@@ -8,12 +8,13 @@
 //! What comes in: drafts, questions, a [`project::World`] that says what time it is and who asks. What goes out: memories,
 //! verdicts, blocks of text. What never happens here: printing, reading the environment, looking at the clock, async.
 
+pub mod budget;
 mod call;
 pub mod capture;
-mod change;
 pub mod convert;
 mod deployment;
 pub mod files;
+pub mod follow;
 pub mod gate;
 pub mod git;
 pub mod hook;
@@ -21,8 +22,8 @@ pub mod index;
 pub mod inject;
 pub mod pin;
 pub mod project;
+pub mod rank;
 pub mod recall;
-pub mod review;
 pub mod shelf;
 mod threads;
 pub mod transfer;
@@ -30,6 +31,6 @@ pub mod undo;
 pub mod verbs;
 
 pub use call::Call;
-pub use change::{Intent, Was, Written};
 pub use deployment::Deployment;
 pub use project::{Project, World};
+pub use shelf::door::change::{Intent, Was, Written};

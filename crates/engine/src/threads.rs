@@ -1,11 +1,19 @@
-//! Two pieces of work at once.
+//! Threads: two pieces of work at once, and locks that a panic does not spoil.
 //!
 //! Comes in: two closures, or a list and what to do with a part of it. Goes out: the results. Never here: a thread that outlives the call, or more than one.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 /// Runs the first on a thread of its own and the second here; where no thread can be had, one after the other.
 pub(crate) fn both<A: Send, B>(first: impl Fn() -> A + Sync, second: impl FnOnce() -> B) -> (A, B) {
+    // What this thread may cost, both may cost together.
+    let budget = crate::budget::held();
+    let first = || {
+        let _holding = budget.hold();
+        first()
+    };
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, &first);
+        let thread = std::thread::Builder::new().spawn_scoped(scope, first);
         let second = second();
         let first = match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(first)) => first,
@@ -36,6 +44,11 @@ pub(crate) fn halves<T: Sync, R: Send>(all: &[T], work: impl Fn(&[T], &mut Vec<R
     let (mut more, ()) = both(later, || work(early, &mut found));
     found.append(&mut more);
     found
+}
+
+/// What a panicking thread left behind is still whole: every value behind these locks is replaced at once or not at all.
+pub(crate) fn locked<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

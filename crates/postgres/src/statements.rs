@@ -105,7 +105,7 @@ pub fn trusted() -> String {
 
 /// What is known of each candidate.
 const SCORES: &str = "
-    select m.place, coalesce(k.score, 0)::float8, coalesce(1 - (m.embedding <=> (select vector from question)), 0)::float8, m.occurred_at,
+    select m.place, coalesce(k.score, 0)::float8, coalesce(1 - (m.embedding <=> (select vector from question)), 0)::float8,
         m.detail ->> 'trust' = 'high'
     from candidate
     join heirloom.memory m on m.user_id = $1 and m.place = candidate.place

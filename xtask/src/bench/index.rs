@@ -89,7 +89,7 @@ pub(super) fn fill(project: &Path, records: usize) -> Result<(), String> {
 }
 
 /// The most a running process has had in memory so far, in kilobytes.
-fn resident(process: u32) -> usize {
+pub(super) fn resident(process: u32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|rest| rest.split_whitespace().next()).and_then(|number| number.parse().ok()).unwrap_or(0)

@@ -7,6 +7,7 @@ pub(crate) mod installed;
 
 pub(crate) mod gate;
 pub(crate) mod hooks;
+pub(crate) mod hostile;
 pub(crate) mod index;
 pub(crate) mod start;
 pub(crate) mod tiers;

@@ -8,7 +8,7 @@ use super::{OWNER, Place, Spent, middle, said, spent};
 use crate::Outcome;
 use heirloom_engine::index::Index;
 use heirloom_engine::index::embed::Embedder;
-use heirloom_engine::recall::{Ask, Weights, rank};
+use heirloom_engine::rank::{Ask, Weights, rank};
 use rusqlite::Connection;
 
 /// Questions of telling words, and of frequent ones, over which FTS5 takes seconds.

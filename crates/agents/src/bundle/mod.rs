@@ -7,7 +7,7 @@ mod commands;
 mod skill;
 
 use crate::install::{self, Reach};
-use crate::table::CLAUDE_CODE;
+use crate::table::{Agent, CLAUDE_CODE};
 use serde_json::{Value, json};
 
 /// A file of the bundle.
@@ -35,6 +35,13 @@ pub fn files() -> Vec<File> {
     ];
     files.extend(commands::all().into_iter().map(|(name, text)| file(&format!("commands/{name}.md"), text)));
     files
+}
+
+/// Files of ours that belong beside the hooks, by their path in the agent's folder. Commands come with the plugin only, which gives
+/// them a name of their own; among an agent's own ones `/memory` may already mean something else.
+pub fn beside(agent: &Agent) -> Vec<File> {
+    let wanted = |file: &File| agent.has_skill && file.path.starts_with("skills/");
+    files().into_iter().filter(wanted).collect()
 }
 
 fn pretty(value: &Value) -> String {

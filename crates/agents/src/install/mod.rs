@@ -12,7 +12,6 @@ mod undo;
 pub use state::{is_plugin, is_trusted, switched_off};
 pub use undo::Undo;
 
-use crate::bundle;
 use crate::table::{Agent, Install, Moment};
 use heirloom_core::{Code, Fault, fault::Result};
 
@@ -79,13 +78,6 @@ pub fn uninstall(agent: &Agent, reach: Reach, before: Option<&[u8]>, undo: Optio
         (Install::PluginFile, Some(text)) => plugin_file::remove(text)?,
     };
     Ok(edit(agent, reach, before, after))
-}
-
-/// Files of ours that belong beside the hooks, by their path in the agent's folder. Commands come with the plugin only, which gives
-/// them a name of their own; among an agent's own ones `/memory` may already mean something else.
-pub fn beside(agent: &Agent) -> Vec<bundle::File> {
-    let wanted = |file: &bundle::File| agent.has_skill && file.path.starts_with("skills/");
-    bundle::files().into_iter().filter(wanted).collect()
 }
 
 /// Whether our hooks are in a file, and whether all of them call `program`.

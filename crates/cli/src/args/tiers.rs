@@ -25,7 +25,7 @@ pub(crate) struct Remember {
     pub(crate) tag: Vec<String>,
 
     /// How sure you are, 0 to 1
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = super::share)]
     pub(crate) confidence: f64,
 }
 
@@ -109,5 +109,26 @@ pub(crate) enum UserAction {
         /// Take the token away instead of making one
         #[arg(long, conflicts_with_all = ["scope", "days"])]
         revoke: bool,
+
+        /// Show the tokens there are instead: what each may, until when, and the hour it was last used in
+        #[arg(long, conflicts_with_all = ["scope", "days", "label", "revoke"])]
+        list: bool,
+    },
+    /// Remove a user and all that is theirs: memories, drafts, audit, tokens; it cannot be undone
+    Remove {
+        /// The name
+        name: String,
+
+        /// Answer the question with yes
+        #[arg(long, short)]
+        yes: bool,
+
+        /// On PostgreSQL, rewrite the tables now, so that their files hold nothing of it any more
+        #[arg(long)]
+        shred: bool,
+
+        /// Only say what would go
+        #[arg(long)]
+        dry_run: bool,
     },
 }

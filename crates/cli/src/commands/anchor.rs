@@ -4,7 +4,7 @@
 //! changed.
 
 use super::auto_commit;
-use super::show::visible;
+use super::visible;
 use crate::args::{AnchorAction, AnchorCommand, Args};
 use crate::output::Out;
 use crate::wiring;

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &Args, call: &Brief, out: &Out) -> Result<u8> {
             out.say("no lesson fits; `heirloom add lesson \"…\" --topic …` saves one");
             return;
         }
-        out.raw(super::show::visible(&brief.text).as_bytes());
+        out.raw(super::visible(&brief.text).as_bytes());
         out.say(out.style.dim(&format!("{} lessons, at most {} tokens", brief.ids.len(), brief.tokens)));
     });
     Ok(exit::OK)

@@ -5,10 +5,10 @@ use crate::output::Out;
 use heirloom_core::{Channel, Code, Fault, fault::Result};
 use heirloom_engine::Call;
 use heirloom_engine::gate::Entry;
-use heirloom_engine::review::{accept_draft, pending};
 use heirloom_engine::shelf::notes::{Moment, NoteDraft};
 use heirloom_engine::shelf::topics::{LessonWords, compose};
 use heirloom_engine::shelf::vault::{Addition, REGISTER};
+use heirloom_engine::verbs::review::{accept_draft, pending};
 
 pub(super) fn story(engine: &Call, out: &Out) -> Result<()> {
     let style = out.style;

@@ -1,6 +1,6 @@
 //! `last`: what the latest hook runs saw, gave or kept, and why.
 
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Last};
 use crate::output::Out;
 use crate::wiring;
@@ -51,4 +51,5 @@ fn print(out: &Out, run: &Run) {
         out.style.dim(&took)
     ));
     run.because.iter().for_each(|line| out.line(format!("  {}", text(line))));
+    run.left_out.iter().for_each(|line| out.line(format!("  left out: {}", text(line))));
 }

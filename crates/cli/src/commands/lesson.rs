@@ -1,6 +1,6 @@
 //! `lesson load|topics`: the lesson shelf's own tools.
 
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Lesson, LessonAction};
 use crate::output::{Out, Table};
 use crate::wiring;

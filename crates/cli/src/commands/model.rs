@@ -4,7 +4,7 @@
 //! touched only by the user's own pip, and only for `install` without `--from`, and where the user named an endpoint. Never here: a model chosen
 //! by a project.
 
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Model, ModelWhat};
 use crate::output::Out;
 use crate::wiring::{self, Wired};
@@ -14,10 +14,10 @@ use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault};
 use heirloom_engine::files::{self, Lock, Mode};
+use heirloom_engine::follow::{Look, ShelfIndex};
 use heirloom_engine::index::embed::Embedder as _;
 use heirloom_engine::index::embed::chosen::Chosen;
 use heirloom_engine::index::embed::minilm::{convert, verify};
-use heirloom_engine::index::shelves::{Look, ShelfIndex};
 use serde_json::json;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};

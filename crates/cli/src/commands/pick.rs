@@ -7,7 +7,7 @@ use crate::picker::{self, Row};
 use crate::wiring::Wired;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
-use heirloom_engine::index::shelves::Look;
+use heirloom_engine::follow::Look;
 use heirloom_engine::recall::answer::Recalled;
 use heirloom_engine::recall::snippet;
 use heirloom_engine::verbs::search::narrowed;

@@ -20,7 +20,7 @@ pub(super) fn run(wired: &mut Wired, remove: bool, out: &Out) -> Result<()> {
         return Err(Fault::new(Code::NotFound, "there is no PIN").hint("`heirloom config pin` sets one"));
     }
     // Who gave the old one was checked; where there is none, there is nothing to give.
-    wired.by_checked_person();
+    wired.call.check_person();
     wired.call.permit(Verb::ConfigGuarded, ShelfName::Records, "")?;
     let path = wiring::user_settings_file();
     let mut document = read(&path)?;

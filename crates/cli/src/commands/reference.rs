@@ -1,6 +1,6 @@
 //! `reference`: pages made from the tables in the program, so that no page can say what the program does not do.
 
-use crate::args::{Args, Reference};
+use crate::args::{Args, PAGES, Reference};
 use crate::environment::{AGENT_VARIABLES, VARIABLES};
 use crate::output::Out;
 use clap::CommandFactory as _;
@@ -13,10 +13,6 @@ use heirloom_core::{Owner, authority, code, trust};
 use heirloom_engine::gate::policy::Row;
 use heirloom_engine::gate::scan::{Class, Level};
 use std::fmt::Write as _;
-
-/// The pages there are.
-pub(crate) const PAGES: [&str; 8] =
-    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate", "authority"];
 
 pub(crate) fn run(call: &Reference, out: &Out) -> Result<u8> {
     let page = match call.page.as_deref() {

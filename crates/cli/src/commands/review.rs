@@ -1,7 +1,8 @@
 //! `review` and `trust`: what waits for a person, and a person's yes.
 
 use super::review_list::{print_draft, print_pending, print_suggestions};
-use super::show::{print_memory, visible};
+use super::show::print_memory;
+use super::visible;
 use super::{auto_commit, propose};
 use crate::args::{Args, Review, ReviewAction, Trust};
 use crate::output::Out;
@@ -11,11 +12,11 @@ use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Memory, Verb, fault::Result};
 use heirloom_engine::Call;
-use heirloom_engine::review::{
-    Pending, Shown, Suggestions, accept, accept_draft, pending, reject, suggestions,
-};
 use heirloom_engine::shelf::unknown;
 use heirloom_engine::verbs::names::{self, Enough};
+use heirloom_engine::verbs::review::{
+    Pending, Shown, Suggestions, accept, accept_draft, pending, reject, suggestions,
+};
 use serde::Serialize;
 
 /// What waits, and what could be tidied up.

@@ -8,8 +8,8 @@ use crate::args::{Args, Setup};
 use crate::machine::{self, shown};
 use crate::output::{Out, unified};
 use crate::{person, wiring};
-use heirloom_agents::Agent;
 use heirloom_agents::install::{self, Reach, Undo};
+use heirloom_agents::{Agent, bundle};
 use heirloom_core::code::exit;
 use heirloom_core::settings::flat;
 use heirloom_core::{Code, Fault, Verb, fault::Result};
@@ -168,7 +168,7 @@ fn beside(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Vec<Cha
     let settings = machine::settings_file(agent, reach, project)?;
     let folder = settings.parent().unwrap_or(&settings);
     let mut changes = Vec::new();
-    for wanted in install::beside(agent) {
+    for wanted in bundle::beside(agent) {
         let file = real(folder.join(&wanted.path));
         let before = read(&file)?;
         let original =
@@ -338,7 +338,7 @@ fn show(out: &Out, plan: &[Change], call: &Setup) {
         };
         out.line(format!("{}: {file}{what}", out.style.bold(change.title())));
         for line in change.diff() {
-            let line = super::show::visible(&line);
+            let line = super::visible(&line);
             out.line(match line.as_bytes().first() {
                 Some(b'+') => out.style.green(&line),
                 Some(b'-') => out.style.red(&line),

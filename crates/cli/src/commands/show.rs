@@ -1,7 +1,7 @@
 //! `show`, `list`, `history`.
 
 use crate::args::{Args, List, One, Show};
-use crate::output::{Out, Table, spelled};
+use crate::output::{Out, Table, visible};
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
@@ -86,11 +86,6 @@ pub(crate) fn print_memory(out: &Out, memory: &Memory) {
     out.line(visible(&memory.body));
 }
 
-/// Text as the printer shows it, for those who must know how wide it is or who print past it.
-pub(crate) fn visible(text: &str) -> String {
-    spelled(text).into_owned()
-}
-
 pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
@@ -154,8 +149,8 @@ pub(crate) fn history(args: &Args, call: &One, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let changes = show::history(&wired.call, &show::Show { id: call.id.clone() })?;
     out.answer(&changes, || {
-        let mut table = Table::new(&["WHEN", "FIELD", "WHAT"]);
-        for change in &changes {
+        let mut table = Table::new(&["WHEN", "UNDO", "FIELD", "WHAT"]);
+        for show::Past { change, undo } in &changes {
             let values = match (&change.old, &change.new) {
                 (None, None) => String::new(),
                 (old, new) => {
@@ -167,6 +162,7 @@ pub(crate) fn history(args: &Args, call: &One, out: &Out) -> Result<u8> {
             };
             table.row(vec![
                 change.at.clone(),
+                undo.clone().unwrap_or_default(),
                 change.field.clone().unwrap_or_default(),
                 format!("{}{values}", change.summary),
             ]);

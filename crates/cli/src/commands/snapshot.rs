@@ -1,6 +1,6 @@
 //! `snapshot`: what every session is given of the vault.
 
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Snapshot};
 use crate::output::Out;
 use crate::wiring;

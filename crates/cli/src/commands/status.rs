@@ -1,7 +1,7 @@
 //! `status`: what there is, shelf by shelf, and what needs attention.
 
-use super::show::visible;
 use super::vault::print_stats;
+use super::visible;
 use crate::args::Args;
 use crate::output::{Meter, Out, Table};
 use crate::wiring;

@@ -1,6 +1,6 @@
 //! `sync`: what would move between here and the external memory, then moving it.
 
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Sync};
 use crate::output::Out;
 use crate::wiring;

@@ -1,6 +1,6 @@
 //! `vault …`: the vault's own tools.
 
-use super::show::visible;
+use super::visible;
 use super::{auto_commit, input, print_added};
 use crate::args::{Args, Vault, VaultAction};
 use crate::output::{Out, Table};

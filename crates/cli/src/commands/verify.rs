@@ -1,7 +1,7 @@
 //! `gc`, `verify`: what is past its time, and what is wrong.
 
 use super::record::print_collected;
-use super::show::visible;
+use super::visible;
 use crate::args::{Args, Gc, Verify};
 use crate::output::Out;
 use crate::{person, wiring};
@@ -28,6 +28,9 @@ pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
 }
 
 pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
+    if call.staged {
+        return super::staged::verify(args, out);
+    }
     let wired = wiring::wire(args)?;
     let ask = verify::Verify { fix: call.fix };
     let found = verify::verify(&wired.call, &ask, &wired.loaded.warnings)?;

@@ -27,6 +27,11 @@ pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Text as the printer shows it, for those who must know how wide it is or who print past it.
+pub(crate) fn visible(text: &str) -> String {
+    spelled(text).into_owned()
+}
+
 /// JSON that means the same with everything visible: JSON has its own way to spell a character.
 pub(super) fn spelled_json(json: &str) -> Cow<'_, str> {
     // Outside its strings JSON holds nothing hidden, so every one of them may be escaped.

@@ -7,6 +7,7 @@ mod clean;
 mod keywords;
 mod overlap;
 mod ratio;
+mod scope;
 mod words;
 
 pub use clean::{
@@ -16,4 +17,5 @@ pub use clean::{
 pub use keywords::{KEYWORD_STOP_WORDS, KeywordRules, any_words, keywords, subject};
 pub use overlap::{is_word, overlap, share, shared, trim, word_set};
 pub use ratio::{Probe, blocks, ratio};
+pub use scope::{files_named, scope_of};
 pub use words::{STOP_WORDS, difference_ratio, slug, tokens, words};

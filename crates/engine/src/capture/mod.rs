@@ -6,11 +6,9 @@
 pub mod extract;
 mod notes;
 mod own;
-mod scope;
 mod tiers;
 pub mod transcript;
 pub mod triage;
 
 pub use notes::{Captured, Proposals, capture_notes, keep_all, keep_at_stop};
-pub use scope::{files_named, scope_of};
 pub use tiers::{KeptTurns, keep_turns};

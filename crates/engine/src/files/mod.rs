@@ -15,6 +15,7 @@ mod lock;
 mod queue;
 mod read;
 mod root;
+pub(crate) mod stamp;
 pub mod step;
 
 pub use append::{Held, append_line, append_lines, append_passing, cut_tail, hold, turn_over};
@@ -25,8 +26,9 @@ pub(crate) use atomic::{create_unsynced, sync_all_below, temporary_folder};
 pub use batch::{Batch, Ready};
 pub use claim::holds_only_memory;
 pub use input::{TempRoots, read_input};
-pub use journal::{keep_changed, take_changed};
+pub use journal::Changed;
 pub use local::Local;
+pub(crate) use lock::Holder;
 pub use lock::{LOCK_LIMIT, Lock};
 pub use read::{MAX_FILE, open_if_there, read, read_if_there, read_tail, read_text};
 pub use root::Root;

@@ -56,6 +56,11 @@ impl Screen {
         Screen { scanner, settings, rule_errors: errors }
     }
 
+    /// The profile of a row's shelf.
+    pub(super) fn profile(&self, row: Row) -> Profile {
+        self.settings.profile(row.shelf())
+    }
+
     /// Rules and exceptions of the settings that cannot be used, with place and fix.
     pub fn rule_errors(&self) -> &[RuleError] {
         &self.rule_errors
@@ -87,6 +92,20 @@ impl Screen {
     pub fn found(&self, text: &str, row: Row, trust: Trust) -> Vec<(Finding, Act)> {
         let findings = self.scanner.scan(text).into_iter();
         findings.map(|finding| (self.act(row, &finding, trust), finding)).map(|(act, f)| (f, act)).collect()
+    }
+
+    /// The rules by which a text may hold a secret, if none says that it surely or probably does: what a person is to be asked about.
+    pub fn possible_secrets(&self, text: &str, row: Row, trust: Trust) -> Vec<String> {
+        if self.settings.profile(row.shelf()) == Profile::Seed {
+            return seed::possible(row, text).into_iter().map(str::to_owned).collect();
+        }
+        let findings = self.verdict(text, row, trust).findings;
+        let secrets = || findings.iter().map(|(finding, _)| finding).filter(|f| f.class == Class::Secret);
+        if secrets().all(|f| f.level == scan::Level::Possible) {
+            secrets().map(|f| f.rule.to_string()).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     /// What is in a text, whatever would be done about it.
@@ -205,9 +224,10 @@ impl Screen {
         };
         let row = draft.row();
         if self.settings.profile(row.shelf()) == Profile::Seed {
-            return seed::look(draft, check, entry);
+            return seed::look(draft, check, entry, remarks);
         }
         let trust = draft.trust(entry);
+        let strict = draft.refuses_secrets();
         let mut refused = None;
         let mut waits = false;
         let mut place = 0;
@@ -225,6 +245,7 @@ impl Screen {
                     {
                         Act::Report
                     }
+                    Act::Redact if strict && class == Class::Secret => Act::Refuse,
                     act => act,
                 };
                 match act {

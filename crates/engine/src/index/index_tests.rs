@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::embed::builtin::Builtin;
 use super::embed::{Detail, EmbedError, Embedder, Embedding};
 use super::*;
-use crate::recall::{Ask, Weights, rank};
+use crate::rank::{Ask, Weights, rank};
 
 fn doc(id: &str, body: &str) -> Document {
     Document {

@@ -17,10 +17,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags, TransactionBehavior};
 
 use super::error::IndexError;
-use super::stamp;
+use crate::files::stamp;
 
 /// Version of tables and files. Another one means: start over.
-const VERSION: i64 = 8;
+const VERSION: i64 = 9;
 
 /// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
 fn wait(tries: i32) -> bool {

@@ -64,6 +64,7 @@ pub fn answer_block<'h>(call: &Call, hits: &'h [Recalled], budget: Budget) -> (S
         return (String::new(), shown);
     }
     block.push_str(END);
+    tracing::debug!(memories = shown.len(), bytes = block.len(), "block");
     (block, shown)
 }
 

@@ -5,7 +5,8 @@
 
 use super::calm::calm;
 use crate::call::Call;
-use crate::shelf::tiers::{Context, Labelled, Stored, format_episodes, format_memories};
+use crate::recall::tiers::Context;
+use crate::shelf::tiers::{Labelled, Stored, format_episodes, format_memories};
 use heirloom_core::text::{escape, one_line, strip_control, strip_invisible};
 use std::borrow::Cow;
 

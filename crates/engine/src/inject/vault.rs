@@ -4,43 +4,65 @@
 //! stored text cannot leave its line or open a tag: line breaks become blanks, characters that show nothing go, and a `<` that
 //! begins a tag is spelt out. What is not fully trusted says so in front of its text. Never here: choosing, or half a line.
 
+use crate::call::Call;
 use crate::gate::Screen;
+use crate::recall::prompt::question_of;
+use crate::shelf::vault::{Given, Reader, Vault};
+use heirloom_core::Trust;
+use heirloom_core::fault::Result;
 use heirloom_core::text::is_invisible;
-use heirloom_core::{Source, Trust};
 use std::borrow::Cow;
-
-/// A memory about to be shown.
-#[derive(Debug, Clone, Copy)]
-pub struct Shown<'a> {
-    /// Holds for good; otherwise a register.
-    pub canon: bool,
-    /// The register's topic.
-    pub topic: Option<&'a str>,
-    /// What it says.
-    pub text: &'a str,
-    /// Where it came from.
-    pub source: Source,
-    /// How far to believe it.
-    pub trust: Trust,
-}
 
 /// Room kept for the line that says how much was left out.
 const REST: usize = 64;
 
+impl Vault<'_> {
+    /// The block that is always given: canon, and registers that have a topic; empty if there is nothing. `max_chars` is its
+    /// budget, whole lines only.
+    pub fn snapshot(&self, reader: &Reader, max_chars: Option<usize>) -> Result<String> {
+        let block = self.always_given(reader, |given| snapshot(given, max_chars, self.call().screen()))?;
+        Ok(block.unwrap_or_default())
+    }
+
+    /// The block that answers a question, or without one the newest memories; canon first, empty if nothing fits.
+    pub fn context(
+        &self,
+        reader: &Reader,
+        query: Option<&str>,
+        max_items: usize,
+        max_chars: Option<usize>,
+    ) -> Result<String> {
+        let show = |given: &[Given<'_>]| context(given, max_chars, self.call().screen());
+        Ok(self.given_for(reader, query, max_items, show)?.unwrap_or_default())
+    }
+}
+
+/// The vault's block for a prompt; empty if it has nothing, or the prompt says too little. `agent` is whose scope is seen beside what is shared.
+pub fn prompt_context(call: &Call, prompt: &str, agent: Option<&str>, max: usize) -> Result<String> {
+    let vault = call.vault();
+    match question_of(call, prompt) {
+        Some(question) if call.settings().vault.enabled && vault.path().is_file() => {
+            let most = call.settings().vault.max_items;
+            vault.context(&vault.reader(agent), Some(question), most, Some(max))
+        }
+        _ => Ok(String::new()),
+    }
+}
+
 /// The snapshot: canon, then the registers; empty if there is nothing. `max_chars` is the block's budget.
-pub fn snapshot(memories: &[Shown<'_>], max_chars: Option<usize>, screen: &Screen) -> String {
+pub fn snapshot(memories: &[Given<'_>], max_chars: Option<usize>, screen: &Screen) -> String {
     render("## Memory Snapshot", ["### Canon", "### Active Registers"], memories, max_chars, screen)
 }
 
 /// The context: what answers a question, canon first; empty if nothing does. `max_chars` is the block's budget.
-pub fn context(memories: &[Shown<'_>], max_chars: Option<usize>, screen: &Screen) -> String {
+pub fn context(memories: &[Given<'_>], max_chars: Option<usize>, screen: &Screen) -> String {
     render("## Long-Term Memory Context", ["### Canon", "### Registers"], memories, max_chars, screen)
 }
 
 fn render(
     heading: &str,
     parts: [&str; 2],
-    memories: &[Shown<'_>],
+    memories: &[Given<'_>],
     max_chars: Option<usize>,
     screen: &Screen,
 ) -> String {
@@ -86,7 +108,7 @@ fn render(
     block
 }
 
-fn item(memory: &Shown<'_>, screen: &Screen, line: &mut String) {
+fn item(memory: &Given<'_>, screen: &Screen, line: &mut String) {
     line.push_str("- ");
     if memory.trust < Trust::High {
         line.push_str(&format!("(trust {}, {}) ", memory.trust.name(), memory.source.name()));
@@ -123,19 +145,20 @@ fn on_one_line(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use heirloom_core::Source;
     use proptest::prelude::*;
 
     fn screen() -> Screen {
         Screen::new(heirloom_core::Settings::standard().gate)
     }
 
-    fn shown(canon: bool, text: &str) -> Shown<'_> {
-        Shown { canon, topic: None, text, source: Source::ExplicitSave, trust: Trust::High }
+    fn shown(canon: bool, text: &str) -> Given<'_> {
+        Given { canon, topic: None, text, source: Source::ExplicitSave, trust: Trust::High }
     }
 
     #[test]
     fn canon_stands_before_registers_and_a_register_shows_its_topic() {
-        let register = Shown { topic: Some("focus"), ..shown(false, "importer") };
+        let register = Given { topic: Some("focus"), ..shown(false, "importer") };
         let block = snapshot(&[register, shown(true, "mission")], None, &screen());
         assert_eq!(
             block,
@@ -147,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_is_not_fully_trusted_says_so_first() {
-        let agent = Shown { source: Source::AiInference, trust: Trust::Low, ..shown(true, "so it is") };
+        let agent = Given { source: Source::AiInference, trust: Trust::Low, ..shown(true, "so it is") };
         assert!(context(&[agent], None, &screen()).contains("- (trust low, ai_inference) so it is\n"));
     }
 
@@ -166,7 +189,7 @@ mod tests {
         fn no_text_leaves_its_line_or_opens_a_tag(
             texts in prop::collection::vec("(\\PC|\n|\r|\u{2028}|\u{85}|</memory-context>|- |#){0,40}", 1..6),
         ) {
-            let memories: Vec<Shown<'_>> = texts.iter().map(|t| shown(true, t)).collect();
+            let memories: Vec<Given<'_>> = texts.iter().map(|t| shown(true, t)).collect();
             let block = snapshot(&memories, None, &screen());
             prop_assert_eq!(block.lines().filter(|l| l.starts_with("- ") || *l == "-").count(), texts.len());
             prop_assert_eq!(block.lines().count(), texts.len() + 3);
@@ -177,7 +200,7 @@ mod tests {
         fn a_block_never_exceeds_its_budget(
             texts in prop::collection::vec("\\PC{0,80}", 0..8), max in 0usize..600,
         ) {
-            let memories: Vec<Shown<'_>> = texts.iter().map(|t| shown(false, t)).collect();
+            let memories: Vec<Given<'_>> = texts.iter().map(|t| shown(false, t)).collect();
             prop_assert!(context(&memories, Some(max), &screen()).chars().count() <= max);
         }
     }

@@ -3,15 +3,13 @@
 //! Comes in: a question with its conditions and who asks. Goes out: memories of all shelves, best first, each with every factor of its score.
 //! Whatever is shown was looked at after its file last changed. Never here: how an answer is shown, or how much of it.
 
-use super::order;
-use super::query::Conditions;
-use super::seats;
-use super::{Ask, Explain, Weights, rank};
+use crate::budget;
 use crate::call::Call;
-use crate::index::described;
+use crate::follow::{Look, ShelfIndex, described, fault};
 use crate::index::embed::Embedder;
-use crate::index::shelves::{Look, ShelfIndex, fault};
 use crate::index::{Card, Document, IndexError, Status as Kept, Trust as Level};
+use crate::rank::query::Conditions;
+use crate::rank::{Ask, Compared, Explain, Weights, block, is_mixed, put_behind, rank, seated};
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::tiers::{Found, LifeStatus};
 use crate::shelf::{Audience, Shelf as _, provenance};
@@ -113,11 +111,16 @@ impl Recalled {
 
 /// The memories a question calls for.
 pub fn answer(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
-    let mut found = project(call, asked, asked.look)?;
+    let _span = tracing::debug_span!("recall", look = ?asked.look, limit = asked.limit).entered();
+    let mut found = match project(call, asked, asked.look) {
+        // What a hook cannot read is left out, and noted where it was met.
+        Err(_) if budget::gaps() > 0 => Vec::new(),
+        found => found?,
+    };
     found.extend(tiers(call, asked)?);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
     // First who stands behind whom: where there is room for one, it is the trusted one of its variants.
-    let found = seats::seated(behind(found), asked.limit, |hit| Level::from(hit.trust), |hit| hit.telling);
+    let found = seated(behind(found), asked.limit, |hit| Level::from(hit.trust), |hit| hit.telling);
     // Of what a prompt calls for only a few are shown, and those are looked up once they are chosen.
     Ok(if asked.unasked { found } else { as_stored(call, found) })
 }
@@ -173,15 +176,15 @@ pub fn as_stored(call: &Call, hits: Vec<Recalled>) -> Vec<Recalled> {
 
 /// Puts what says the same as a trusted memory right behind it, whatever shelf either is on.
 fn behind(found: Vec<Recalled>) -> Vec<Recalled> {
-    if !order::is_mixed(found.iter().map(|hit| Level::from(hit.trust))) {
+    if !is_mixed(found.iter().map(|hit| Level::from(hit.trust))) {
         return found;
     }
-    let texts: Vec<order::Compared> = found
+    let texts: Vec<Compared> = found
         .iter()
-        .map(|hit| order::Compared::of(Level::from(hit.trust), &hit.title, &hit.body, &hit.terms))
+        .map(|hit| Compared::of(Level::from(hit.trust), &hit.title, &hit.body, &hit.terms))
         .collect();
     let ids: Vec<String> = found.iter().map(|hit| hit.id.clone()).collect();
-    order::put_behind(found, &texts, |hit, high| hit.behind = Some(ids[high].clone()))
+    put_behind(found, &texts, |hit, high| hit.behind = Some(ids[high].clone()))
 }
 
 /// The memories that meet the conditions, whatever they are about, newest first.
@@ -260,7 +263,7 @@ pub fn for_agent(call: &Call, answer: Vec<Recalled>, room: usize) -> Vec<Recalle
 fn chosen(answer: Vec<Recalled>, room: usize) -> Vec<Recalled> {
     let gone = |hit: &Recalled| hit.cited.as_ref().is_some_and(|cited| cited.state == Freshness::Gone);
     let telling: Vec<Recalled> = answer.into_iter().filter(|hit| hit.telling && !gone(hit)).collect();
-    order::block(&telling, room, |hit| Level::from(hit.trust)).into_iter().cloned().collect()
+    block(&telling, room, |hit| Level::from(hit.trust)).into_iter().cloned().collect()
 }
 
 fn project(call: &Call, asked: &Asked, look: Look) -> Result<Vec<Recalled>> {
@@ -312,7 +315,8 @@ fn ranked(call: &Call, asked: &Asked, look: Look, index: &mut ShelfIndex) -> Res
         found
     };
     // A file that was written in place changes nothing about its folder: what is about to be shown is looked at once more.
-    let current = look != Look::Quick || index.are_current(call, found.iter().take(asked.limit))?;
+    let shown = found.iter().take(asked.limit).map(|hit| (hit.kind.as_str(), hit.file.as_str()));
+    let current = look != Look::Quick || index.are_current(call, shown)?;
     Ok(current.then_some(found))
 }
 

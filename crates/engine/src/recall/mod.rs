@@ -4,33 +4,16 @@
 //! the clock comes with the question. Never here: how hits are shown ([`crate::inject`]).
 
 pub mod answer;
-mod ask;
-mod candidates;
-mod civil;
-mod explain;
-mod hybrid;
+pub mod candidate;
+mod choose;
 pub mod ledger;
-mod order;
 pub mod prompt;
-pub mod query;
 pub mod search;
-mod seats;
 mod sift;
 pub mod snippet;
+pub mod tiers;
 pub mod title_tags;
-mod weights;
-pub mod when;
 mod words;
 
-pub use ask::Ask;
-pub use explain::{Explain, Factors};
-pub use hybrid::{Hit, rank};
-pub use order::block;
-pub(crate) use order::{Compared, is_mixed, put_behind};
-pub(crate) use seats::seated;
-pub use weights::{Manner, Weights};
+pub use choose::chosen;
 pub use words::{Place, Words};
-
-#[cfg(test)]
-#[path = "recall_tests.rs"]
-mod tests;

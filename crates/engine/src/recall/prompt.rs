@@ -1,13 +1,13 @@
 //! What all shelves have for a prompt.
 //!
 //! Comes in: a prompt and who will read the answer. Goes out: records by title and tags, and beside them the notes on files and areas the
-//! prompt speaks of, the lessons that share its words, and the vault's answer. A shelf that is not there costs one look at the disk. Never
+//! prompt speaks of and the lessons that share its words. A shelf that is not there costs one look at the disk. Never
 //! here: how any of it is shown; a text the gate would refuse; more words of a prompt than a question needs.
 
 use super::ledger::Given;
 use super::title_tags::{self, Hit};
+use crate::budget::{self, Left};
 use crate::call::Call;
-use crate::capture::{files_named, scope_of};
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::notes::Session;
@@ -49,7 +49,7 @@ pub struct Called {
     pub notes: Vec<Beside>,
     /// Lessons.
     pub lessons: Vec<Beside>,
-    /// The vault's own block; empty if it has nothing.
+    /// The vault's own block, put in by whoever makes it; empty if it has nothing.
     pub vault: String,
 }
 
@@ -82,21 +82,31 @@ impl Called {
     }
 }
 
-/// What a prompt calls for. `agent` is whose scope of the vault is seen beside what is shared, `vault_max` the budget of its block.
-pub fn for_prompt(call: &Call, prompt: &str, agent: Option<&str>, vault_max: usize) -> Result<Called> {
-    let records = title_tags::recall(call, prompt)?;
+/// The question in a prompt; nothing if recall is off or the prompt says too little.
+pub fn question_of<'p>(call: &Call, prompt: &'p str) -> Option<&'p str> {
     let retrieval = &call.settings().retrieval;
-    if !retrieval.enabled || retrieval.max_inject == 0 || says_too_little(prompt) {
+    let asks = retrieval.enabled && retrieval.max_inject > 0 && !says_too_little(prompt);
+    asks.then(|| text::cut(prompt, QUESTION_MAX))
+}
+
+/// What records, notes and lessons a prompt calls for.
+pub fn for_prompt(call: &Call, prompt: &str) -> Result<Called> {
+    let records = title_tags::recall(call, prompt)?;
+    let Some(question) = question_of(call, prompt) else {
         return Ok(Called { records, ..Called::default() });
-    }
-    let most = BESIDE_MAX.min(retrieval.max_inject);
-    let question = text::cut(prompt, QUESTION_MAX);
+    };
+    let most = BESIDE_MAX.min(call.settings().retrieval.max_inject);
     Ok(Called {
         records,
-        notes: fresh(call, notes(call, question, most)?),
-        lessons: fresh(call, lessons(call, question, most)?),
-        vault: vault(call, question, agent, vault_max)?,
+        notes: fresh(call, or_left_out(notes(call, question, most))?),
+        lessons: fresh(call, or_left_out(lessons(call, question, most))?),
+        vault: String::new(),
     })
+}
+
+/// What a hook cannot read is left out of its answer, and noted where it was met.
+fn or_left_out<T: Default>(found: Result<T>) -> Result<T> {
+    found.or_else(|fault| if budget::gaps() > 0 { Ok(T::default()) } else { Err(fault) })
 }
 
 /// Those whose cited code is not gone; what cites changed code last.
@@ -120,14 +130,17 @@ fn notes(call: &Call, question: &str, most: usize) -> Result<Vec<Beside>> {
     if !call.project().root().folder().join("notes").is_dir() {
         return Ok(Vec::new());
     }
-    let area = match scope_of(question) {
+    let area = match text::scope_of(question) {
         Scope::Area(area) => Some(area),
         _ => None,
     };
-    let session = Session { files: files_named(question), area };
+    let session = Session { files: text::files_named(question), area };
     let words = text::tokens(question);
     let mut found = Vec::new();
     for (group, memory) in notes.in_play(&session)? {
+        if !budget::goes_on_or_leaves(Left::Files) {
+            break;
+        }
         let why = match (group, &memory.scope) {
             (0, Scope::File(file)) => format!("about {file}"),
             (1, Scope::Area(area)) => format!("about {area}"),
@@ -180,12 +193,4 @@ fn lessons(call: &Call, question: &str, most: usize) -> Result<Vec<Beside>> {
         })
         .filter(|beside| call.screen().would_refuse(&beside.memory.body, Row::Topics).is_none())
         .collect())
-}
-
-fn vault(call: &Call, question: &str, agent: Option<&str>, max: usize) -> Result<String> {
-    let vault = call.vault();
-    if !call.settings().vault.enabled || !vault.path().is_file() {
-        return Ok(String::new());
-    }
-    vault.context(&vault.reader(agent), Some(question), call.settings().vault.max_items, Some(max))
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::gate::Entry;
 use crate::shelf::Shelf as _;
+use crate::shelf::forgets::Forgets;
 use crate::shelf::records::{Given, IndexEntry, Said, compose};
 use crate::{Project, World};
 use heirloom_core::{Channel, MemoryId, Settings};
@@ -61,7 +62,7 @@ fn a_forgotten_record_that_a_merge_brings_back_is_not_recalled_until_a_person_ac
 
     let memory = call(folder).records().get(&id).unwrap().unwrap();
     let person = call(folder).by(heirloom_core::Caller::person("tester"));
-    crate::review::accept(&person, &memory).unwrap();
+    crate::verbs::review::accept(&person, &memory).unwrap();
     assert_eq!(recall(&call(folder), PROMPT).unwrap().len(), 1);
 }
 
@@ -189,7 +190,7 @@ proptest! {
         let prompt = format!("{prompt} {}", many.join(" "));
         let words = text::tokens(&prompt);
         let source = IndexSource::Bytes(index.clone());
-        let quick = rank(&call, &words, &source, &HashSet::new(), max).unwrap();
+        let quick = rank(&call, &words, &source, &Forgets::default(), max).unwrap();
         prop_assert_eq!(quick, told::rank(&call, &words, &index, max));
     }
 
@@ -217,7 +218,7 @@ fn a_stretch_of_the_index_ends_at_a_line() {
     let call = call(folder.path());
     let index = lines.join("\n").into_bytes();
     let source = IndexSource::Bytes(index.clone());
-    let quick = rank(&call, &words, &source, &HashSet::new(), 50).unwrap();
+    let quick = rank(&call, &words, &source, &Forgets::default(), 50).unwrap();
     assert_eq!(quick.len(), 43);
     assert_eq!(quick, told::rank(&call, &words, &index, 50));
 }

@@ -4,9 +4,12 @@
 //! every shelf. Never here: deciding what may be stored (the gate), ranking (recall), or printing.
 
 pub mod anchors;
+pub(crate) mod door;
+pub mod forgets;
 pub mod links;
 mod merge;
 pub mod notes;
+mod open;
 pub mod provenance;
 pub mod records;
 pub mod tiers;

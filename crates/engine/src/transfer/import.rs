@@ -9,6 +9,8 @@ use crate::call::Call;
 use crate::capture::{self, transcript};
 use crate::files;
 use crate::gate::Entry;
+use crate::gate::policy::Row;
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance::{self, Line};
 use crate::shelf::records::{Document, Said, Target, name_for};
 use crate::shelf::topics::TopicFile;
@@ -75,6 +77,15 @@ impl Imported {
             self.shelves.len() - 1
         });
         &mut self.shelves[at]
+    }
+
+    /// A file may be named after what nobody should read.
+    fn clean(&mut self, call: &Call) {
+        let clean = |text: &mut String| *text = call.screen().redacted(text);
+        self.not_recognised.iter_mut().chain(&mut self.notes).for_each(clean);
+        for one in &mut self.refused {
+            [&mut one.from, &mut one.message, &mut one.next].into_iter().for_each(clean);
+        }
     }
 
     /// Counts what is only waiting, lists what was refused, and ends the import for what concerns the store itself.
@@ -153,6 +164,7 @@ pub(super) fn brought(
     }
     note_origins(call, &origins)?;
     report.shelves.sort_by_key(|shelf| shelf.shelf);
+    report.clean(call);
     Ok(report)
 }
 
@@ -177,7 +189,7 @@ fn note_origins(call: &Call, origins: &[(String, String)]) -> Result<()> {
             more: Map::from_iter([("from".to_owned(), from)]),
         });
     }
-    provenance::append(call.project().root(), &call.project().lock()?, &lines)
+    provenance::append(call.project().root(), &call.lock()?, &lines)
 }
 
 fn read_text(source: &Source) -> Result<String> {
@@ -190,7 +202,7 @@ fn record(
     call: &Call,
     source: &Source,
     entry: Entry,
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
     report: &mut Imported,
     origins: &mut Vec<(String, String)>,
 ) -> Result<()> {
@@ -219,7 +231,7 @@ fn take_record(
     source: &Source,
     bytes: &[u8],
     entry: Entry,
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
 ) -> Result<Took> {
     let new = match weighed(call, source, bytes, forgotten)? {
         Weighed::New(new) => new,
@@ -258,14 +270,16 @@ pub(super) fn weighed<'c>(
     call: &'c Call,
     source: &Source,
     bytes: &[u8],
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
 ) -> Result<Weighed<'c>> {
     let mut document = Document::parse(bytes).map_err(|why| {
         Fault::new(Code::Input, format!("no record: {why}"))
             .hint("give one JSON object with title and content")
     })?;
     let category = category_of(call, source, &document)?;
-    let stem = source.path.file_stem().map(|s| text::slug(&s.to_string_lossy())).unwrap_or_default();
+    let stem = source.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    call.screen().raw(Row::Records, "file name", &stem)?;
+    let stem = text::slug(&stem);
     let name = if stem.is_empty() { name_for(document.text("title").unwrap_or_default()) } else { stem };
     let id = MemoryId::new(&category.kind, &name);
     let records = call.records();

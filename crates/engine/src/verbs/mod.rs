@@ -21,6 +21,7 @@ pub mod recall;
 pub mod record;
 pub mod remember;
 pub mod remove;
+pub mod review;
 pub mod scan;
 pub mod schema;
 pub mod search;
@@ -160,12 +161,29 @@ pub fn unwatched(_: Progress) {}
 /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
 /// opens; the files of a project are that person's with and without it.
 pub(crate) fn asked(call: &Call, verb: Verb, shelf: ShelfName, owner: Owner) -> Result<May> {
-    call.asks(verb, shelf, owner)
+    call.asks(verb, shelf, owner).map_err(|fault| call.refuse(verb, "", fault))
+}
+
+/// The same about a memory that is there: a refusal names it in the audit.
+pub(crate) fn asked_of(call: &Call, verb: Verb, memory: &Memory, owner: Owner) -> Result<May> {
+    call.asks(verb, memory.kind.shelf(), owner).map_err(|fault| call.refuse(verb, memory.id.as_str(), fault))
 }
 
 /// Refuses whoever may not do what only looks.
 pub(crate) fn may_read(call: &Call, verb: Verb) -> Result<()> {
     asked(call, verb, ShelfName::Records, Owner::Nobody).map(|_| ())
+}
+
+/// Whether turns and facts may be among what this caller is shown: a token that may not look opens nothing to look at, also to a person.
+pub(crate) fn sees_tiers(call: &Call, verb: Verb) -> bool {
+    call.asks(verb, ShelfName::Tiers, Owner::Nobody).is_ok()
+}
+
+/// The same for what lies on one shelf: of the tiers even a person sees no more than the token that opens them may.
+pub(crate) fn may_read_of(call: &Call, verb: Verb, id: &MemoryId) -> Result<()> {
+    call.asks(verb, id.kind().shelf(), Owner::Nobody)
+        .map(|_| ())
+        .map_err(|fault| call.refuse(verb, id.as_str(), fault))
 }
 
 /// The memory of an id as this caller may see it.
@@ -181,3 +199,6 @@ fn unknown(id: &MemoryId) -> Fault {
 #[cfg(test)]
 #[path = "verbs_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod walk;

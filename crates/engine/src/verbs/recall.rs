@@ -8,13 +8,12 @@ use super::may_read;
 use super::search::{Ranking, whole};
 use super::told::{self, Hit};
 use crate::call::Call;
-use crate::capture::files_named;
-use crate::index::shelves::{Look, ShelfIndex};
-use crate::inject::{Budget, answer_block, prompt_block};
+use crate::follow::{Look, ShelfIndex};
+use crate::inject::{Budget, answer_block, prompt_block, vault};
+use crate::rank::query::Conditions;
 use crate::recall::answer::{Asked, Recalled, answer, for_agent};
 use crate::recall::ledger;
 use crate::recall::prompt::{Called, for_prompt, says_too_little};
-use crate::recall::query::Conditions;
 use crate::recall::title_tags::{Hit as Titled, Why};
 use heirloom_core::settings::MatchStrategy;
 use heirloom_core::{Audience, Verb, fault::Result};
@@ -95,7 +94,11 @@ pub fn warm(call: &Call) -> bool {
 /// What a prompt is answered with, noted where `why` finds it and where the session's next prompt knows of it.
 pub fn prompt(call: &Call, ask: &Recall) -> Result<Given> {
     may_read(call, Verb::Recall)?;
-    let (chosen, block, repeated) = choose(call, ask)?;
+    // What somebody types to an agent may be a mere yes; whoever asks for memories means it.
+    let (chosen, block, repeated) = match is_hybrid(call) && says_too_little(&ask.prompt) {
+        true => (Chosen::Hybrid(Vec::new()), String::new(), 0),
+        false => choose(call, ask)?,
+    };
     if block.is_empty() {
         return Ok(Given { repeated, ..Given::default() });
     }
@@ -131,7 +134,8 @@ fn choose(call: &Call, ask: &Recall) -> Result<(Chosen, String, usize)> {
     if is_hybrid(call) {
         return hybrid(call, ask, most);
     }
-    let called = for_prompt(call, &ask.prompt, call.caller().agent(), VAULT_MAX)?;
+    let mut called = for_prompt(call, &ask.prompt)?;
+    called.vault = vault::prompt_context(call, &ask.prompt, call.caller().agent(), VAULT_MAX)?;
     let block = prompt_block(call, &called, PROMPT_MAX.min(most));
     Ok((Chosen::Titles(Box::new(called)), block, 0))
 }
@@ -139,7 +143,7 @@ fn choose(call: &Call, ask: &Recall) -> Result<(Chosen, String, usize)> {
 fn hybrid(call: &Call, ask: &Recall, most: usize) -> Result<(Chosen, String, usize)> {
     let settings = &call.settings().retrieval;
     let room = settings.max_inject;
-    if !settings.enabled || room == 0 || says_too_little(&ask.prompt) {
+    if !settings.enabled || room == 0 || ask.prompt.trim().is_empty() {
         return Ok((Chosen::Hybrid(Vec::new()), String::new(), 0));
     }
     let mut hits = answer(
@@ -148,7 +152,7 @@ fn hybrid(call: &Call, ask: &Recall, most: usize) -> Result<(Chosen, String, usi
             text: ask.prompt.clone(),
             conditions: Conditions::default(),
             include_retired: false,
-            files: files_named(&ask.prompt),
+            files: heirloom_core::text::files_named(&ask.prompt),
             limit: room * RANKED,
             audience: audience(call),
             look: Look::Quick,

@@ -7,13 +7,15 @@
 use super::names::{self, Enough};
 use super::seen;
 use crate::call::Call;
-use crate::index::shelves::ShelfIndex;
+use crate::follow::ShelfIndex;
+use crate::hook::trace;
 use crate::recall::ledger;
-use crate::shelf::tiers::{Stored, Tier};
+use crate::shelf::tiers::{Stored, Tier, counted_terms};
 use crate::shelf::vault::Compacted;
-use crate::shelf::{Forgotten, Problem, unknown};
+use crate::shelf::{Forgotten, Listing, Problem, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Stands for a user's turns and facts where no single one is named.
 const TOPIC: &str = "fact:*";
@@ -42,12 +44,14 @@ pub enum Doomed {
         /// The memory, if it is still there; of one that is gone only traces are left.
         memory: Option<Box<Memory>>,
     },
-    /// A user's turns and facts about a topic.
+    /// Everything about a topic, or about somebody.
     Topic {
         /// The words.
         topic: String,
-        /// What they were found in.
+        /// The user's turns and facts they were found in.
         memories: Vec<Stored>,
+        /// The memories of the project they were found in, from every shelf.
+        others: Vec<Memory>,
     },
 }
 
@@ -89,19 +93,42 @@ pub fn permitted(call: &Call, verb: Verb, about: &str) -> Result<()> {
 pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
     permitted(call, Verb::Forget, "")?;
     let enough = if ask.shown_first { Enough::to_change(call) } else { Enough::Whole };
+    let (mut named, mut unclear) = (None, None);
     if !ask.topic {
         match names::find(call, &ask.name, enough) {
-            Ok(id) => {
+            Ok(id) if id.as_str() == ask.name || id.name() == ask.name || ask.name.contains(':') => {
                 let memory = seen(call, &id).ok().map(Box::new);
                 return Ok(Doomed::One { id, memory });
             }
+            Ok(id) => named = Some(id),
             Err(fault) if fault.code == Code::NotFound => {}
+            Err(fault) if fault.code == Code::Ambiguous && ask.shown_first => unclear = Some(fault),
             Err(fault) => return Err(fault),
         }
     }
-    permitted(call, Verb::Forget, TOPIC)?;
-    let memories = call.tiers()?.about_topic(&ask.name)?;
-    if memories.is_empty() {
+    // Words that are no whole id may be somebody's name: then everything that speaks of them is meant, wherever it lies.
+    // A yes that was given before anything was shown is for what it names, not for whatever speaks of it.
+    let looks = ask.shown_first || ask.topic;
+    let mut others = if looks { about(call, &ask.name)? } else { Vec::new() };
+    if let Some(id) = &named
+        && !others.iter().any(|memory| memory.id == *id)
+    {
+        others.extend(seen(call, id).ok());
+    }
+    let memories = match permitted(call, Verb::Forget, TOPIC).and_then(|()| call.tiers()) {
+        Ok(tiers) => tiers.about_topic(&ask.name)?,
+        // Whoever is not signed in can still forget what the project holds.
+        Err(_) if !others.is_empty() || named.is_some() => Vec::new(),
+        Err(fault) => return Err(fault),
+    };
+    if let (Some(id), true, true) = (named, memories.is_empty(), others.len() <= 1) {
+        let memory = seen(call, &id).ok().map(Box::new);
+        return Ok(Doomed::One { id, memory });
+    }
+    if let (Some(fault), true, true) = (unclear, memories.is_empty(), others.is_empty()) {
+        return Err(fault);
+    }
+    if memories.is_empty() && others.is_empty() {
         return Err(Fault::new(
             Code::NotFound,
             format!("there is no memory `{}`, and nothing of yours is about it", ask.name),
@@ -109,7 +136,29 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
         .fact("id", ask.name.as_str())
         .hint("`heirloom list` shows what there is"));
     }
-    Ok(Doomed::Topic { topic: ask.name.clone(), memories })
+    Ok(Doomed::Topic { topic: ask.name.clone(), memories, others })
+}
+
+/// The memories of the file shelves that speak of this, in their text, their labels or their names. One word of letters alone says too little to
+/// be taken for part of another.
+fn about(call: &Call, topic: &str) -> Result<Vec<Memory>> {
+    let wanted: BTreeSet<String> = counted_terms(topic).into_keys().collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let speaks = |memory: &Memory| {
+        let name = memory.id.name().replace(['-', '_', '/', '#', '.'], " ");
+        let fields = serde_json::Value::Object(memory.fields.clone()).to_string();
+        let text = format!("{}\n{}\n{}\n{name}\n{fields}", memory.title, memory.body, memory.tags.join(" "));
+        let has = counted_terms(&text);
+        wanted.iter().all(|term| has.contains_key(term))
+    };
+    let mut found = Vec::new();
+    for shelf in call.shelves().into_iter().filter(|shelf| shelf.name() != ShelfName::Tiers) {
+        let all = shelf.list(&Listing::everything())?;
+        found.extend(all.into_iter().filter(|memory| call.caller().sees().sees(memory) && speaks(memory)));
+    }
+    Ok(found)
 }
 
 /// Removes every trace of a memory. With `shred` also where that means rewriting tables that others use.
@@ -124,6 +173,7 @@ pub fn forget(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec
         unreached = call.tiers()?.scrub(true)?;
     }
     derived(call, [gone.id.as_str()])?;
+    [id, &gone.id].into_iter().try_for_each(|id| call.forget_in_audit(id.as_str()))?;
     Ok((gone, unreached))
 }
 
@@ -204,7 +254,10 @@ fn derived<'a>(call: &Call, gone: impl IntoIterator<Item = &'a str>) -> Result<(
     }
     let gone: Vec<&str> = gone.into_iter().collect();
     ShelfIndex::forget(call, &gone)?;
-    gone.iter().try_for_each(|id| ledger::forget(call.project(), id))
+    gone.iter().try_for_each(|id| {
+        ledger::forget(call.project(), id)?;
+        trace::forget(call.project(), id)
+    })
 }
 
 /// What to do with the vault.
@@ -257,10 +310,7 @@ pub struct Redact {
 /// Looks for what the gate would refuse in every shelf; with `fix`, cuts it out.
 pub fn redact(call: &Call, ask: &Redact) -> Result<Redacted> {
     super::may_read(call, Verb::Scan)?;
-    let root = call.project().root().folder();
-    if !root.is_dir() {
-        return Err(crate::project::no_memory(root));
-    }
+    call.project().expect_memory()?;
     let held = call.refused_content()?;
     if !ask.fix || held.is_empty() {
         return Ok(Redacted { left: held.clone(), held, fixed: Vec::new() });

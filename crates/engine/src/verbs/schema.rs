@@ -47,7 +47,12 @@ pub fn of(name: &str) -> Option<Value> {
         "audit" => ("Lines of the project's audit, or with --tiers of the user's own", audit()),
         "audit-verify" => (
             "That the audit's chains are whole",
-            object(&[("whole", json!({ "const": true })), ("entries", count())]),
+            object(&[
+                ("whole", json!({ "const": true })),
+                ("entries", count()),
+                ("checkpoints?", list_of(object(&[("at", text()), ("lines", count()), ("was", text())]))),
+                ("left_out?", text()),
+            ]),
         ),
         "brief" => (
             "The lessons a task should start with",
@@ -302,7 +307,14 @@ fn anchored() -> Value {
 
 fn change() -> Value {
     let any = || json!({});
-    object(&[("at", text()), ("summary", text()), ("field?", text()), ("old?", any()), ("new?", any())])
+    object(&[
+        ("at", text()),
+        ("summary", text()),
+        ("field?", text()),
+        ("old?", any()),
+        ("new?", any()),
+        ("undo?", text()),
+    ])
 }
 
 fn run() -> Value {
@@ -313,6 +325,7 @@ fn run() -> Value {
         ("ended", one_of(&["silent", "injected", "captured", "denied", "failed"])),
         ("saw", text()),
         ("because", list_of(text())),
+        ("left_out?", list_of(text())),
         ("micros", count()),
     ])
 }

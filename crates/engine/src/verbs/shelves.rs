@@ -5,8 +5,8 @@
 
 use super::{may_read, told};
 use crate::call::Call;
+use crate::inject::Brief;
 use crate::shelf::notes::{Filter as NoteFilter, Session};
-use crate::shelf::topics::Brief;
 use crate::shelf::vault::{Filter, Stats};
 use crate::shelf::{Listing, Shelf as _};
 use heirloom_core::{Code, Fault, Memory, Status, Verb, fault::Result};
@@ -107,6 +107,18 @@ pub fn list_notes(call: &Call, ask: &ListNotes) -> Result<Memories> {
     let ask = ask.clone();
     let filter = NoteFilter { scope: ask.scope, keyword: ask.keyword, offset: ask.offset, limit: ask.limit };
     Ok(Memories::of(call, call.notes().list_by(&filter)?))
+}
+
+/// How keywords of notes in use are spelled that differ from this one in capitals alone: keywords are compared exactly.
+pub fn other_spellings(call: &Call, keyword: &str) -> Result<Vec<String>> {
+    may_read(call, Verb::List)?;
+    let lower = keyword.to_lowercase();
+    let all = Memories::of(call, call.notes().list_by(&NoteFilter::default())?).memories;
+    let same = all
+        .into_iter()
+        .flat_map(|note| note.tags)
+        .filter(|word| word.to_lowercase() == lower && word != keyword);
+    Ok(same.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
 }
 
 /// What somebody works on.

@@ -119,7 +119,7 @@ pub fn status_watched(call: &Call, watch: &mut Watch<'_>) -> Result<State> {
         bytes: folder_size(root),
         index_in_sync: none_yet || health.sync.as_ref().is_some_and(|sync| sync.is_none()),
         issues: if none_yet { Vec::new() } else { health.issues() },
-        waiting_for_review: crate::review::count(call, &gists.all)?,
+        waiting_for_review: super::review::count(call, &gists.all)?,
     })
 }
 
@@ -137,7 +137,7 @@ fn folder_size(folder: &Path) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::pending;
+    use crate::verbs::review::pending;
     use crate::verbs::tests::Desk;
     use heirloom_core::Caller;
 

@@ -37,7 +37,7 @@ pub fn gc(call: &Call, ask: &Gc) -> Result<Collected> {
     let days = ask.grace_days.unwrap_or(call.settings().delete.grace_period_days);
     let collected = records.collect_after(days, ask.dry_run)?;
     if !ask.dry_run && !ask.keep_index {
-        records.rebuild(&call.project().lock()?)?;
+        records.rebuild(&call.lock()?)?;
     }
     Ok(collected)
 }

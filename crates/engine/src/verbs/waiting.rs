@@ -6,10 +6,11 @@
 
 use super::life::{self, Move};
 use super::{add, anchor, convert, edit};
-use crate::call::{Call, row_of};
+use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::inbox::{self, Item};
 use crate::gate::policy::Row;
+use crate::shelf::door::row_of;
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result, time};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -81,7 +82,7 @@ pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Seri
     if let Err(fault) = texts_screened(call, row_of(memory.kind.shelf()), &mut request) {
         let shelf = memory.kind.shelf();
         if shelf != ShelfName::Tiers {
-            call.refused(&call.project().lock()?, shelf, memory.id.as_str(), call.entry(), &fault)?;
+            call.refused(&call.lock()?, shelf, memory.id.as_str(), call.entry(), &fault)?;
         }
         return Err(fault);
     }

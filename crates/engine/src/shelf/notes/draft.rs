@@ -6,7 +6,6 @@
 
 use super::NoteId;
 use super::note::{self, Moment, Note};
-use crate::capture;
 use crate::gate::policy::Row;
 use crate::gate::{Check, Draft};
 use heirloom_core::settings::Profile;
@@ -85,7 +84,7 @@ impl NoteDraft {
             id: None,
             subject: Given::Derived(derived_subject(&content)),
             keywords: Given::Derived(derived_keywords(&content, max_keywords)),
-            applies_to: Given::Derived(capture::scope_of(&content).to_string()),
+            applies_to: Given::Derived(text::scope_of(&content).to_string()),
             occurred_at,
             content,
             profile: Profile::Standard,
@@ -174,7 +173,7 @@ impl NoteDraft {
         let (content, max) = (&self.content, self.max_keywords);
         self.subject.settle(|| derived_subject(content));
         self.keywords.settle(|| derived_keywords(content, max));
-        self.applies_to.settle(|| capture::scope_of(content).to_string());
+        self.applies_to.settle(|| text::scope_of(content).to_string());
         cut(self.subject.value_mut(), note::SUBJECT_MAX);
         self.keywords.value_mut().iter_mut().for_each(|word| cut(word, note::KEYWORD_MAX));
     }

@@ -6,11 +6,11 @@
 
 use super::read::{MAX_NOTE, Stored};
 use super::{Note, NoteDraft, Notes, file};
-use crate::change::{Was, Written};
 use crate::files::{self, Lock, Mode, Prepared};
 use crate::gate::policy::Act;
 use crate::gate::{Entry, Passed, Remark};
 use crate::shelf::Done;
+use crate::shelf::door::change::{Was, Written};
 use crate::shelf::provenance::{self, Line};
 use heirloom_core::{Code, Fault, ShelfName, Status, fault::Result, hash, time};
 use jiff::Timestamp;
@@ -38,7 +38,7 @@ impl Notes<'_> {
 
     /// Stores several under one lock. One that is refused costs only itself.
     pub fn create_many(&self, drafts: Vec<NoteDraft>, entry: Entry) -> Result<Vec<Result<Kept>>> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let profile = self.call.settings().gate.profile(ShelfName::Notes);
         let passed: Vec<Result<Passed<NoteDraft>>> = drafts
             .into_iter()
@@ -109,6 +109,7 @@ impl Notes<'_> {
         let id = note.id.memory_id();
         let hash = hash::sha256(text.as_bytes());
         let what = Written {
+            body: &note.content,
             action: "memory_write",
             shelf: ShelfName::Notes,
             id: id.as_str(),

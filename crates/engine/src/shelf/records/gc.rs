@@ -7,9 +7,9 @@
 use super::scan::Found;
 use super::store::Records;
 use super::target::Target;
-use crate::change::{Was, Written};
 use crate::files::{self, Lock, Mode};
 use crate::gate::Entry;
+use crate::shelf::door::change::{Was, Written};
 use heirloom_core::{Channel, Kind, MemoryId, ShelfName, Status, fault::Result, time};
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ impl Records<'_> {
         let archive = self.call.settings().delete.archive_retired;
         let mut done = Collected { grace_period_days, ..Collected::default() };
         self.retire_unused(dry_run, &mut done)?;
-        let lock = if dry_run { None } else { Some(self.call.project().lock()?) };
+        let lock = if dry_run { None } else { Some(self.call.lock()?) };
         let scan = self.scan();
         done.unreadable = scan.unreadable;
         for found in scan.found.iter().filter(|f| f.status() == Some(Status::Retired)) {
@@ -83,6 +83,7 @@ impl Records<'_> {
         let stem = found.path.file_stem().unwrap_or_default().to_string_lossy();
         let id = MemoryId::new(&kind, &stem);
         let written = Written {
+            body: "",
             action: "memory_collect",
             shelf: ShelfName::Records,
             id: id.as_str(),

@@ -198,8 +198,8 @@ impl Records<'_> {
             screen.would_refuse(&text, Row::Records).is_some()
         };
         let mut refused = 0;
-        let mut draft =
-            RecordDraft { document: document.clone(), category: &self.call.settings().categories[0] };
+        let category = &self.call.settings().categories[0];
+        let mut draft = RecordDraft { document: document.clone(), category, given: Vec::new() };
         crate::gate::Draft::texts(&mut draft, &mut |_, text| {
             refused += usize::from(screen.would_refuse(text, Row::Records).is_some());
         });

@@ -5,7 +5,6 @@
 //! second is still owed, so a killed writer's index is made good by the next one.
 
 mod alias;
-mod candidate;
 mod compose;
 mod document;
 mod draft;
@@ -34,7 +33,6 @@ mod verify;
 mod view;
 mod write;
 
-pub use candidate::{Answer, Candidate, Excerpt, LIFECYCLE_EVENTS};
 pub use compose::{Given, apply, compose, name_for};
 pub use document::Document;
 pub use gc::Collected;
@@ -46,10 +44,12 @@ pub use index_source::IndexSource;
 pub use json_schema::json_schema;
 pub use report::{Health, Mismatch};
 pub use scan::{Found, Scan};
-pub use schema::{Stage, Wrong, validate};
+pub use schema::{BASE_FIELDS, Stage, Wrong, validate};
 pub use search::Hit;
 pub use store::Records;
+pub(crate) use store::label_of;
 pub use target::Target;
+pub(crate) use view::plain;
 pub use write::{Said, Version};
 
 #[cfg(test)]

@@ -7,8 +7,8 @@
 
 use super::index_file::{self, IndexEntry};
 use super::store::Records;
-use crate::change::Intent;
 use crate::files::{self, Lock, Mode, Placed, Prepared, step};
+use crate::shelf::door::change::Intent;
 use heirloom_core::{Fault, MemoryId, fault::Result, json};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

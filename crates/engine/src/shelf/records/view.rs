@@ -3,14 +3,13 @@
 //! Comes in: documents. Goes out: [`Memory`] values with a readable body and the trust this user's book knows. Never here: writing,
 //! which the shelf's own operations do.
 
-use super::candidate::plain;
 use super::document::Document;
 use super::scan::Found;
 use super::store::Records;
 use super::write::Said;
 use crate::gate::Entry;
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, unknown};
-use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, fault::Result};
+use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, Status, fault::Result};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -22,7 +21,8 @@ impl Records<'_> {
         let kind = Kind::named(category);
         let id = MemoryId::new(&kind, &stem);
         let hash = Document::token(&found.bytes);
-        let standing = self.call.standing(id.as_str(), &hash)?;
+        let body = body(document);
+        let standing = self.call.standing_of(id.as_str(), &hash, &body)?;
         let text = |key: &str| document.text(key).map(str::to_owned);
         let list = |key: &str| {
             let items = document.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -32,7 +32,7 @@ impl Records<'_> {
             id,
             kind,
             title: text("title").unwrap_or(stem),
-            body: body(document),
+            body,
             tags: list("tags"),
             applies_to: list("related_files"),
             scope: Scope::Global,
@@ -54,6 +54,20 @@ impl Records<'_> {
             path: Some(self.call.project().shown(&found.path)),
             fields: document.content().cloned().unwrap_or_default(),
         })
+    }
+
+    /// The active records of these kinds, from the folders of their categories; other folders are not looked into.
+    pub fn active_in(&self, kinds: &[Kind]) -> Result<Vec<Memory>> {
+        let mut memories = Vec::new();
+        for category in self.call.settings().categories.iter().filter(|c| kinds.contains(&c.kind)) {
+            for found in self.scan_folder(category).found {
+                let memory = self.memory(&found)?;
+                if memory.status == Status::Active && kinds.contains(&memory.kind) {
+                    memories.push(memory);
+                }
+            }
+        }
+        Ok(memories)
     }
 
     /// The memory in a file of a category's folder; `None` if there is no file.
@@ -218,5 +232,14 @@ impl Shelf for Records<'_> {
 
     fn redact_stored(&self, entry: Entry) -> Result<Vec<String>> {
         self.redact_refused(entry)
+    }
+}
+
+/// A value as plain text; lists joined with "; ".
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join("; "),
+        other => other.to_string(),
     }
 }

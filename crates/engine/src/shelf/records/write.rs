@@ -4,16 +4,16 @@
 //! order of the checks is the format's: path, file, input, schema, merge rules, new change entry, schema again, version.
 
 use super::document::Document;
-use super::draft::{RecordDraft, full, wrong_fields};
+use super::draft::{self, RecordDraft, full, wrong_fields};
 use super::fix::{self, Doing};
 use super::merge;
 use super::replace::{Change, Renamed};
 use super::schema::{self, Stage};
 use super::store::Records;
 use super::target::Target;
-use crate::change::{Was, Written};
 use crate::files::{self, Lock, Mode, Placed, Prepared};
 use crate::gate::{Decision, Draft as _, Entry, Passed, admit};
+use crate::shelf::door::change::{Was, Written};
 use heirloom_core::settings::Category;
 use heirloom_core::{
     Code, Fault, MemoryId, Owner, ShelfName, Status, Trust, fault::Result, hash, text, time,
@@ -72,9 +72,8 @@ impl Records<'_> {
     ) -> Result<Value> {
         let draft = self.drafted(target, category, input, entry, said)?;
         let stem = target.stem();
-        let project = self.call.project();
         let to_item = |d: &RecordDraft<'_>| Value::Object(d.document.0.clone());
-        let lock = || project.lock();
+        let lock = || self.call.lock();
         let passed = self.call.pass_before_lock(lock, ShelfName::Records, draft, entry, to_item)?;
         let title = passed.draft().document.text("title").unwrap_or_default().to_owned();
         if let Some(folder) = target.path.parent() {
@@ -83,7 +82,7 @@ impl Records<'_> {
         let bytes = passed.draft().document.to_bytes();
         // On disk before the lock: writers wait for the disk side by side, and for each other only for the renames.
         let record = Prepared::new(&target.path, &bytes, Mode::Shared)?;
-        let lock = project.lock()?;
+        let lock = self.call.lock()?;
         self.expect_free(target)?;
         if let Err(fault) = self.check_capacity(category) {
             self.call.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
@@ -148,6 +147,7 @@ impl Records<'_> {
         said: &mut Said,
     ) -> Result<RecordDraft<'c>> {
         let mut document = input;
+        let given = draft::given(&document);
         fix::auto_fix(&mut document, Doing::Create, &self.now(), &mut said.fixes);
         document.set("record_status", "active");
         for key in LEFT_BEHIND {
@@ -175,7 +175,7 @@ impl Records<'_> {
         self.expect_record_folder(target, category, said)?;
         self.expect_free(target)?;
         self.check_nobodys(target, category, entry)?;
-        Ok(RecordDraft { document, category })
+        Ok(RecordDraft { document, category, given })
     }
 
     /// A document that waits, as [`Records::create`] would store it.
@@ -198,12 +198,13 @@ impl Records<'_> {
         entry: Entry,
         said: &mut Said,
     ) -> Result<Value> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
+        let given = draft::given(&input);
         let Ready { new, category, place, times, before, status } =
             self.ready(target, input, version, cwd, said)?;
         let title = new.text("title").unwrap_or_default().to_owned();
         let id = new.text("id").unwrap_or_default().to_owned();
-        let draft = RecordDraft { document: new, category };
+        let draft = RecordDraft { document: new, category, given };
         let passed = self
             .call
             .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
@@ -295,7 +296,9 @@ impl Records<'_> {
         let active = document.status() == Some(Status::Active);
         let line = active.then(|| self.entry(document, path));
         let id = passed.draft().id();
+        let body = super::view::body(document);
         let written = Written {
+            body: &body,
             action: "memory_write",
             shelf: ShelfName::Records,
             id: &id,

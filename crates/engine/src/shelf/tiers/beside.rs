@@ -56,9 +56,11 @@ impl Tiers<'_> {
             tier: Some(Tier::Semantic),
             now: self.now(),
             limit: COMPARED,
-            recency_weight: 0.0,
+            recency: 0.0,
         };
-        for found in self.store().search(self.who(), &question)? {
+        let mut found = self.store().search(self.who(), &question)?;
+        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.memory.id.cmp(&b.memory.id)));
+        for found in found.into_iter().take(COMPARED) {
             if !candidates.iter().any(|known| known.id == found.memory.id) {
                 candidates.push(found.memory);
             }

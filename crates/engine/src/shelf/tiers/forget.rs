@@ -65,6 +65,7 @@ impl Tiers<'_> {
         let wanted = terms(topic);
         let about = |text: &str| !wanted.is_empty() && wanted.is_subset(&terms(text));
         self.drop_drafts(|text| about(text))?;
+        self.drop_kept_drafts(|text| about(text))?;
         self.remove(&Which::Ids(ids.to_vec()), Action::MemoryBulkDelete, None, "topic")
     }
 
@@ -150,6 +151,34 @@ impl Tiers<'_> {
     /// what cannot be reached.
     pub fn scrub(&self, shred: bool) -> Result<Vec<String>> {
         self.store().scrub(self.who(), shred)
+    }
+
+    /// How many turns and facts another user of the deployment has, for whoever looks after users.
+    pub(crate) fn counts_of(&self, user: &str) -> Result<u64> {
+        let counts = self.store().counts(&self.who().on_behalf(user)?)?;
+        Ok(counts.episodes + counts.facts + counts.superseded + counts.retired)
+    }
+
+    /// Removes another user of the deployment with all that is theirs. Says what could not be reached.
+    pub(crate) fn remove_user(&self, user: &str, shred: bool) -> Result<Vec<String>> {
+        let theirs = self.who().on_behalf(user)?;
+        let folder =
+            self.access.folder.join("waiting").join(&heirloom_core::hash::sha256(user.as_bytes())[..24]);
+        let beside = || -> Result<()> {
+            match std::fs::remove_dir_all(&folder) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(heirloom_core::Fault::io(&folder, "remove", &e));
+                }
+                _ => {}
+            }
+            self.access.seals.forget(user)
+        };
+        // Before, so that whoever is stopped here still finds the account and goes on; after, because until the tokens were gone the user could
+        // put something there.
+        beside()?;
+        self.store().remove_account(&theirs)?;
+        beside()?;
+        self.store().scrub(&theirs, shred)
     }
 
     /// Drops waiting drafts of what is gone.

@@ -15,8 +15,6 @@
 mod archive;
 mod beside;
 mod book;
-mod choose;
-mod context;
 mod draft;
 mod episode;
 mod event;
@@ -24,6 +22,7 @@ mod fact;
 mod forget;
 mod format;
 mod id;
+mod kept;
 mod life;
 mod pass;
 mod seal;
@@ -34,28 +33,29 @@ mod store;
 mod stored;
 mod terms;
 mod token;
+mod undo;
 mod user;
 mod working;
 
 pub use archive::{Brought, Carried, ImportRules, is_archive};
-pub use choose::{SEATS, SPARE, chosen, explained};
-pub use context::{Context, LeftOut, Limits};
 pub use draft::{Beside, LONGEST_FACT, Relation, TierDraft};
 pub use episode::Turn;
 pub use event::{Action, Event, GENESIS, Head, Line, Metadata, Walk};
 pub use fact::FactWords;
 pub use forget::Expired;
 pub use format::{Labelled, format_episodes, format_memories};
+pub use kept::{Back, KeptRow, Mark, Touched, kept_since};
 pub use pass::Kept;
 pub use seal::Seals;
 pub use similarity::cosine;
 pub use sqlite::SqliteStore;
 pub(crate) use sqlite::document;
 pub use store::{
-    Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which, with_recency,
+    Change, Counts, Found, Page, Question, Receipt, Removed, SEATS, SPARE, TierStore, Told, Wanted, Which,
+    with_recency,
 };
 pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
-pub use terms::{counted_terms, question_terms};
+pub use terms::{Met, Posed, counted_terms, question_terms};
 pub use token::{Terms, Token, give as give_token, new as new_token};
 pub use user::{Account, SYSTEM, UserContext, put as put_user};
 pub use working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
@@ -144,11 +144,11 @@ impl<'a> Tiers<'a> {
         Inbox::new(folder, format!("tiers {user}"), self.call.inbox_key())
     }
 
-    fn now(&self) -> jiff::Timestamp {
+    pub(crate) fn now(&self) -> jiff::Timestamp {
         self.call.project().world().now
     }
 
-    fn settings(&self) -> &'a heirloom_core::settings::Tiers {
+    pub(crate) fn settings(&self) -> &'a heirloom_core::settings::Tiers {
         &self.call.settings().tiers
     }
 }

@@ -3,16 +3,17 @@
 //! Comes in: a draft and how it arrived. Goes out: a passed draft, or why not; what waits goes to the user's inbox without secrets. Never here:
 //! content in an event.
 
+use super::super::door::{reasons, told};
 use super::draft::Beside;
 use super::event::{Action, Event, Head, Metadata};
+use super::kept::Mark;
 use super::{Stored, TierDraft, Tiers};
-use crate::call::CUT;
 use crate::gate::inbox::Waiting;
 use crate::gate::policy::Act;
 use crate::gate::policy::Row;
 use crate::gate::scan::Class;
 use crate::gate::{Decision, Entry, Passed, Remark, admit};
-use heirloom_core::{Code, Fault, ShelfName, fault::Result, time};
+use heirloom_core::{Fault, ShelfName, fault::Result, time};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -31,7 +32,8 @@ pub struct Kept {
 
 impl Tiers<'_> {
     /// Sends a draft through the gate.
-    pub(super) fn pass(&self, draft: TierDraft, entry: Entry) -> Result<Passed<TierDraft>> {
+    pub(super) fn pass(&self, mut draft: TierDraft, entry: Entry) -> Result<Passed<TierDraft>> {
+        draft.fail_on_secret = self.settings().fail_on_secret;
         let stored = draft.stored().clone();
         match admit(draft, entry, self.call.screen()) {
             Decision::Passed(passed) => Ok(passed),
@@ -56,21 +58,21 @@ impl Tiers<'_> {
         let stored = &draft.stored;
         let mut asked = waiting(stored, &draft.beside);
         let cut = self.call.screen().cut_draft(&mut asked, Row::Fact);
-        let mut reasons: Vec<String> =
-            remarks.iter().map(|r| format!("{} in `{}`", r.rule, r.field)).collect();
-        if stored.trust < heirloom_core::Trust::High {
-            reasons
-                .push(format!("saving a fact from {} requires confirmation", stored.channel.source().name()));
-        }
-        if cut {
-            reasons.push(CUT.to_owned());
-        }
+        let origin = (stored.trust < heirloom_core::Trust::High)
+            .then(|| format!("saving a fact from {} requires confirmation", stored.channel.source().name()));
+        let mut reasons = reasons(remarks, origin, cut);
         reasons.extend(draft.beside.iter().map(|b| format!("{} of `{}`", b.relation.name(), b.id)));
         let id = stored.id.clone();
         // The same sentence through the same channel waits once.
         let twin = self.inbox().list(self.now())?.into_iter().find(|item| {
             item.channel == entry.channel && item.verified && same(&item.draft["memory"], &asked["memory"])
         });
+        let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(stored) };
+        self.note(Action::ConfirmationRequired, metadata.clone())?;
+        // What nobody vouches for has tried to become something that is believed.
+        if stored.trust == heirloom_core::Trust::Low {
+            self.note(Action::PoisoningAttemptBlocked, metadata)?;
+        }
         let key = match twin {
             Some(item) => item.key,
             None => self.inbox().put(
@@ -86,26 +88,22 @@ impl Tiers<'_> {
                 self.now(),
             )?,
         };
-        let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(stored) };
-        self.note(Action::ConfirmationRequired, metadata)?;
-        let mut fault = Fault::new(
-            Code::NeedsConfirmation,
-            format!("this waits for a person's yes: {}", reasons.join("; ")),
-        )
-        .fact("id", id)
-        .fact("key", key.as_str());
-        for beside in &draft.beside {
-            fault = fault.fact(beside.relation.name(), beside.id.as_str());
-        }
-        Ok(fault.hint(format!("a person accepts it with `heirloom review accept {key}`")))
+        let message = format!("this waits for a person's yes: {}", reasons.join("; "));
+        let told = told(&message, &id, &key);
+        Ok(draft
+            .beside
+            .iter()
+            .fold(told, |told, beside| told.fact(beside.relation.name(), beside.id.as_str())))
     }
 
     /// Has a change of a memory wait for its user.
     pub(crate) fn hold(&self, item: crate::gate::inbox::Waiting) -> Result<String> {
         let metadata = Metadata { reason: Some(item.reasons.join("; ")), ..Metadata::default() };
-        let key = self.inbox().put(item, self.now())?;
-        self.note(Action::ConfirmationRequired, metadata)?;
-        Ok(key)
+        // What waits without a line in the audit would be a store that nobody was told of.
+        let event = self.event(Action::ConfirmationRequired, metadata).about([item.id.as_str()]);
+        let head = self.store().note(self.who(), &event)?;
+        self.seal(&head)?;
+        self.inbox().put(item, self.now())
     }
 
     /// The events of a write: the write itself, and each redaction.
@@ -118,16 +116,20 @@ impl Tiers<'_> {
             events.push(self.event(Action::MemoryWrite, metadata).about(ids));
         }
         for draft in passed {
-            for remark in draft.remarks().iter().filter(|r| r.act == Act::Redact) {
+            for remark in draft.remarks() {
+                let action = match remark.act {
+                    Act::Redact => Action::SecretRedacted,
+                    // Orders in low-trust text, made harmless.
+                    Act::Neutralise => Action::PoisoningAttemptBlocked,
+                    _ => continue,
+                };
                 let metadata = Metadata {
                     level: Some(format!("{:?}", remark.level).to_lowercase()),
                     rule: Some(remark.rule.clone()),
                     field: Some(remark.field.clone()),
                     ..about(draft.draft().stored())
                 };
-                events.push(
-                    self.event(Action::SecretRedacted, metadata).about([draft.draft().stored.id.as_str()]),
-                );
+                events.push(self.event(action, metadata).about([draft.draft().stored.id.as_str()]));
             }
         }
         events
@@ -153,6 +155,25 @@ impl Tiers<'_> {
         self.note(Action::AccountChange, Metadata { reason, ..Metadata::default() })
     }
 
+    /// What a change that can be taken back says of itself.
+    pub(super) fn mark(&self, action: Action) -> Mark {
+        let caller = self.call.caller();
+        let numbers = self.call.in_tiers();
+        Mark {
+            action: action.name(),
+            by: caller.shown(),
+            person: caller.is_person() || numbers.undoes_a_persons(),
+            group: numbers.began(),
+            undoes: numbers.undoing(),
+            drafts: Vec::new(),
+        }
+    }
+
+    /// Notes under which number this call's changes can be taken back: that of the first line of its first change.
+    pub(super) fn began(&self, head: &Head, lines: usize) {
+        self.call.in_tiers().group((head.seq + 1).saturating_sub(lines as u64));
+    }
+
     /// An event by itself, which waits for no disk.
     pub(super) fn note(&self, action: Action, metadata: Metadata) -> Result<()> {
         let head = self.store().note(self.who(), &self.event(action, metadata))?;
@@ -160,7 +181,7 @@ impl Tiers<'_> {
     }
 
     /// A read, in the audit: what sort of question, how many answers.
-    pub(super) fn was_read(&self, query_type: &str, tier: Option<super::Tier>, count: usize) -> Result<()> {
+    pub(crate) fn was_read(&self, query_type: &str, tier: Option<super::Tier>, count: usize) -> Result<()> {
         let metadata = Metadata {
             query_type: Some(query_type.to_owned()),
             tier: Some(tier.map_or("all", super::Tier::name).to_owned()),

@@ -4,9 +4,10 @@
 //! trait: a rule about what may be stored, a limit on what is recalled, or a row of anybody else.
 
 use super::event::{Event, Head, Line};
+use super::kept::{Back, KeptRow, Mark};
 use super::{Account, LifeStatus, Stored, Tier, TierDraft, Token, UserContext};
 use crate::gate::Passed;
-use crate::recall::Explain;
+use crate::rank::Explain;
 use heirloom_core::fault::Result;
 use jiff::Timestamp;
 
@@ -51,21 +52,48 @@ pub struct Question<'a> {
     pub now: Timestamp,
     /// At most so many answers.
     pub limit: usize,
-    /// How much of an episode's score depends on its age.
-    pub recency_weight: f64,
+    /// What being new adds, in points; with 0 the age of a memory changes nothing.
+    pub recency: f32,
 }
 
-/// An answer.
+/// Memories a backend should bring for one that is wanted, so that recall has something to choose from.
+pub const SPARE: usize = 4;
+
+/// Trusted memories a backend should bring however many others score better.
+pub const SEATS: usize = 24;
+
+/// What may be an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The memory.
     pub memory: Stored,
-    /// Its score, recency included.
+    /// Its score.
     pub score: f64,
     /// What the score is made of, in words and points.
     pub why: Vec<(String, f64)>,
-    /// What the ranking made of it, where it was ranked.
+    /// What the ranking made of it.
     pub explain: Explain,
+}
+
+impl Found {
+    /// A memory and what the ranking made of it: the score is the sum of its factors.
+    pub fn of(memory: Stored, explain: Explain) -> Found {
+        let factors = explain.factors.named().into_iter().filter(|(_, points)| *points != 0.0);
+        let why = factors.map(|(name, points)| (name.to_owned(), f64::from(points))).collect();
+        Found { memory, score: f64::from(explain.factors.sum()), why, explain }
+    }
+
+    /// What an episode's age makes of its score.
+    pub(crate) fn aged(mut self, weight: f64, now: Timestamp) -> Found {
+        if self.memory.tier == Tier::Episodic {
+            let plain = self.score;
+            self.score = with_recency(plain, weight, self.memory.occurred_at, now);
+            if self.score != plain {
+                self.why.push(("age".to_owned(), self.score - plain));
+            }
+        }
+        self
+    }
 }
 
 /// Days after which an episode's recency counts half.
@@ -152,8 +180,15 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// `sqlite` or `postgres`.
     fn backend(&self) -> &'static str;
 
-    /// Stores drafts, marks what they supersede, and appends the events, all or nothing. A draft of another user is refused.
-    fn write(&self, who: &UserContext, drafts: &[Passed<TierDraft>], events: &[Event]) -> Result<Receipt>;
+    /// Stores drafts, marks what they supersede, appends the events, and with a mark keeps what it takes to go back, all or nothing. A draft
+    /// of another user is refused.
+    fn write(
+        &self,
+        who: &UserContext,
+        drafts: &[Passed<TierDraft>],
+        events: &[Event],
+        mark: Option<&Mark>,
+    ) -> Result<Receipt>;
 
     /// One memory.
     fn get(&self, who: &UserContext, id: &str) -> Result<Option<Stored>>;
@@ -161,11 +196,29 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Memories, page by page.
     fn page(&self, who: &UserContext, wanted: &Wanted) -> Result<Page>;
 
-    /// The best answers of one tier, best first: keywords and vectors, in use and not expired.
+    /// What may answer a question, by keywords and vectors, in use and not expired: more than is wanted where there is more. Who is among the
+    /// answers is decided by recall.
     fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>>;
 
-    /// Changes what is no text. `None` if there is no such memory.
-    fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>>;
+    /// Changes what is no text, and keeps what it was. `None` if there is no such memory.
+    fn change(
+        &self,
+        who: &UserContext,
+        id: &str,
+        change: &Change,
+        event: &Event,
+        mark: &Mark,
+    ) -> Result<Option<Head>>;
+
+    /// Makes rows what they were, all or nothing, and keeps what they are now. `None`, and nothing is touched, if one of them is not what the
+    /// change left.
+    fn put_back(&self, who: &UserContext, rows: &[Back], event: &Event, mark: &Mark) -> Result<Option<Head>>;
+
+    /// What changes since then replaced, oldest first.
+    fn kept(&self, who: &UserContext, since: Timestamp) -> Result<Vec<KeptRow>>;
+
+    /// Drops what is kept of these memories and of drafts of them.
+    fn drop_kept(&self, who: &UserContext, ids: &[String]) -> Result<()>;
 
     /// Gives vectors to up to `limit` memories that have none of the model in use; says how many are left. Stores that make vectors with every
     /// write have nothing to do.
@@ -173,7 +226,7 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
         Ok(0)
     }
 
-    /// Removes memories with their vectors and index rows, and remembers their ids, so that an old archive does not bring them back.
+    /// Removes memories with their vectors, index rows and what was kept of them, and remembers their ids, so that an old archive does not bring them back.
     fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed>;
 
     /// Makes sure that nothing of what was deleted is left in the files this backend can reach; `shred` allows it to rewrite what other users'
@@ -206,6 +259,10 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Adds or replaces a user's account.
     fn put_account(&self, account: &Account) -> Result<()>;
 
+    /// Removes the context's user and all that is theirs: tokens first, so that nobody comes in any more, the account last, so that whoever was
+    /// stopped finds it and goes on.
+    fn remove_account(&self, who: &UserContext) -> Result<()>;
+
     /// The token with this hash, found by the hash alone.
     fn token(&self, hash: &str) -> Result<Option<Token>>;
 
@@ -217,4 +274,7 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
 
     /// Takes a user's token of this name away. Says whether there was one.
     fn remove_token(&self, user: &str, name: &str) -> Result<bool>;
+
+    /// Notes in which hour the token with this hash was last used.
+    fn note_use(&self, hash: &str, hour: &str) -> Result<()>;
 }

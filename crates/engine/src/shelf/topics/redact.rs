@@ -6,9 +6,9 @@
 use super::Topics;
 use super::stock::{Held, MAX_ARCHIVE, Part};
 use super::verify::files_of;
-use crate::change::{Noting, Was, Written};
 use crate::files::{self, Batch};
 use crate::gate::Entry;
+use crate::shelf::door::change::{Noting, Was, Written};
 use heirloom_core::{ShelfName, fault::Result, hash};
 
 impl Topics<'_> {
@@ -44,6 +44,7 @@ impl Topics<'_> {
                     entry,
                     remarks: &[],
                     what: Written {
+                        body: "",
                         action: "memory_redact",
                         shelf: ShelfName::Topics,
                         id,

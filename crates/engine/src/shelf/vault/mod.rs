@@ -12,15 +12,15 @@
 //! | writes | `write` (what can be asked), `store` |
 //! | compact, forget | `rewrite` |
 //! | search, figures, proposals | `find` |
-//! | blocks for agents | `blocks` |
+//! | what agents are given | `given` |
 //! | a file written without the gate | `judge` |
 
 mod alike;
-mod blocks;
 mod current;
 mod desk;
 mod draft;
 mod find;
+mod given;
 mod image;
 mod journal;
 mod judge;
@@ -40,10 +40,10 @@ mod view;
 mod write;
 
 pub use alike::{Likeness, Pair, Question, likeness};
-pub use blocks::Reader;
 pub use current::{Current, View};
 pub use draft::VaultDraft;
 pub use find::{Filter, Proposal, Stats};
+pub use given::{Given, Reader};
 pub use image::{Broken, Held, Image, Resolved};
 pub use record::{CANON, REGISTER, Record};
 pub use review::Doubt;

@@ -5,9 +5,9 @@
 
 use super::image::{Held, Image};
 use super::store::Vault;
-use crate::change::{Noting, Was, Written};
 use crate::files::{Mode, Prepared};
 use crate::gate::Entry;
+use crate::shelf::door::change::{Noting, Was, Written};
 use heirloom_core::{ShelfName, Status, fault::Result, hash};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 impl Vault<'_> {
     /// Cuts secrets and identity numbers out of every line. Returns the file if it changed.
     pub(super) fn redact_lines(&self, entry: Entry) -> Result<Vec<String>> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
         let mut changed: HashMap<usize, (Held<'_>, String)> = HashMap::new();
@@ -50,6 +50,7 @@ impl Vault<'_> {
             entry,
             remarks: &[],
             what: Written {
+                body: "",
                 action: "memory_redact",
                 shelf: ShelfName::Vault,
                 id,

@@ -410,7 +410,7 @@ fn a_line_with_the_word_of_the_rules_in_the_project_is_looked_at_all_the_same() 
     let id = MemoryId::parse("canon:0123456789ab").unwrap();
     let memory = call.vault().get(&id).unwrap().unwrap();
     let person = store.call().by(heirloom_core::Caller::person("tester"));
-    crate::review::accept(&person, &memory).unwrap();
+    crate::verbs::review::accept(&person, &memory).unwrap();
     assert_eq!(person.standing(id.as_str(), &hash).unwrap().trust(), Trust::High);
     assert!(!std::fs::read_to_string(book(&store)).unwrap().contains("rules"));
     assert_eq!(shown(&store), "");

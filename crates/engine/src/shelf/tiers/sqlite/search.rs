@@ -3,15 +3,14 @@
 //! Comes in: the list of ids that changed since the index last looked. Goes out: ranked memories, read from the database, so that nothing is
 //! shown that is not there any more. Never here: an answer from the index alone.
 
-use super::super::choose::chosen;
-use super::super::store::{Found, Question, with_recency};
-use super::super::{LifeStatus, Role, Stored, Tier, UserContext};
+use super::super::store::{Found, Question};
+use super::super::{LifeStatus, Role, Stored, UserContext};
 use super::database::{Database, fault};
 use super::rows;
 use crate::index::embed::{Embedder, Embedding, Space};
 use crate::index::{self, Document, Index, IndexError, Missing, Reader};
-use crate::recall::query::Conditions;
-use crate::recall::{Ask, Hit, Weights, rank};
+use crate::rank::query::Conditions;
+use crate::rank::{Ask, Hit, Weights, rank};
 use heirloom_core::{Code, Fault, Trust, fault::Result};
 use rusqlite::params;
 
@@ -134,7 +133,7 @@ impl Database {
         Ok(reader.with_vectors())
     }
 
-    /// The best answers.
+    /// What may answer a question.
     pub(super) fn search(
         &mut self,
         who: &UserContext,
@@ -155,10 +154,11 @@ impl Database {
             },
             ..Ask::default()
         };
+        let weights = Weights { recency: question.recency, ..Weights::default() };
         loop {
-            let hits = match rank(&reader, embedder, &ask, &Weights::default()) {
+            let hits = match rank(&reader, embedder, &ask, &weights) {
                 // An endpoint that does not answer costs the vectors, not the memories.
-                Err(IndexError::Embed(_)) => rank(&reader, None, &ask, &Weights::default()),
+                Err(IndexError::Embed(_)) => rank(&reader, None, &ask, &weights),
                 ranked => ranked,
             };
             let hits = hits.map_err(broken)?;
@@ -222,20 +222,9 @@ fn answers(
         if question.tier.is_some_and(|tier| tier != memory.tier) || !memory.is_live(question.now) {
             continue;
         }
-        let plain = f64::from(hit.score);
-        let score = match memory.tier {
-            Tier::Episodic => with_recency(plain, question.recency_weight, memory.occurred_at, question.now),
-            _ => plain,
-        };
-        let factors = hit.why.factors.named().into_iter().filter(|(_, points)| *points != 0.0);
-        let mut why: Vec<(String, f64)> =
-            factors.map(|(name, points)| (name.to_owned(), f64::from(points))).collect();
-        if score != plain {
-            why.push(("age".to_owned(), score - plain));
-        }
-        found.push(Found { memory, score, why, explain: hit.why });
+        found.push(Found::of(memory, hit.why));
     }
-    Ok(chosen(found, question.limit))
+    Ok(found)
 }
 
 fn opened<'i>(index: &'i mut Option<Index>, folder: &std::path::Path) -> Result<&'i mut Index> {

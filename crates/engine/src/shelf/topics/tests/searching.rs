@@ -1,7 +1,8 @@
 //! Search and brief.
 
 use super::*;
-use crate::shelf::topics::brief::tokens;
+use crate::inject::brief::tokens;
+use crate::inject::{BRIEF_LESSONS, BRIEF_TOKENS};
 
 fn filled(desk: &Desk) -> Call {
     let call = desk.call();
