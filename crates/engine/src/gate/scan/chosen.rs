@@ -78,7 +78,8 @@ fn judged(text: &[u8], said: &Said, name: &Name, cue: Cue, short: bool) -> Optio
     // `pass` and `clave` mean other things too.
     let between = &text[name.start..said.span.start];
     let part_of_name = between.iter().take_while(|b| !matches!(b, b'=' | b':' | b' ')).any(|b| *b == b'_');
-    let sure = said.quoted || said.tight || part_of_name || licensed(text, name.start) || sibling(text, name.start);
+    let sure =
+        said.quoted || said.tight || part_of_name || licensed(text, name.start) || sibling(text, name.start);
     if short && !mixed && !sure {
         let begins = name.start.checked_sub(1).is_none_or(|i| text[i] == b'\n');
         let said_so = between.contains(&b'=') || begins && between.len() > 5;
