@@ -117,8 +117,10 @@ fn base32(run: &[u8]) -> Option<Vec<u8>> {
 /// `g.h.p._.A.b`, `i*g*n*o*r*e`, and the same with an emoji between: single characters with one and the same mark after each.
 fn dotted(text: &[u8], each: &mut impl FnMut(Snippet)) {
     let mut at = 0;
-    while at + 2 < text.len() {
-        if !text[at].is_ascii_graphic() {
+    while at + 3 < text.len() {
+        // The same mark stands two places on, or it is longer than a byte: nearly every place is left at this.
+        let next = text[at + 1];
+        if next < 0x80 && next != text[at + 3] || !text[at].is_ascii_graphic() {
             at += 1;
             continue;
         }
@@ -147,7 +149,6 @@ fn dotted(text: &[u8], each: &mut impl FnMut(Snippet)) {
             }
             p += mark;
         }
-        // A blank may be marked too: `i-g-n-o-r-e- -a-l-l`.
         if out.len() >= 8 {
             each(Snippet { text: out, span: at..p, peel: Peel::Decoded });
             at = p;
