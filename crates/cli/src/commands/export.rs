@@ -14,7 +14,7 @@ const SHELVES: [ShelfName; 4] = [ShelfName::Records, ShelfName::Topics, ShelfNam
 pub(crate) fn run(args: &Args, call: &Export, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     if call.shelf.as_deref() == Some(ShelfName::Tiers.name()) {
-        return super::carry::export(&wired, call, out);
+        return super::archives::export(&wired, call, out);
     }
     if call.all_users {
         return Err(Fault::new(Code::Usage, "--all-users is for turns and facts").hint("add --shelf tiers"));

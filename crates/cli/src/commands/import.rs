@@ -1,7 +1,7 @@
 //! `import`: memories from elsewhere, named or found.
 
 use super::visible;
-use super::{auto_commit, carry};
+use super::{archives, auto_commit};
 use crate::args::{Args, Import};
 use crate::output::{Out, Table};
 use crate::wiring::Wired;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
         return auto(&wired, call, out);
     }
     if let Some(archive) = archive(&wired, call)? {
-        return carry::import(&wired, call, archive, out);
+        return archives::import(&wired, call, archive, out);
     }
     let paths: Vec<PathBuf> = call.paths.iter().map(|path| wired.cwd.join(path)).collect();
     let sources = gather(&paths)?;

@@ -2,9 +2,9 @@
 
 mod add;
 mod anchor;
+mod archives;
 mod audit;
 mod brief;
-mod carry;
 mod clear;
 mod compact;
 mod config;
