@@ -1,6 +1,7 @@
 //! Turns the rule data of `src/gate/rules/*.toml` into static Rust tables, so that a process parses nothing and builds nothing at
-//! start-up, and makes a fingerprint of everything that decides what the gate refuses. In: the data files, the sources of the gate. Out:
-//! `gate_rules.rs` and `gate_edition.txt` in `OUT_DIR`. A mistake in the data (no keyword, unbounded pattern, unknown name) stops the build.
+//! start-up, and makes a fingerprint of everything that decides what the gate refuses; does the same for the words recall goes by
+//! (`models/light.txt`, `models/neighbours.txt`). In: the data files, the sources of the gate. Out: `gate_rules.rs`, `gate_edition.txt` and
+//! `recall_words.rs` in `OUT_DIR`. A mistake in the data (no keyword, unbounded pattern, unknown name) stops the build.
 
 #![allow(
     clippy::expect_used,
@@ -12,6 +13,11 @@
 #[path = "src/gate/scan/tables.rs"]
 mod tables;
 
+#[allow(dead_code, reason = "the tests in it are the engine's")]
+#[path = "src/index/stem.rs"]
+mod stem;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -37,6 +43,58 @@ fn main() {
     };
     write("gate_rules.rs", tables::render(&data));
     write("gate_edition.txt", format!("{:016x}", edition()));
+    write("recall_words.rs", recall_words());
+}
+
+fn stemmed(word: &str) -> String {
+    assert!(word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()), "`{word}` is no plain word");
+    let mut word = word.to_owned();
+    stem::stem(&mut word);
+    word
+}
+
+fn data(name: &str) -> String {
+    let path = Path::new("models").join(name);
+    println!("cargo:rerun-if-changed={}", path.display());
+    let text = fs::read_to_string(&path).expect("a readable data file");
+    text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n")
+}
+
+/// The words of `models/light.txt` and `models/neighbours.txt`, stemmed and sorted.
+fn recall_words() -> String {
+    let light = data("light.txt");
+    let (own, foreign) = light.split_once("== foreign").expect("light.txt has two parts");
+    let sorted = |text: &str| text.split_whitespace().map(stemmed).collect::<BTreeSet<_>>();
+    let (mut heads, mut back) = (BTreeMap::new(), BTreeMap::new());
+    for line in data("neighbours.txt").lines().filter(|line| !line.is_empty()) {
+        let (said, names) = line.split_once(':').expect("a line of neighbours.txt has a colon");
+        let names = sorted(names);
+        for way in said.split('|') {
+            let words = sorted(way);
+            assert!(!words.is_empty() && !names.is_empty(), "`{line}` lacks words");
+            if let Some(word) = words.first().filter(|_| words.len() == 1) {
+                let others = names.iter().filter(|name| *name != word);
+                others.for_each(|name| {
+                    _ = back.entry(name.clone()).or_insert_with(BTreeSet::new).insert(word.clone())
+                });
+            }
+            heads.entry(words).or_insert_with(BTreeSet::new).extend(names.iter().cloned());
+        }
+    }
+    let list = |words: &BTreeSet<String>| format!("&{:?}", words.iter().collect::<Vec<_>>());
+    let table = |name: &str, of: &str, rows: Vec<String>| {
+        format!("static {name}: &[{of}] = &[\n{}\n];\n", rows.join(",\n"))
+    };
+    let light = sorted(own).union(&sorted(foreign)).cloned().collect();
+    // By their first word, the way they are looked for.
+    let heads = heads.iter().map(|(words, names)| format!("({}, {})", list(words), list(names)));
+    let back = back.iter().map(|(name, words)| format!("({name:?}, {})", list(words)));
+    format!(
+        "static LIGHT: &[&str] = {};\nstatic FOREIGN: &[&str] = {};\n",
+        list(&light),
+        list(&sorted(foreign))
+    ) + &table("HEADS", "(&[&str], &[&str])", heads.collect())
+        + &table("BACK", "(&str, &[&str])", back.collect())
 }
 
 /// FNV-1a over the sources that decide what is refused: the gate's, and those of the text functions it builds on.

@@ -92,6 +92,46 @@ pub(crate) fn settings(bytes: &[u8]) {
     }
 }
 
+/// A document comes apart into leaves that the table knows, each under its own name; however it is spelled, what counts is the same and a
+/// guarded setting stays guarded. What is taken out of a document is gone from it.
+pub(crate) fn flatten(bytes: &[u8]) {
+    let Ok(document) = json::parse(bytes) else { return };
+    let flat = settings::flatten(&document);
+    for (name, leaf) in &flat.leaves {
+        assert!(leaf.key.matches(name).is_some(), "a leaf stands under another key's name");
+        let mut spelled = serde_json::Map::new();
+        spelled.insert(name.clone(), leaf.value.clone());
+        let spelled = serde_json::Value::Object(spelled);
+        let again = settings::flatten(&spelled);
+        assert!(again.leaves.contains_key(name), "a dotted name leads elsewhere");
+    }
+    let mut rest = document.clone();
+    for name in flat.leaves.keys().take(64) {
+        settings::flat::remove(&mut rest, name);
+        assert!(!settings::flatten(&rest).leaves.contains_key(name), "a setting that was taken out is there");
+    }
+    let first = flat.leaves.iter().next().map(|(name, leaf)| (name.clone(), leaf.value.clone()));
+    if let Some((name, value)) = first {
+        let mut other = document.clone();
+        settings::flat::set(&mut other, &name, value.clone());
+        let set = settings::flatten(&other);
+        assert_eq!(
+            set.leaves.get(&name).map(|leaf| leaf.value),
+            Some(&value),
+            "a setting that was set is not there"
+        );
+    }
+    let plain = settings::load(&[]).settings;
+    for origin in [Origin::Flag, Origin::Environment, Origin::Project, Origin::User] {
+        let loaded = settings::load(&[Layer { origin, document: document.clone() }]);
+        if origin == Origin::Project {
+            assert_eq!(loaded.settings.gate.allow, plain.gate.allow, "a project makes an exception");
+            assert_eq!(loaded.settings.embedding, plain.embedding, "a project names an endpoint");
+            assert_eq!(loaded.settings.vault.agents, plain.vault.agents, "a project names an agent");
+        }
+    }
+}
+
 /// Any line of search words has a meaning.
 pub(crate) fn query(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);

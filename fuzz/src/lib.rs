@@ -9,6 +9,7 @@
 mod archive;
 mod arrival;
 mod files;
+mod repository;
 mod scan;
 
 /// What is done with an input.
@@ -52,6 +53,16 @@ pub const TARGETS: &[Target] = &[
         name: "settings",
         reads: "a project's settings, and settings files of agents",
         run: arrival::settings,
+    },
+    Target {
+        name: "flatten",
+        reads: "settings documents, however they are spelled, in every layer",
+        run: arrival::flatten,
+    },
+    Target {
+        name: "git",
+        reads: "a repository's folder: names, packed names, objects and packs",
+        run: repository::git,
     },
     Target { name: "archive", reads: "an archive of turns and facts", run: archive::archive },
     Target { name: "query", reads: "a line of search words", run: arrival::query },

@@ -16,6 +16,7 @@ mod ci;
 mod conformance;
 mod dependencies;
 mod embed;
+mod first_day;
 mod fuzz;
 mod generate;
 mod install;
@@ -62,8 +63,10 @@ tasks:
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
   order                write xtask/prompt.order anew: what a prompt runs through, for `install` (needs valgrind)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, tiers
+  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, hostile [PROGRAM], tiers,
+                       upkeep [RECORDS [PROGRAM]]
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
+  first-day [--half tune|report] [--model FILE] [--all]   small stores and questions, saved with `add` and asked with `recall`
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
@@ -86,6 +89,10 @@ fn main() -> ExitCode {
         "stress" => stress(rest),
         "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
         "retrieval" => retrieval::run(rest),
+        "first-day" if cfg!(debug_assertions) && rest.iter().any(|word| word == "--model") => {
+            optimised("first-day", rest)
+        }
+        "first-day" => first_day::run(rest),
         "embed" => embed::run(rest),
         "fuzz" => fuzz::run(rest),
         "speed" if cfg!(debug_assertions) => optimised("speed", rest),
@@ -118,7 +125,9 @@ fn measure(words: &[String]) -> Outcome {
         Some("gate") => bench::gate::run(words.get(1).map(Path::new)),
         Some("tiers") => bench::tiers::run(&words[1..]),
         Some("hooks") => bench::hooks::run(),
-        _ => Err("name one of: start, write, index, vault, gate, hooks, tiers".to_owned()),
+        Some("hostile") => bench::hostile::run(words.get(1).map(Path::new)),
+        Some("upkeep") => bench::upkeep::run(&words[1..]),
+        _ => Err("name one of: start, write, index, vault, gate, hooks, hostile, tiers, upkeep".to_owned()),
     }
 }
 

@@ -10,7 +10,7 @@ use heirloom_engine::follow::{Look, ShelfIndex};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::index::embed::chosen;
 use heirloom_engine::index::embed::minilm::MiniLm;
-use heirloom_engine::index::embed::{Detail, EmbedError, Embedder, Embedding, Space, Worth};
+use heirloom_engine::index::embed::{Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
 use heirloom_engine::rank::query::Conditions;
 use heirloom_engine::recall::answer::{Asked, answer};
 use heirloom_engine::shelf::Audience;
@@ -130,13 +130,17 @@ impl Embedder for Remembering {
         self.model.worth()
     }
 
+    fn nearness(&self) -> Nearness {
+        self.model.nearness()
+    }
+
     fn has_pieces(&self) -> bool {
         self.model.has_pieces()
     }
 }
 
 /// The model of a file, or none for the one in the binary.
-fn model(file: Option<&Path>) -> Result<Option<chosen::Given>, String> {
+pub(crate) fn model(file: Option<&Path>) -> Result<Option<chosen::Given>, String> {
     let Some(file) = file else { return Ok(None) };
     let threads = NonZeroUsize::new(2).unwrap_or(NonZeroUsize::MIN);
     let model = MiniLm::open(file, threads).map_err(|e| format!("{}: {e}", file.display()))?;

@@ -6,14 +6,17 @@
 
 use crate::{person, world};
 use heirloom_core::fault::Result;
-use heirloom_core::settings::{Origin, Warning};
+use heirloom_core::settings::{self, Origin, Warning};
 use heirloom_engine::Project;
 use heirloom_engine::files::{self, Mode};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// The settings that a project may ask for and a person may approve.
-const KEYS: [&str; 2] = ["auto_commit", MEMORY_ROOT];
+const KEYS: [&str; 3] = ["auto_commit", MEMORY_ROOT, RULES];
+
+/// Rules of the gate, where there are more of them than a project may add by itself.
+const RULES: &str = "gate.rules";
 
 /// Where the project keeps its memory: approved, other files may lie there too. It stays a place inside the project.
 const MEMORY_ROOT: &str = "memory_root";
@@ -31,7 +34,12 @@ fn file_of(folder: &Path, settings_file: &Path) -> PathBuf {
 
 /// What was approved of what a project asks for; `None` if it asks for nothing, which costs nothing to find out.
 pub(crate) fn given(folder: &Path, settings_file: &Path, asked: &Value) -> Option<Value> {
-    let asked: Vec<(&str, &Value)> = KEYS.iter().filter_map(|key| Some((*key, asked.get(key)?))).collect();
+    let mut all: Vec<(&str, &Value)> = KEYS.iter().filter_map(|key| Some((*key, asked.get(key)?))).collect();
+    let nested = asked.get("gate").and_then(|gate| Some((RULES, gate.get("rules")?)));
+    all.extend(nested.filter(|_| asked.get(RULES).is_none()));
+    let many = |rules: &Value| rules.as_array().is_some_and(|rules| rules.len() > settings::PROJECT_RULES);
+    let asked: Vec<(&str, &Value)> =
+        all.into_iter().filter(|(key, value)| *key != RULES || many(value)).collect();
     if asked.is_empty() {
         return None;
     }
@@ -77,7 +85,7 @@ pub(crate) fn follow(folder: &Path, settings_file: &Path, key: &str, value: Opti
 pub(crate) fn explain(warnings: &mut [Warning]) {
     for warning in warnings {
         if warning.origin == Origin::Project
-            && warning.name != MEMORY_ROOT
+            && !matches!(warning.name.as_str(), MEMORY_ROOT | RULES)
             && KEYS.contains(&warning.name.as_str())
         {
             warning.message = format!(

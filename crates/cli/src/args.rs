@@ -180,7 +180,7 @@ pub(crate) enum Command {
 /// registers the merge driver for `index.md` and topic files. Running it again changes nothing that is already there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
-    /// Also install a git pre-commit hook that runs `heirloom verify`
+    /// Also install a git pre-commit hook that checks what is staged (`heirloom verify --staged`)
     #[arg(long)]
     pub(crate) pre_commit: bool,
 
@@ -408,21 +408,30 @@ pub(crate) struct Gc {
     /// Show what would be done
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// Days a retired record stays, instead of those of the settings; fewer of them need a person or a token with the scope `delete`
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) grace_days: Option<u32>,
 }
 
 /// Check the whole store: files, index, settings, links, conflict markers
 ///
-/// Ends with 1 if something is wrong, so that it can stand in a pre-commit hook or in CI.
+/// Ends with 1 if something is wrong, so that it can stand in a pre-commit hook or in CI, and with 3 where there is no memory to check.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
     /// Make index.md anew, join topic files that a merge left in conflict, finish interrupted moves
     #[arg(long)]
     pub(crate) fix: bool,
+
+    /// Check what is staged in git instead of what lies in the folder
+    #[arg(long, conflicts_with = "fix")]
+    pub(crate) staged: bool,
 }
 
 /// Look for secrets, personal data and injection markers
 ///
-/// Looks at files and folders, at standard input (`-`), at git's history (`--history`) or at what is already stored (`--store`).
+/// Looks at files and folders, at standard input (`-`), at git's history (`--history`) or at what is already stored (`--store`). In a folder of a
+/// git repository these are the files that git tracks or would track, elsewhere all of them; whatever is passed over is named.
 /// Found text is never printed. Ends with 1 if something would not be stored as it is. With `--json` and no path it reads JSON
 /// Lines `{id, text, trust, shelf}` and answers one verdict per line.
 #[derive(Debug, clap::Args)]
@@ -439,7 +448,7 @@ pub(crate) struct Scan {
     pub(crate) store: bool,
 
     /// With --store: cut out of the files what the gate would refuse
-    #[arg(long, requires = "store")]
+    #[arg(long)]
     pub(crate) fix: bool,
 
     /// Do not ask before fixing
@@ -530,4 +539,10 @@ mod tests {
             assert!(Args::plain_hook(words.iter().map(OsString::from)).is_none(), "{words:?}");
         }
     }
+}
+
+/// A number from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "use a number from 0 to 1, such as 0.8".to_owned())
 }

@@ -36,7 +36,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable("PATH", "where `setup` and `doctor` look for this program and for coding agents"),
     variable("CLAUDE_CONFIG_DIR", "Claude Code's folder (else ~/.claude)"),
     variable("CODEX_HOME", "Codex's folder (else ~/.codex)"),
-    variable("TMPDIR", "the system's temporary folder, from which input files are taken, beside /tmp"),
+    variable("TMPDIR", "where passing files go, and from where input files are taken, beside /tmp"),
     variable("NO_COLOR", "no colours if it is set and not empty"),
     variable("CLICOLOR_FORCE", "colours also when the output is no terminal"),
     variable("TERM", "`dumb` means no colours"),
@@ -159,6 +159,16 @@ pub(crate) fn agent() -> Option<&'static str> {
 
 pub(crate) fn temp_folder() -> PathBuf {
     std::env::temp_dir()
+}
+
+/// The folder in which drafting models look for files of well-known names.
+pub(crate) const SHARED_TEMP: &str = "/tmp";
+
+/// Where this user's passing files go: the folder `TMPDIR` names, if it is one and not the whole machine.
+pub(crate) fn private_temp() -> PathBuf {
+    let named = temp_folder();
+    let usable = named.is_absolute() && named.parent().is_some() && named.is_dir();
+    if usable { named } else { PathBuf::from(SHARED_TEMP) }
 }
 
 pub(crate) fn current_folder() -> std::io::Result<PathBuf> {

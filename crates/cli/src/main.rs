@@ -18,6 +18,8 @@ mod world;
 
 use clap::Parser as _;
 use heirloom_core::{Code, Fault};
+use heirloom_engine::gate::fields::without_secrets;
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 /// What `--version` prints.
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
         Err(wrong) if wrong.use_stderr() && std::env::args_os().any(|arg| arg == "--json") => {
             return ExitCode::from(output::Out::new(true).fault(&misused(&wrong)));
         }
-        Err(wrong) => wrong.exit(),
+        Err(wrong) => return misused_aloud(&wrong),
     };
     // A hook stands between an agent and its answer: it pays for nothing that nobody reads.
     if !matches!(args.command, args::Command::Hook(_))
@@ -59,6 +61,18 @@ fn misused(wrong: &clap::Error) -> Fault {
     let text = wrong.to_string();
     let first = text.lines().next().unwrap_or_default();
     Fault::new(Code::Usage, first.strip_prefix("error: ").unwrap_or(first))
+}
+
+/// The same for people. What was typed in the wrong place may be what nobody should see on a screen.
+fn misused_aloud(wrong: &clap::Error) -> ExitCode {
+    let text = wrong.to_string();
+    match without_secrets(&text) {
+        Cow::Owned(clean) if wrong.use_stderr() => {
+            output::Out::new(false).say(clean.trim_end());
+            ExitCode::from(u8::try_from(wrong.exit_code()).unwrap_or(2))
+        }
+        _ => wrong.exit(),
+    }
 }
 
 #[cfg(test)]

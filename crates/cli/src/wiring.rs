@@ -9,6 +9,8 @@ use crate::rooted::Said;
 use crate::{approval, environment, rooted};
 use heirloom_core::settings::{self, Layer, Loaded, Origin};
 use heirloom_core::{Code, Fault, Settings, fault::Result};
+use heirloom_engine::budget::Budget;
+use heirloom_engine::gate::fields;
 use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::{Call, Deployment, Project, World, files};
@@ -38,6 +40,12 @@ impl AsMut<Call> for Wired {
 }
 
 impl Wired {
+    /// The same within the bounds of a hook.
+    pub(crate) fn within(mut self, budget: Budget) -> Wired {
+        self.call = self.call.within(budget);
+        self
+    }
+
     /// Why the tiers are left out, if they are.
     pub(crate) fn left_out(&self) -> Option<&Fault> {
         self.signed_out.as_ref()
@@ -169,9 +177,6 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         None => folder.join(PROJECT_SETTINGS),
     };
     let Loaded { settings, values, warnings } = load_settings(args, folder, &settings_file)?;
-    if settings.auto_commit {
-        files::keep_changed();
-    }
     let mut loaded = Said { values, warnings };
     let root = root.map_or_else(|| memory_root(folder, &settings), Path::to_owned);
     let world = world();
@@ -181,7 +186,12 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         .map(|named| endpoint::embedder(named, &settings.gate, patience(args), &world.data));
     let access = access(args, &world, endpoint.clone());
     let project = Project::new(folder, &root, world);
+    if settings.auto_commit {
+        project.keep_changed();
+    }
     let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint).with_dice(random));
+    // The audit says who acted.
+    args.command.agent().map_or(Ok(()), |name| fields::name("agent", name))?;
     let caller =
         crate::person::caller(&project.world().user, &settings, access.as_ref().ok(), args.command.agent());
     let call = deployment.call(project, settings, caller);

@@ -239,3 +239,40 @@ fn an_outcome_that_a_killed_process_owes_is_said_by_the_next_writer() {
         }
     }
 }
+
+#[test]
+fn a_yes_or_no_that_is_killed_anywhere_gets_the_outcome_it_had() {
+    let id = "constraint:never-log-card-numbers";
+    for rejects in [false, true] {
+        let mut deaths = 0;
+        for nth in 1.. {
+            let env = TestEnv::ready();
+            env.run(&["add", "constraint", "Never log card numbers because the auditors look"]).ok();
+            env.run(&["add", "canon", "Carts belong to the shop team"]).fails_with("NEEDS_CONFIRMATION", 4);
+            let drafts = || env.run(&["review", "--json"]).ok().json()["drafts"].clone();
+            let key = drafts()[0]["key"].as_str().unwrap().to_owned();
+            let args = if rejects { ["review", "reject", &key].to_vec() } else { vec!["trust", id] };
+            let ran = env.at_terminal_with(&args, "y\n", &[("HEIRLOOM_TEST_DIE_AT", &nth.to_string())]);
+            if ran.code.is_some() {
+                ran.ok();
+                break;
+            }
+            deaths += 1;
+            env.create("next", &decision("The next choice")).ok();
+            let lines = env.run(&["audit", "--json"]).ok().json();
+            let action = if rejects { "review_reject" } else { "review_accept" };
+            let happened = match rejects {
+                true => drafts().as_array().unwrap().is_empty(),
+                false => env.run(&["show", id, "--json"]).ok().json()["trust"] == "high",
+            };
+            let said = lines.as_array().unwrap().iter().find(|line| line["action"] == action);
+            let outcome = said.map_or(Value::Null, |line| line["outcome"].clone());
+            match happened {
+                true => assert_eq!(outcome, "done", "{action} killed at step {nth}: {lines}"),
+                false => assert!(outcome.is_null() || outcome == "failed", "{action} at step {nth}: {lines}"),
+            }
+            env.run(&["audit", "verify"]).ok();
+        }
+        assert!(deaths > 3, "only {deaths} steps");
+    }
+}

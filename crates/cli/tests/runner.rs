@@ -14,6 +14,8 @@
 mod agents;
 mod anchors;
 mod answers;
+mod answers_upkeep;
+mod attacks_floods;
 mod attacks_git;
 mod attacks_paths;
 mod attacks_review;
@@ -36,7 +38,9 @@ mod disk;
 mod echo;
 mod endpoint;
 mod env;
+mod first_day;
 mod forget;
+mod forget_ids;
 mod git;
 mod hook_case;
 mod hook_deviations;
@@ -46,12 +50,17 @@ mod hostile;
 mod hostile_clone;
 mod hybrid;
 mod index_laws;
+mod lessons;
 mod lifecycle;
 mod log;
+mod older_texts;
 mod opens_0_1;
+mod past_the_gate;
 mod person;
 mod pick;
 mod pin;
+mod places;
+mod pre_commit;
 mod record;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]

@@ -14,6 +14,10 @@ use heirloom_engine::shelf::tiers::{Access, Role, SqliteStore, TierStore, Turn, 
 use heirloom_engine::shelf::topics::Lesson;
 use heirloom_engine::shelf::vault::{Addition, REGISTER};
 use heirloom_engine::shelf::{Listing, Shelf};
+use heirloom_engine::verbs::life::{Move, retire};
+use heirloom_engine::verbs::remember::{NewFact, Remember, remember};
+use heirloom_engine::verbs::review::{accept_draft, shown};
+use heirloom_engine::verbs::{Outcome, Yes, undo};
 use heirloom_engine::{Call, Deployment, Project, World};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,6 +82,10 @@ struct Told {
     accepted: Vec<String>,
     given: Vec<String>,
     waiting: Vec<String>,
+    /// What went out of use and was taken back by its number.
+    back: Vec<MemoryId>,
+    /// What waited and was accepted.
+    stored: Vec<MemoryId>,
     register: Option<(MemoryId, String)>,
     episodes: usize,
     busy: usize,
@@ -119,6 +127,32 @@ fn sentence(name: &str) -> String {
     syllables.chunks(3).map(<[&str]>::concat).collect::<Vec<_>>().join(" ")
 }
 
+/// Out of use by one request and back by another, which names it by its number. Somebody else may be busy in between; then it stays out.
+fn there_and_back(server: &Server, id: &MemoryId, told: &mut Told) {
+    let ask = Move { ids: vec![id.to_string()], reason: Some("torture".into()) };
+    if acknowledged(told, retire(&server.call(), &ask)).is_none() {
+        return;
+    }
+    let Some(changes) = acknowledged(told, undo::of(&server.call(), id)) else { return };
+    let number = Some(changes[0].number.clone());
+    let call = server.call();
+    if let Some(undone) = acknowledged(told, undo::undo(&call, &undo::Undo { number, dry_run: false })) {
+        assert_eq!(undone.status, "undone", "{undone:?}");
+        told.back.push(id.clone());
+    }
+}
+
+/// A fact of a person's.
+fn fact(server: &Server, name: &str, told: &mut Told) -> Option<MemoryId> {
+    let fact = NewFact { text: sentence(&format!("fact {name}")), ..NewFact::default() };
+    let stored = remember(&server.call(), &Remember { fact, yes: Yes::default() });
+    match acknowledged(told, stored)? {
+        Outcome::Done(added) => Some(added.id),
+        // Something like it is known; that is no loss.
+        Outcome::Waits(_) => None,
+    }
+}
+
 /// One request of each kind.
 fn round(server: &Server, thread: usize, n: usize, told: &mut Told) {
     let name = format!("own-{thread}-{n}");
@@ -147,6 +181,29 @@ fn round(server: &Server, thread: usize, n: usize, told: &mut Told) {
     let stored = server.call().vault().add(state, PERSON);
     if let Some(stored) = acknowledged(told, stored) {
         told.register = Some((stored.id, text));
+    }
+    if n % 6 == 2 {
+        let record = told.kept.iter().rev().find(|id| id.kind().name() == "decision").cloned();
+        let fact = fact(server, &name, told);
+        told.kept.extend(fact.clone());
+        for id in record.into_iter().chain(fact) {
+            there_and_back(server, &id, told);
+        }
+    }
+    // What waits is accepted by a person, or goes on waiting.
+    if n % 6 == 4 {
+        let addition = Addition::new(sentence(&format!("accepted {name}")));
+        if let Err(fault) = server.call().vault().add(addition, AGENT)
+            && fault.code == Code::NeedsConfirmation
+        {
+            let call = server.call();
+            let key = fault.get("key").unwrap().to_owned();
+            let item = call.inbox().unwrap().get(&key, call.project().world().now).unwrap();
+            match acknowledged(told, accept_draft(&call, &shown(&call, item))) {
+                Some(id) => told.stored.push(MemoryId::parse(&id).unwrap()),
+                None => told.waiting.push(key),
+            }
+        }
     }
     // An agent's word about what everybody shares waits for a person.
     if n < 2 {
@@ -231,6 +288,13 @@ fn nothing_is_lost(server: &Server, told: &[Told]) {
         for id in &one.given {
             assert!(given.contains(id.as_str()), "{id} was given");
         }
+        for id in &one.back {
+            assert_eq!(get(id).unwrap().status, heirloom_core::Status::Active, "{id} was taken back");
+        }
+        for id in &one.stored {
+            let memory = get(id).unwrap();
+            assert_eq!(memory.trust, heirloom_core::Trust::High, "{id} was accepted");
+        }
         for key in &one.waiting {
             call.inbox().unwrap().get(key, now).unwrap();
         }
@@ -257,8 +321,10 @@ fn tell(what: &str, told: &[Told], begun: Instant) {
     let fewest = told.iter().map(|one| one.done).min().unwrap_or_default();
     eprintln!(
         "{what}, {seconds:.1} s: {done} acknowledged requests ({:.0}/s, {fewest} of the slowest thread), {kept} memories, {accepted} acceptances, \
-         {} busy",
+         {} changes taken back, {} drafts accepted, {} busy",
         done as f64 / seconds,
+        sum(|one| one.back.len()),
+        sum(|one| one.stored.len()),
         sum(|one| one.busy),
     );
 }

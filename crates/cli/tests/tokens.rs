@@ -134,3 +134,54 @@ fn a_token_that_may_only_read_changes_nothing_of_its_users_even_at_a_terminal() 
     env.at_terminal_with(&["remember", "I like tea"], "", &variables).fails_with("SECURITY_ERROR", 1);
     with(&env, &reads, &["show", "use-postgresql"]).ok();
 }
+
+#[test]
+fn a_user_is_removed_by_a_person_with_all_that_is_theirs() {
+    let env = TestEnv::ready();
+    let theirs = token(&env, &[]);
+    with(&env, &theirs, &["add", "episode", "the zebrafish are fed at noon"]).ok();
+    let admin = token(&env, &["--name", "keeper", "--scope", "read,write,delete,facts,admin,upkeep"]);
+    env.run(&["user", "remove", "anna", "--yes"]).fails_with("NEEDS_PERSON", 1);
+    with(&env, &theirs, &["user", "remove", "anna", "--yes"]).fails_with("SECURITY_ERROR", 1);
+    let own = with(&env, &admin, &["user", "remove", "anna", "--yes"]);
+    own.fails_with("USAGE", 2);
+    let asked = env.at_terminal(&["user", "remove", "anna"], "n\n");
+    assert_eq!(asked.code, Some(1), "{asked:?}");
+    let said = format!("{}{}", asked.stdout, asked.stderr);
+    assert!(
+        said.contains("1 memories") && said.contains("2 tokens") && said.contains("cannot be undone"),
+        "{said}"
+    );
+    with(&env, &theirs, &["list", "--tier", "episodic"]).ok();
+    let would = env.at_terminal(&["user", "remove", "anna", "--dry-run", "--json"], "").ok().json();
+    assert_eq!((&would["status"], &would["memories"]), (&"would_remove".into(), &1.into()));
+    let removed = env.at_terminal(&["user", "remove", "anna", "--json"], "y\n").ok().json();
+    assert_eq!(removed["status"], "removed");
+    with(&env, &theirs, &["list", "--tier", "episodic"]).fails_with("UNAUTHENTICATED", 1);
+    let left = env.files_below(&env.home());
+    let holds = |(_, bytes): &(String, Vec<u8>)| String::from_utf8_lossy(bytes).contains("zebrafish");
+    assert!(
+        !left.iter().any(holds),
+        "{:?}",
+        left.iter().filter(|one| holds(one)).map(|(n, _)| n).collect::<Vec<_>>()
+    );
+    env.at_terminal(&["user", "remove", "anna"], "y\n").fails_with("NOT_FOUND", 3);
+    env.run(&["audit", "verify"]).ok();
+}
+
+#[test]
+fn tokens_say_in_which_hour_they_were_last_used() {
+    let env = TestEnv::ready();
+    let usual = token(&env, &[]);
+    let used = || {
+        let listed = env.at_terminal(&["user", "token", "anna", "--list", "--json"], "").ok().json();
+        listed[0]["used_at"].as_str().map(str::to_owned)
+    };
+    assert_eq!(used(), None);
+    with(&env, &usual, &["list", "--tier", "episodic"]).ok();
+    let hour = used().unwrap();
+    assert!(hour.ends_with(":00:00Z"), "{hour}");
+    let shown = env.at_terminal(&["user", "list"], "").ok().stdout;
+    assert!(shown.contains("USED") && shown.contains(&hour), "{shown}");
+    env.at_terminal(&["user", "token", "nobody", "--list"], "").fails_with("NOT_FOUND", 3);
+}

@@ -257,3 +257,114 @@ fn an_import_of_many_is_one_change() {
     assert_eq!(lessons(), 2, "the undo is one change too");
     whole(&env);
 }
+
+#[test]
+fn facts_are_taken_back_by_numbers_of_their_own_chain() {
+    let env = TestEnv::ready();
+    person(&env, &["remember", "I prefer dark themes"]);
+    let fact = id_of(&env, "fact");
+    let number = last(&env);
+    assert!(number.starts_with('t'), "{number}");
+    // The newest change of either chain is the last one.
+    person(&env, &["add", "decision", "Use PostgreSQL because we need jsonb"]);
+    assert!(last(&env).starts_with('p'));
+    person(&env, &["retire", &fact, "--reason", "no"]);
+    assert!(last(&env).starts_with('t'));
+    env.run(&["undo"]).fails_with("NEEDS_PERSON", 1);
+    person(&env, &["undo"]);
+    assert_eq!(show(&env, &fact)["status"], "active");
+    person(&env, &["edit", &fact, "--text", "I prefer light themes"]);
+    let light = id_of(&env, "fact");
+    assert_ne!(light, fact);
+    let history = env.at_terminal(&["history", &fact, "--json"], "").ok().json();
+    let edited = last(&env);
+    assert!(history.as_array().unwrap().iter().any(|step| step["undo"] == edited.as_str()), "{history}");
+    let shown = person(&env, &["history", &fact]);
+    assert!(shown.contains("UNDO") && shown.contains(&edited), "{shown}");
+    person(&env, &["undo", &edited]);
+    assert_eq!(id_of(&env, "fact"), fact);
+    assert_eq!(show(&env, &light)["status"], "retired");
+    let history = env.at_terminal(&["history", &fact, "--json"], "").ok().json();
+    assert!(!history.as_array().unwrap().iter().any(|step| step["undo"] == edited.as_str()), "{history}");
+    // Forgetting says before that it cannot be, and takes everything with it.
+    let said = env.at_terminal(&["forget", &fact], "y\n").ok();
+    assert!(format!("{}{}", said.stdout, said.stderr).contains("cannot be undone"), "{said:?}");
+    env.at_terminal(&["undo", &number], "").fails_with("NOT_FOUND", 3);
+    whole(&env);
+}
+
+#[test]
+fn every_way_to_forget_says_before_that_it_cannot_be_undone() {
+    let env = TestEnv::ready();
+    person(&env, &["remember", "I prefer dark themes"]);
+    for args in [&["forget", "dark themes"][..], &["clear", "semantic"], &["clear", "all"]] {
+        let asked = env.at_terminal(args, "n\n");
+        assert!(
+            format!("{}{}", asked.stdout, asked.stderr).contains("cannot be undone"),
+            "{args:?} {asked:?}"
+        );
+    }
+    assert_eq!(env.run(&["list", "--kind", "fact", "--json"]).ok().items().as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn history_shows_the_numbers_of_what_can_be_taken_back() {
+    let env = with_record();
+    person(&env, &["edit", RECORD, "--field", "rationale=it was cheap"]);
+    let number = last(&env);
+    let numbers = || -> Vec<String> {
+        let steps = env.at_terminal(&["history", RECORD, "--json"], "").ok().json();
+        let steps = steps.as_array().unwrap().iter().filter_map(|step| step["undo"].as_str());
+        steps.map(str::to_owned).collect()
+    };
+    assert_eq!(numbers().last(), Some(&number));
+    assert_eq!(numbers().len(), 2, "the edit and what made it");
+    person(&env, &["undo"]);
+    assert!(!numbers().contains(&number), "it was taken back already");
+    assert!(numbers().contains(&last(&env)), "and that can be taken back in turn");
+}
+
+/// A record, a note and a canon that went out of use together.
+fn out_of_use() -> (TestEnv, Vec<String>) {
+    let env = with_record();
+    person(&env, &["add", "note", "Carts are emptied at night.\nNobody minds."]);
+    person(&env, &["add", "canon", "Carts belong to the shop team"]);
+    let ids = vec![RECORD.to_owned(), id_of(&env, "note"), id_of(&env, "canon")];
+    person(&env, &["retire", &ids[0], &ids[1], &ids[2], "--reason", "no"]);
+    (env, ids)
+}
+
+#[test]
+fn an_undo_of_many_that_is_killed_anywhere_is_done_whole_or_not_at_all() {
+    let mut deaths = 0;
+    for nth in 1.. {
+        let (env, ids) = out_of_use();
+        let ran = env.at_terminal_with(&["undo"], "", &[("HEIRLOOM_TEST_DIE_AT", &nth.to_string())]);
+        let statuses = || -> Vec<String> {
+            ids.iter().map(|id| show(&env, id)["status"].as_str().unwrap().to_owned()).collect()
+        };
+        if ran.code.is_some() {
+            ran.ok();
+            assert_eq!(statuses(), ["active"; 3]);
+            break;
+        }
+        deaths += 1;
+        // The next writer, whoever it is, makes good what was left.
+        env.run(&["add", "decision", "Use Redis because it is fast"]).ok();
+        let found = statuses();
+        assert!(found == ["active"; 3] || found == ["retired"; 3], "killed at step {nth}: {found:?}");
+        whole(&env);
+        if found == ["retired"; 3] {
+            let listed = env.at_terminal(&["undo", "--list", "--json"], "").ok().json();
+            let change = listed.as_array().unwrap().iter().find(|change| {
+                change["undone"] == false
+                    && change["undoes"].is_null()
+                    && change["ids"].as_array().unwrap().len() == 3
+            });
+            let number = change.unwrap_or_else(|| panic!("killed at step {nth}: {listed}"))["number"].clone();
+            person(&env, &["undo", number.as_str().unwrap()]);
+            assert_eq!(statuses(), ["active"; 3], "killed at step {nth}");
+        }
+    }
+    assert!(deaths > 10, "only {deaths} steps");
+}

@@ -51,6 +51,11 @@ pub fn days_before(now: Timestamp, days: u32) -> Timestamp {
     now.checked_sub((i64::from(days) * 24).hours()).unwrap_or(Timestamp::MIN)
 }
 
+/// `now` and a number of days, as far as time goes.
+pub fn days_after(now: Timestamp, days: u32) -> Timestamp {
+    now.checked_add((i64::from(days) * 24).hours()).unwrap_or(Timestamp::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

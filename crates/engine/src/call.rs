@@ -4,7 +4,9 @@
 //! known of a text. Never here: a shelf (`shelf/open.rs` opens them for a call); how a change is made (`shelf/door/`); anything that
 //! outlives the call, which the deployment keeps.
 
+use crate::budget::Budget;
 use crate::deployment::Deployment;
+use crate::files::Lock;
 use crate::gate::books::Known;
 use crate::gate::inbox::{Inbox, Key};
 use crate::gate::trust::{self, Book, Standing};
@@ -13,6 +15,7 @@ use crate::gate::{Edition, Entry, Screen};
 use crate::index::embed::chosen::Chosen;
 use crate::project::Project;
 use crate::threads::locked;
+use crate::undo::Numbers;
 use heirloom_core::{
     Caller, Channel, Code, Fault, May, Memory, Owner, Settings, ShelfName, Status, Trust, Verb,
     fault::Result, settings::PersonCheck,
@@ -27,14 +30,16 @@ pub struct Call {
     project: Project,
     settings: Settings,
     caller: Caller,
+    budget: Budget,
     screen: OnceLock<Arc<Screen>>,
     book: Mutex<Asked>,
     /// What opens the tiers. The shelf put it in and takes it out; a call only carries it.
     key: Option<Box<dyn Any + Send + Sync>>,
     /// An index that was glanced at, carried in the same way.
     glanced: Mutex<Option<Box<dyn Any + Send>>>,
-    group: OnceLock<u64>,
-    undoing: OnceLock<u64>,
+    in_files: Numbers,
+    in_tiers: Numbers,
+    unseen: OnceLock<()>,
 }
 
 impl Deployment {
@@ -82,18 +87,32 @@ impl Call {
             project,
             settings,
             caller,
+            budget: Budget::open(),
             screen: OnceLock::new(),
             book: Mutex::default(),
             key: None,
             glanced: Mutex::new(None),
-            group: OnceLock::new(),
-            undoing: OnceLock::new(),
+            in_files: Numbers::default(),
+            in_tiers: Numbers::default(),
+            unseen: OnceLock::new(),
         }
     }
 
     /// Who asks.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// The same call within bounds, for a hook.
+    #[must_use]
+    pub fn within(mut self, budget: Budget) -> Call {
+        self.budget = budget;
+        self
+    }
+
+    /// What this call may cost.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// How what the caller writes arrives.
@@ -133,6 +152,15 @@ impl Call {
             Some(data) => withdrawn::has(&data, memory.id.as_str(), &memory.content_hash),
             None => Ok(false),
         }
+    }
+
+    /// Waits for the store's lock. What a stopped process left half taken back is made good before anybody sees it.
+    pub fn lock(&self) -> Result<Lock> {
+        let lock = self.project.lock()?;
+        if !lock.is_again() {
+            crate::undo::whole::make_good(self, &lock)?;
+        }
+        Ok(lock)
     }
 
     /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
@@ -246,6 +274,11 @@ impl Call {
         self.with_book(|book| book.standing(id, hash))
     }
 
+    /// The same for a text that says this, under whatever name it comes back.
+    pub(crate) fn standing_of(&self, id: &str, hash: &str, body: &str) -> Result<Standing> {
+        self.with_book(|book| book.standing_of(id, hash, body))
+    }
+
     /// Whether a person stands behind any text of this id.
     pub fn is_vouched(&self, id: &str) -> Result<bool> {
         self.with_book(|book| book.is_vouched(id))
@@ -317,12 +350,22 @@ impl Call {
         trust::forget(&trust::path(data), id)?;
         self.book_grew();
         withdrawn::forget(data, id)?;
-        crate::undo::forget(data, id)
+        crate::shelf::records::forget_gists(data)?;
+        self.forget_kept(id)
     }
 
-    /// Drops what was kept of an id to take changes back.
+    /// Drops what was kept of an id to take changes back, and the way from the audit back to it.
     pub(crate) fn forget_kept(&self, id: &str) -> Result<()> {
-        crate::undo::forget(self.project.data()?, id)
+        crate::undo::forget(self.project.data()?, id)?;
+        self.forget_name(id)
+    }
+
+    /// Something nobody can have guessed, for one mark.
+    pub(crate) fn salt(&self) -> String {
+        let world = self.project.world();
+        let chance =
+            self.random().map_or_else(|_| world.nonce.clone(), |bytes| heirloom_core::hash::sha256(&bytes));
+        format!("{chance}-{}", world.now.as_nanosecond())
     }
 
     /// Notes that this call changed the book on disk: whoever asks next is told what it says now.
@@ -330,23 +373,23 @@ impl Call {
         *locked(&self.book) = Asked::Not;
     }
 
-    /// The number under which everything this call changes can be taken back: that of its first change.
-    pub(crate) fn group(&self, seq: u64) -> u64 {
-        *self.group.get_or_init(|| seq)
+    /// The numbers of this call's changes in the project's chain.
+    pub(crate) fn in_files(&self) -> &Numbers {
+        &self.in_files
     }
 
-    /// That number, if this call changed anything yet.
-    pub(crate) fn began(&self) -> Option<u64> {
-        self.group.get().copied()
+    /// The same in the chain of the user's tiers.
+    pub(crate) fn in_tiers(&self) -> &Numbers {
+        &self.in_tiers
     }
 
-    /// The change that this call takes back, if it does.
-    pub(crate) fn undoing(&self) -> Option<u64> {
-        self.undoing.get().copied()
+    /// From here on this call changes texts of which the caller was shown a part at most.
+    pub(crate) fn begin_unseen(&self) {
+        let _ = self.unseen.set(());
     }
 
-    /// From here on everything this call changes takes back the change of this number.
-    pub(crate) fn begin_undo(&self, number: u64) {
-        let _ = self.undoing.set(number);
+    /// Whether it does.
+    pub(crate) fn is_unseen(&self) -> bool {
+        self.unseen.get().is_some()
     }
 }

@@ -57,13 +57,13 @@ pub fn convert(call: &Call, id: &MemoryId, to: &Kind, wanted: &Conversion, entry
         Err(fault) => {
             // What waits keeps its id when it is accepted, so the link can be there before it.
             if let (Code::NeedsConfirmation, Some(new)) = (fault.code, fault.get("id")) {
-                links::distilled(call, &call.project().lock()?, new, "", &source.id)?;
+                links::distilled(call, &call.lock()?, new, "", &source.id)?;
             }
             return Err(fault);
         }
     };
     let hash = call.shelf_of(&done.id)?.get(&done.id)?.map(|memory| memory.content_hash);
-    links::distilled(call, &call.project().lock()?, done.id.as_str(), &hash.unwrap_or_default(), &source.id)?;
+    links::distilled(call, &call.lock()?, done.id.as_str(), &hash.unwrap_or_default(), &source.id)?;
     if wanted.retire && source.id.name() != done.id.name() {
         let reason = format!("became {}", done.id);
         let retired = call.shelf_of(&source.id)?.retire(&source.id, &reason, entry)?;

@@ -9,10 +9,12 @@ mod commit;
 mod inflate;
 mod objects;
 mod place;
+mod staged;
 
 pub use commit::commit;
 pub(crate) use objects::{First, first_commit};
 pub use place::Place;
+pub use staged::{Staged, staged};
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

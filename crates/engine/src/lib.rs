@@ -8,6 +8,7 @@
 //! What comes in: drafts, questions, a [`project::World`] that says what time it is and who asks. What goes out: memories,
 //! verdicts, blocks of text. What never happens here: printing, reading the environment, looking at the clock, async.
 
+pub mod budget;
 mod call;
 pub mod capture;
 pub mod convert;

@@ -4,12 +4,12 @@
 //! Never here: an id read from the repository; a copied id must not open another project's data, so a project is known by
 //! where its git directory is, and clones of it by their first commit.
 
-use crate::files::{self, Local, Mode, Root};
+use crate::files::{self, Changed, Holder, Local, Mode, Root};
 use crate::git::{self, First};
 use heirloom_core::{Fault, fault::Result, hash};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What the outside world gives: read once by the command line, used everywhere below.
 #[derive(Debug, Clone)]
@@ -52,6 +52,8 @@ pub struct Project {
     local: OnceLock<Local>,
     data: OnceLock<PathBuf>,
     store_name: OnceLock<String>,
+    held: Holder,
+    changed: OnceLock<Arc<Changed>>,
 }
 
 impl Project {
@@ -66,6 +68,8 @@ impl Project {
             local: OnceLock::new(),
             data: OnceLock::new(),
             store_name: OnceLock::new(),
+            held: Holder::default(),
+            changed: OnceLock::new(),
         }
     }
 
@@ -160,7 +164,22 @@ impl Project {
 
     /// Waits for the store's lock.
     pub fn lock(&self) -> Result<files::Lock> {
-        files::Lock::acquire(&self.local()?.path("lock"), files::LOCK_LIMIT)
+        if let Some(lock) = self.held.again() {
+            return Ok(lock);
+        }
+        let lock = files::Lock::acquire(&self.local()?.path("lock"), files::LOCK_LIMIT)?;
+        self.held.by(&lock);
+        Ok(lock.keeping(self.changed.get().cloned()))
+    }
+
+    /// Begins to keep the paths that change under this project's lock.
+    pub fn keep_changed(&self) {
+        self.changed.get_or_init(Arc::default);
+    }
+
+    /// The paths that changed since they were last asked for.
+    pub fn take_changed(&self) -> Vec<PathBuf> {
+        self.changed.get().map(|changed| changed.take()).unwrap_or_default()
     }
 
     /// The mark of this memory folder on this machine: by its real place, so that a copied folder is a stranger.
@@ -309,6 +328,14 @@ fn known_data(projects: &Path, own: &str) -> Result<Option<PathBuf>> {
     }
     let folder = projects.join(own);
     Ok(folder.is_dir().then_some(folder))
+}
+
+impl Project {
+    /// An error where there is no memory folder: nothing is not the same as nothing wrong.
+    pub fn expect_memory(&self) -> heirloom_core::fault::Result<()> {
+        let root = self.root().folder();
+        if root.is_dir() { Ok(()) } else { Err(no_memory(root)) }
+    }
 }
 
 /// A fault for a project that has no memory folder.

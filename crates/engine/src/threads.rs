@@ -6,8 +6,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs the first on a thread of its own and the second here; where no thread can be had, one after the other.
 pub(crate) fn both<A: Send, B>(first: impl Fn() -> A + Sync, second: impl FnOnce() -> B) -> (A, B) {
+    // What this thread may cost, both may cost together.
+    let budget = crate::budget::held();
+    let first = || {
+        let _holding = budget.hold();
+        first()
+    };
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, &first);
+        let thread = std::thread::Builder::new().spawn_scoped(scope, first);
         let second = second();
         let first = match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(first)) => first,

@@ -2,7 +2,13 @@
 //!
 //! Comes in: every change of a file shelf, just before it happens. Goes out: the same, newest last, to `undo` and to whoever has to find out what
 //! became of a change that was interrupted. It lies in the user's data folder, a file for each day, private, and goes after thirty days or
-//! when a memory is forgotten. Never here: putting anything back; what the gate cut out.
+//! when a memory is forgotten. Putting it back is [`back`]'s, all or nothing [`whole`]'s. Never here: what the gate cut out.
+
+pub(crate) mod back;
+mod numbers;
+pub(crate) mod whole;
+
+pub(crate) use numbers::Numbers;
 
 use crate::files::{self, Mode};
 use crate::gate::inbox::Waiting;
@@ -49,6 +55,9 @@ pub struct Kept {
     pub group: u64,
     /// When.
     pub at: String,
+    /// The same in microseconds: two chains are put in one order by it.
+    #[serde(default)]
+    pub when: i64,
     /// The memory, under the id it has afterwards.
     pub id: String,
     /// What was done.
@@ -180,6 +189,7 @@ mod tests {
             seq,
             group: seq,
             at: "2026-01-10T09:00:00Z".into(),
+            when: 0,
             id: id.into(),
             action: "memory_write".into(),
             by: "account:ana".into(),

@@ -11,6 +11,7 @@ mod accounts;
 mod audit;
 mod drive;
 mod fault;
+mod kept;
 mod link;
 mod rows;
 mod schema;
@@ -26,8 +27,8 @@ pub use link::PgStore;
 use heirloom_core::fault::Result;
 use heirloom_engine::gate::Passed;
 use heirloom_engine::shelf::tiers::{
-    Account, Change, Counts, Event, Found, Head, Line, Page, Question, Receipt, Removed, Stored, TierDraft,
-    TierStore, Token, Told, UserContext, Wanted, Which,
+    Account, Back, Change, Counts, Event, Found, Head, KeptRow, Line, Mark, Page, Question, Receipt, Removed,
+    Stored, TierDraft, TierStore, Token, Told, UserContext, Wanted, Which,
 };
 
 impl TierStore for PgStore {
@@ -35,11 +36,17 @@ impl TierStore for PgStore {
         "postgres"
     }
 
-    fn write(&self, who: &UserContext, drafts: &[Passed<TierDraft>], events: &[Event]) -> Result<Receipt> {
+    fn write(
+        &self,
+        who: &UserContext,
+        drafts: &[Passed<TierDraft>],
+        events: &[Event],
+        mark: Option<&Mark>,
+    ) -> Result<Receipt> {
         for draft in drafts {
             who.owns(&draft.draft().stored().user)?;
         }
-        self.run(write::write(self, who, drafts, events))
+        self.run(write::write(self, who, drafts, events, mark))
     }
 
     fn get(&self, who: &UserContext, id: &str) -> Result<Option<Stored>> {
@@ -54,8 +61,27 @@ impl TierStore for PgStore {
         self.run_again(|| search::search(self, who, question))
     }
 
-    fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>> {
-        self.run(write::change(self, who, id, change, event))
+    fn change(
+        &self,
+        who: &UserContext,
+        id: &str,
+        change: &Change,
+        event: &Event,
+        mark: &Mark,
+    ) -> Result<Option<Head>> {
+        self.run(write::change(self, who, id, change, event, mark))
+    }
+
+    fn put_back(&self, who: &UserContext, rows: &[Back], event: &Event, mark: &Mark) -> Result<Option<Head>> {
+        self.run(kept::put_back(self, who, rows, event, mark))
+    }
+
+    fn kept(&self, who: &UserContext, since: jiff::Timestamp) -> Result<Vec<KeptRow>> {
+        self.run_again(|| kept::kept(self, who, since))
+    }
+
+    fn drop_kept(&self, who: &UserContext, ids: &[String]) -> Result<()> {
+        self.run(kept::drop_kept(self, who, ids))
     }
 
     fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed> {
@@ -101,6 +127,10 @@ impl TierStore for PgStore {
         self.run(accounts::put(self, account))
     }
 
+    fn remove_account(&self, who: &UserContext) -> Result<()> {
+        self.run(accounts::remove(self, who))
+    }
+
     fn token(&self, hash: &str) -> Result<Option<Token>> {
         self.run_again(|| tokens::get(self, hash))
     }
@@ -115,5 +145,9 @@ impl TierStore for PgStore {
 
     fn remove_token(&self, user: &str, name: &str) -> Result<bool> {
         self.run(tokens::remove(self, user, name))
+    }
+
+    fn note_use(&self, hash: &str, hour: &str) -> Result<()> {
+        self.run(tokens::note_use(self, hash, hour))
     }
 }

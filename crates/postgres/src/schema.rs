@@ -81,7 +81,34 @@ create table heirloom.token (
     scopes text not null, added_at text not null, expires_at text, unique (user_id, name));
 create index account_token on heirloom.account (token_hash) where token_hash is not null;
 ";
-    vec![first, second.to_owned()]
+    vec![first, second.to_owned(), third()]
+}
+
+/// What it takes to take changes back, beside the rows they changed; and in which hour a token was last used.
+fn third() -> String {
+    let mut third = String::from(
+        "
+create table heirloom.undo (
+    user_id text not null, seq bigint not null, n integer not null, at bigint not null, id text not null, body text not null,
+    primary key (user_id, seq, n)) partition by hash (user_id);
+",
+    );
+    for n in 0..PARTITIONS {
+        third.push_str(&format!(
+            "create table heirloom.undo_{n} partition of heirloom.undo for values with (modulus {PARTITIONS}, remainder {n});\n"
+        ));
+    }
+    third.push_str(&format!(
+        "alter table heirloom.undo alter column body set statistics 0;
+         create index undo_id on heirloom.undo (user_id, id);
+         create index undo_at on heirloom.undo (user_id, at);
+         alter table heirloom.undo enable row level security;
+         create policy own on heirloom.undo to {ROLE}
+             using (user_id = current_setting('heirloom.user_id', true)) with check (user_id = current_setting('heirloom.user_id', true));
+         grant select, insert, update, delete on heirloom.undo to {ROLE};
+         create table heirloom.token_use (hash text primary key, hour text not null);\n"
+    ));
+    third
 }
 
 /// Whether everything is as this version wants it: asked in two statements, without the lock, by every process that starts.

@@ -11,7 +11,7 @@ use heirloom_engine::shelf::tiers::UserContext;
 
 pub(crate) async fn shred(store: &PgStore, who: &UserContext) -> Result<Vec<String>> {
     let client = store.keeper().await?;
-    for table in ["memory", "post"] {
+    for table in ["memory", "post", "undo"] {
         let find = format!("select satisfies_hash_partition('heirloom.{table}'::regclass, $1, $2, $3::text)");
         let find = client.prepare_cached(&find).await.map_err(sql)?;
         for n in 0..PARTITIONS {

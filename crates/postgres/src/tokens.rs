@@ -10,21 +10,33 @@ use heirloom_engine::shelf::tiers::{Account, Token};
 use tokio_postgres::Row;
 
 /// Every token, those of version 0.1 as what they count as.
-const ALL: &str = "select hash, user_id, name, scopes, added_at, expires_at from heirloom.token
-    union all select token_hash, user_id, '', null, added_at, null from heirloom.account where token_hash is not null";
+const ALL: &str = "select a.*, u.hour from (select hash, user_id, name, scopes, added_at, expires_at from heirloom.token
+    union all select token_hash, user_id, '', null, added_at, null from heirloom.account where token_hash is not null) a
+    left join heirloom.token_use u on u.hash = a.hash";
 
 fn read(row: &Row) -> Result<Token> {
     let scopes: Option<&str> = row.get(3);
     let (user, added_at): (String, String) = (row.get(1), row.get(4));
     let Some(scopes) = scopes else {
         let account = Account { user, added_at, token_hash: row.get(0) };
-        return Token::of_account(&account).ok_or_else(|| Fault::new(Code::Internal, "a token has no hash"));
+        let mut token =
+            Token::of_account(&account).ok_or_else(|| Fault::new(Code::Internal, "a token has no hash"))?;
+        token.used_at = row.get(6);
+        return Ok(token);
     };
     let scopes = Scopes::parse(scopes).map_err(|word| {
         Fault::new(Code::Damaged, format!("a token has a scope `{word}` that is not known"))
             .hint("update Heirloom, or make the token anew with `heirloom user token`")
     })?;
-    Ok(Token { hash: row.get(0), user, name: row.get(2), scopes, added_at, expires_at: row.get(5) })
+    Ok(Token {
+        hash: row.get(0),
+        user,
+        name: row.get(2),
+        scopes,
+        added_at,
+        expires_at: row.get(5),
+        used_at: row.get(6),
+    })
 }
 
 pub(crate) async fn get(store: &PgStore, hash: &str) -> Result<Option<Token>> {
@@ -62,6 +74,31 @@ pub(crate) async fn put(store: &PgStore, token: &Token) -> Result<()> {
         )
         .await
         .map_err(sql)?;
+    drop_uses(&client).await
+}
+
+/// In which hour a token was used. One that was revoked meanwhile leaves nothing behind.
+pub(crate) async fn note_use(store: &PgStore, hash: &str, hour: &str) -> Result<()> {
+    let client = store.keeper().await?;
+    client
+        .execute(
+            &format!(
+                "insert into heirloom.token_use select $1, $2 where exists (select from ({ALL}) t where t.hash = $1)
+                 on conflict (hash) do update set hour = excluded.hour"
+            ),
+            &[&hash, &hour],
+        )
+        .await
+        .map_err(sql)?;
+    Ok(())
+}
+
+/// Drops what is known of the use of tokens that are nobody's any more.
+pub(crate) async fn drop_uses(client: &deadpool_postgres::Client) -> Result<()> {
+    let text = format!(
+        "delete from heirloom.token_use u where not exists (select from ({ALL}) t where t.hash = u.hash)"
+    );
+    client.execute(&text, &[]).await.map_err(sql)?;
     Ok(())
 }
 
@@ -77,5 +114,6 @@ pub(crate) async fn remove(store: &PgStore, user: &str, name: &str) -> Result<bo
         )
         .await
         .map_err(sql)?;
+    drop_uses(&client).await?;
     Ok(row.get::<_, i64>(0) > 0)
 }

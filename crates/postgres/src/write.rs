@@ -5,6 +5,7 @@
 
 use crate::audit::{Owner, append, lock};
 use crate::fault::sql;
+use crate::kept::{append_kept, drop_of, drop_tier};
 use crate::link::{PgStore, begin};
 use crate::rows::one;
 use crate::statements;
@@ -12,8 +13,8 @@ use deadpool_postgres::Transaction;
 use heirloom_core::fault::Result;
 use heirloom_engine::gate::Passed;
 use heirloom_engine::shelf::tiers::{
-    Change, Event, Head, LifeStatus, Receipt, Removed, Statement, Stored, Tier, TierDraft, Told, UserContext,
-    Which, counted_terms,
+    Change, Event, Head, LifeStatus, Mark, Receipt, Removed, Statement, Stored, Tier, TierDraft, Told,
+    Touched, UserContext, Which, counted_terms,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -23,6 +24,7 @@ pub(crate) async fn write(
     who: &UserContext,
     drafts: &[Passed<TierDraft>],
     events: &[Event],
+    mark: Option<&Mark>,
 ) -> Result<Receipt> {
     // Embedding takes longer than the statements; it is done before a row is locked.
     let ready: Vec<Ready<'_>> =
@@ -42,12 +44,15 @@ pub(crate) async fn write(
         }
     }
     post(&tx, who, &posted).await?;
-    for one in &ready {
+    let mut touched = Vec::new();
+    // What was there already superseded when it came.
+    for (one, _) in ready.iter().zip(&fresh).filter(|(_, fresh)| **fresh) {
+        touched.push(Touched { before: None, after: one.stored.clone() });
         for old in &one.stored.supersedes {
-            supersede(store, &tx, who, &mut owner, old, one.stored).await?;
+            touched.extend(supersede(store, &tx, who, &mut owner, old, one.stored).await?);
         }
     }
-    append(&tx, who, &mut owner, events).await?;
+    append_kept(&tx, who, &mut owner, events, &touched, mark).await?;
     tx.commit().await.map_err(sql)?;
     Ok(Receipt { fresh, head: owner.head })
 }
@@ -165,19 +170,20 @@ async fn supersede(
     owner: &mut Owner,
     old: &str,
     by: &Stored,
-) -> Result<()> {
-    let Some(before) = one(tx, who, old).await? else { return Ok(()) };
+) -> Result<Option<Touched>> {
+    let Some(before) = one(tx, who, old).await? else { return Ok(None) };
     let after = Stored {
         status: LifeStatus::Superseded,
         superseded_by: Some(by.id.clone()),
         updated_at: by.created_at,
         ..before.clone()
     };
-    update(store, tx, who, owner, &before, &after).await
+    update(store, tx, who, owner, &before, &after).await?;
+    Ok(Some(Touched { before: Some(before), after }))
 }
 
 /// Writes a row's changed columns. What goes out of use loses keywords and vector, what comes back gets them again.
-async fn update(
+pub(crate) async fn update(
     store: &PgStore,
     tx: &Transaction<'_>,
     who: &UserContext,
@@ -227,6 +233,7 @@ pub(crate) async fn change(
     id: &str,
     change: &Change,
     event: &Event,
+    mark: &Mark,
 ) -> Result<Option<Head>> {
     let mut client = store.keeper().await?;
     let tx = begin(&mut client, who, true).await?;
@@ -240,7 +247,8 @@ pub(crate) async fn change(
     }
     after.updated_at = event.at;
     update(store, &tx, who, &mut owner, &before, &after).await?;
-    append(&tx, who, &mut owner, std::slice::from_ref(event)).await?;
+    let touched = [Touched { before: Some(before), after }];
+    append_kept(&tx, who, &mut owner, std::slice::from_ref(event), &touched, Some(mark)).await?;
     tx.commit().await.map_err(sql)?;
     Ok(Some(owner.head))
 }
@@ -274,7 +282,11 @@ pub(crate) async fn delete(
         }
     }
     .map_err(sql)?;
+    if let Which::Tier(tier) = which {
+        drop_tier(&tx, who, *tier).await?;
+    }
     if rows.is_empty() {
+        tx.commit().await.map_err(sql)?;
         return Ok(Removed::default());
     }
     let ids: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
@@ -285,6 +297,7 @@ pub(crate) async fn delete(
         }
     }
     unpost(&tx, who, &places).await?;
+    drop_of(&tx, who, &ids).await?;
     tx.execute(
         "insert into heirloom.gone select $1, unnest($2::text[]) on conflict do nothing",
         &[&user, &ids],

@@ -131,7 +131,12 @@ fn component(n: usize) -> String {
 }
 
 fn fill(project: &Path) -> Result<(), String> {
-    let folder = project.join(".claude/memory/decisions");
+    fill_memory(&project.join(".claude/memory"))
+}
+
+/// Fills a memory folder with the honest records.
+pub(super) fn fill_memory(root: &Path) -> Result<(), String> {
+    let folder = root.join("decisions");
     std::fs::create_dir_all(&folder).map_err(io("folder"))?;
     let text = "Some words about why this was decided and what follows from it. ".repeat(6);
     for n in 0..RECORDS {

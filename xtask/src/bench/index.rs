@@ -16,7 +16,7 @@ pub(crate) fn run() -> Result<(), String> {
     let heirloom = installed::build()?;
     let folder = tempfile::tempdir_in("/tmp").map_err(io("temporary folder"))?;
     let project = folder.path().join("project");
-    fill(&project)?;
+    fill(&project, RECORDS)?;
     let mut times = Vec::new();
     let mut peak = 0;
     for _ in 0..ROUNDS {
@@ -56,9 +56,10 @@ pub(crate) fn run() -> Result<(), String> {
     Ok(())
 }
 
-fn fill(project: &Path) -> Result<(), String> {
+/// A project of so many records.
+pub(super) fn fill(project: &Path, records: usize) -> Result<(), String> {
     let text = |words: usize| "some words of a record ".repeat(words);
-    for n in 0..RECORDS {
+    for n in 0..records {
         let (category, folder, content) = if n % 2 == 0 {
             let rationale = vec![text(2); 4];
             let content = json!({ "status": "accepted", "context": text(6), "decision": text(4), "rationale": rationale });
@@ -88,7 +89,7 @@ fn fill(project: &Path) -> Result<(), String> {
 }
 
 /// The most a running process has had in memory so far, in kilobytes.
-fn resident(process: u32) -> usize {
+pub(super) fn resident(process: u32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|rest| rest.split_whitespace().next()).and_then(|number| number.parse().ok()).unwrap_or(0)

@@ -7,9 +7,11 @@ pub(crate) mod installed;
 
 pub(crate) mod gate;
 pub(crate) mod hooks;
+pub(crate) mod hostile;
 pub(crate) mod index;
 pub(crate) mod start;
 pub(crate) mod tiers;
+pub(crate) mod upkeep;
 pub(crate) mod vault;
 pub(crate) mod write;
 

@@ -88,12 +88,16 @@ fn detect(args: &Value) -> Value {
     })
 }
 
-/// What an episode of that trust holds once it is stored.
+/// What an episode of that trust holds once it is stored. What possibly is a secret is stored after a yes only, which these cases do not know.
 fn sanitised(args: &Value) -> String {
-    let entry = Entry::through(channel(&args["trust"]));
+    let (text, trust) = (content(args), channel(&args["trust"]));
+    let asked = levels::detect(&text).iter().all(|found| found.level == Level::Possible);
+    if asked && !levels::detect(&text).is_empty() {
+        return levels::sanitise(&text, trust.trust() == Trust::Low);
+    }
     in_a_store(|engine| {
-        let kept =
-            engine.tiers().and_then(|tiers| tiers.add_episode(Turn::of(Role::Tool, content(args)), entry));
+        let turn = Turn::of(Role::Tool, text);
+        let kept = engine.tiers().and_then(|tiers| tiers.add_episode(turn, Entry::through(trust)));
         kept.map_or_else(|fault| fault.message, |kept| kept.stored.content)
     })
 }

@@ -11,7 +11,7 @@ use clap::Subcommand;
 /// At a terminal, without any words, you narrow the list as you type.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Search {
-    /// The words; for lessons also "a phrase", context:TASK-12, tag:git
+    /// Words, "a phrase", prefix*, -without, and filters: kind: tag: scope: status: trust: since: context:TASK-12
     pub(crate) words: Vec<String>,
 
     /// Choose at the terminal: type to narrow, arrows, Enter shows, Esc leaves
@@ -23,7 +23,7 @@ pub(crate) struct Search {
     pub(crate) kind: Option<String>,
 
     /// Also what is retired or archived
-    #[arg(long)]
+    #[arg(long, visible_alias = "retired")]
     pub(crate) include_retired: bool,
 
     /// Most hits; under `title_tags` so many of each kind

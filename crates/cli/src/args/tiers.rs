@@ -25,7 +25,7 @@ pub(crate) struct Remember {
     pub(crate) tag: Vec<String>,
 
     /// How sure you are, 0 to 1
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = super::share)]
     pub(crate) confidence: f64,
 }
 
@@ -62,7 +62,11 @@ pub(crate) enum MemoryVerb {
 ///
 /// Any long-running Heirloom does this once a day by itself. The account that keeps the deployment does it for every user.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Expire {}
+pub(crate) struct Expire {
+    /// Also turns that have no more than this many days left; needs a person or a token with the scope `delete`
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) within: Option<u32>,
+}
 
 /// Users of this deployment
 ///
@@ -105,5 +109,26 @@ pub(crate) enum UserAction {
         /// Take the token away instead of making one
         #[arg(long, conflicts_with_all = ["scope", "days"])]
         revoke: bool,
+
+        /// Show the tokens there are instead: what each may, until when, and the hour it was last used in
+        #[arg(long, conflicts_with_all = ["scope", "days", "label", "revoke"])]
+        list: bool,
+    },
+    /// Remove a user and all that is theirs: memories, drafts, audit, tokens; it cannot be undone
+    Remove {
+        /// The name
+        name: String,
+
+        /// Answer the question with yes
+        #[arg(long, short)]
+        yes: bool,
+
+        /// On PostgreSQL, rewrite the tables now, so that their files hold nothing of it any more
+        #[arg(long)]
+        shred: bool,
+
+        /// Only say what would go
+        #[arg(long)]
+        dry_run: bool,
     },
 }

@@ -86,6 +86,9 @@ impl Import {
 
 /// Write a shelf's files out, in their own format
 ///
+/// A person gets everything. To a process files that hold what the gate would refuse, and lines of the vault that belong to other agents, are not given; they
+/// are named instead.
+///
 /// Your turns and facts are no files of the project; `--shelf tiers` writes them to an archive, JSON Lines with checksums, which `heirloom import` reads,
 /// also into another database: `heirloom export --shelf tiers | heirloom --database postgres://… import -`.
 #[derive(Debug, clap::Args)]

@@ -54,7 +54,7 @@ pub(crate) struct Add {
     pub(crate) anchor: Vec<String>,
 
     /// How sure you are of a record or fact, 0 to 1
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = super::share)]
     pub(crate) confidence: Option<f64>,
 
     /// When a note or episode was said or which day a lesson is of; now if not given

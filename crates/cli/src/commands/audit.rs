@@ -32,6 +32,15 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
                 out.style.green("whole:"),
                 if count == 1 { "entry" } else { "entries" }
             ));
+            if let Some(why) = &whole.left_out {
+                out.note(format!("these are your own turns and facts; {why}"));
+            }
+            for point in &whole.checkpoints {
+                out.line(format!(
+                    "checkpoint of {}: the ids in the {} lines before it were replaced by keyed hashes; the chain ended in {}",
+                    point.at, point.lines, point.was
+                ));
+            }
         });
         return Ok(exit::OK);
     }

@@ -1,62 +1,70 @@
 //! `clear`, `expire`, and `forget` of a topic.
 
-use crate::args::{Args, Clear, Forget};
+use crate::args::{Args, Clear, Expire, Forget};
 use crate::output::Out;
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Verb, fault::Result};
-use heirloom_engine::shelf::tiers::{Stored, Tier};
-use heirloom_engine::verbs::remove::{self, Cleared};
-
-/// Matches shown before a topic is forgotten.
-const SHOWN: usize = 20;
+use heirloom_core::{Memory, Verb, fault::Result};
+use heirloom_engine::shelf::tiers::Stored;
+use heirloom_engine::verbs::remove::{self, Cleared, Clearing};
+use heirloom_engine::verbs::upkeep;
 
 pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
     let mut wired = wiring::wire(args)?;
     person::checked(&mut wired, Verb::Clear)?;
-    let tiers = wired.tiers()?;
-    let tier = Tier::named(&call.tier);
-    remove::permitted(&wired.call, Verb::Clear, &call.tier)?;
-    let counts = tiers.store().counts(tiers.who())?;
-    let (what, count) = match tier {
-        Some(Tier::Episodic) => ("episodes", counts.episodes),
-        Some(_) => ("facts", counts.facts + counts.superseded),
-        None => ("episodes and facts", counts.episodes + counts.facts + counts.superseded + counts.retired),
-    };
-    let first = format!("Remove all {what} of {} ({count})?", tiers.who().user());
-    let sure = person::confirm(&first, call.yes)?
-        && (tier.is_some() || person::confirm("Really everything? It cannot be brought back", call.yes)?);
+    wired.tiers()?;
+    let ask = remove::Clear { tier: call.tier.clone(), shred: call.shred };
+    let Clearing { user, what, count, everything } = remove::clearing(&wired.call, &ask)?;
+    let sure =
+        person::confirm(&format!("Remove all {what} of {user} ({count})? It cannot be undone."), call.yes)?
+            && (!everything || person::confirm("Really everything?", call.yes)?);
     if !sure {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }
-    print(out, &remove::clear(&wired.call, tier, call.shred)?);
+    print(out, &remove::clear(&wired.call, &ask)?);
     Ok(exit::OK)
 }
 
 /// `forget` with words that are no memory's name.
-pub(crate) fn topic(wired: &Wired, call: &Forget, topic: &str, about: &[Stored], out: &Out) -> Result<u8> {
-    for memory in about.iter().take(SHOWN) {
-        out.say(format!(
-            "  {}  {}",
-            out.style.dim(&memory.id),
-            heirloom_core::text::one_line(&memory.content)
-        ));
+pub(crate) fn topic(
+    wired: &Wired,
+    call: &Forget,
+    topic: &str,
+    (about, others): (&[Stored], &[Memory]),
+    out: &Out,
+) -> Result<u8> {
+    // All of it: a yes is for what was shown.
+    let own = about.iter().map(|memory| (memory.id.as_str(), &memory.content));
+    let shown = others.iter().map(|memory| (memory.id.as_str(), &memory.title)).chain(own);
+    for (id, text) in shown {
+        out.say(format!("  {}  {}", out.style.dim(id), heirloom_core::text::one_line(text)));
     }
-    if about.len() > SHOWN {
-        out.say(format!("  … and {} more", about.len() - SHOWN));
-    }
-    let which = match about.len() {
+    let which = match about.len() + others.len() {
         1 => "this memory".to_owned(),
         count => format!("these {count} memories"),
     };
-    if !person::confirm(&format!("Remove every trace of {which}?"), call.yes)? {
+    if !person::confirm(&format!("Remove every trace of {which}? It cannot be undone."), call.yes)? {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }
     let ids: Vec<String> = about.iter().map(|memory| memory.id.clone()).collect();
-    print(out, &remove::forget_topic(&wired.call, topic, &ids, call.shred)?);
+    let mut gone = match ids.is_empty() {
+        true => Cleared { status: "forgotten", count: 0, ids: Vec::new(), unreached: Vec::new() },
+        false => remove::forget_topic(&wired.call, topic, &ids, call.shred)?,
+    };
+    let mut in_git = Vec::new();
+    for memory in others {
+        let (forgotten, unreached) = remove::forget(&wired.call, &memory.id, call.shred)?;
+        gone.count += 1;
+        gone.ids.push(forgotten.id.to_string());
+        gone.unreached.extend(unreached);
+        in_git.extend(forgotten.in_git);
+    }
+    print(out, &gone);
+    super::lifecycle::still_in_git(out, &in_git);
+    super::auto_commit(wired, out, "memory: forget");
     Ok(exit::OK)
 }
 
@@ -68,9 +76,14 @@ fn print(out: &Out, gone: &Cleared) {
     });
 }
 
-pub(crate) fn expire(args: &Args, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
-    let expired = wired.tiers()?.expire()?;
+pub(crate) fn expire(args: &Args, call: &Expire, out: &Out) -> Result<u8> {
+    let mut wired = wiring::wire(args)?;
+    wired.tiers()?;
+    let ask = upkeep::Expire { within_days: call.within };
+    if ask.within_days.is_some_and(|days| days > 0) {
+        person::checked(&mut wired, Verb::Hasten)?;
+    }
+    let expired = upkeep::expire(&wired.call, &ask)?;
     out.answer(&expired, || {
         out.line(format!(
             "{} {} episodes of {} users, {} audit lines",

@@ -89,6 +89,9 @@ fn set(wired: &mut Wired, path: &Path, user: bool, given: &[(String, Value)], ou
     let mut after = before.clone();
     let mut done = Vec::new();
     for (key, raw) in given {
+        // Before anything of it is told, approved or folded.
+        wired.call.screen().plain("key", key)?;
+        wired.call.screen().plain_value("value", raw)?;
         let asked = Value::Object(Map::from_iter([(key.clone(), raw.clone())]));
         let flat = flatten(&asked);
         if let Some(unmapped) = flat.unmapped.first() {

@@ -116,7 +116,7 @@ fn story(engine: &Call, out: &Out) -> Result<()> {
 
     step("Everything that happened is in a hash-chained audit, without a word of content.");
     let path = engine.project().local()?.path("audit.jsonl");
-    let count = audit::verify(&path)?;
+    let count = audit::verify(&path)?.entries;
     let refused = audit::entries(&path)?.iter().filter(|e| e["verdict"] == "refuse").count();
     out.line(format!("  {count} entries, chain whole, {refused} refusal"));
 

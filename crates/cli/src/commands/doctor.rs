@@ -31,6 +31,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let wired = wiring::wire_for_settings(args)?;
     let project = wired.call.project();
     let found = environment::find_program(machine::NAME);
+    let runs = trace::last(project, RUNS).unwrap_or_default();
     let facts = Facts {
         program: found.map(|path| path.display().to_string()),
         agents: machine::agents().into_iter().map(|agent| agent_facts(agent, project.folder())).collect(),
@@ -42,7 +43,8 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
             .collect(),
         store_fault: store_fault(&wired.call),
         index_mismatches: index_mismatches(&wired.call)?,
-        failing: trace::failing(&trace::last(project, RUNS).unwrap_or_default()),
+        failing: trace::failing(&runs),
+        left_out: trace::left_out(&runs),
         endpoints: endpoints(&wired.call),
         round_trip_fault: round_trip().err(),
     };

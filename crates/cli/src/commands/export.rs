@@ -1,66 +1,76 @@
-//! `export`: a shelf's files, in their own format.
+//! `export`: a shelf's files, or an archive of turns and facts.
 
 use crate::args::{Args, Export};
-use crate::output::Out;
-use crate::wiring;
+use crate::output::{Meter, Out};
+use crate::wiring::{self, Wired};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, ShelfName, fault::Result};
-use heirloom_engine::transfer::{export, write_below};
-use serde_json::json;
-
-/// The shelves that are files.
-const SHELVES: [ShelfName; 4] = [ShelfName::Records, ShelfName::Topics, ShelfName::Notes, ShelfName::Vault];
+use heirloom_engine::verbs::{archive, export};
+use std::io::BufWriter;
 
 pub(crate) fn run(args: &Args, call: &Export, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     if call.shelf.as_deref() == Some(ShelfName::Tiers.name()) {
-        return super::archives::export(&wired, call, out);
+        return turns_and_facts(&wired, call, out);
     }
     if call.all_users {
         return Err(Fault::new(Code::Usage, "--all-users is for turns and facts").hint("add --shelf tiers"));
     }
-    let shelves: Vec<ShelfName> = match &call.shelf {
-        None => SHELVES.to_vec(),
-        Some(name) => vec![SHELVES.into_iter().find(|shelf| shelf.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = ShelfName::ALL.iter().map(|shelf| shelf.name()).collect();
-            Fault::new(Code::Usage, format!("there is no shelf `{name}`"))
-                .hint(format!("use one of {}", names.join(", ")))
-        })?],
-    };
-    let mut files = Vec::new();
-    for shelf in &shelves {
-        let natives = export(&wired.call, *shelf, call.retired)?;
-        files.extend(natives.into_iter().filter(|native| !native.bytes.is_empty()).map(|mut native| {
-            // One shelf alone lies at the top of the folder; several lie as they do in a memory folder.
-            let folder = match (shelves.len(), shelf) {
-                (1, _) | (_, ShelfName::Records | ShelfName::Vault) => String::new(),
-                (_, other) => format!("{}/", other.name()),
-            };
-            native.name = format!("{folder}{}", native.name);
-            native
-        }));
-    }
-    let Some(folder) = &call.to else {
-        if args.json {
-            let listed: Vec<_> = files
-                .iter()
-                .map(|file| json!({ "name": file.name, "text": String::from_utf8_lossy(&file.bytes) }))
-                .collect();
-            out.json(&listed);
-            return Ok(exit::OK);
-        }
-        if shelves == [ShelfName::Vault] {
-            files.iter().for_each(|file| out.raw(&file.bytes));
-            return Ok(exit::OK);
-        }
+    let ask = export::Export { shelf: call.shelf.clone(), retired: call.retired };
+    let Some(folder) = &call.to else { return printed(&wired, &ask, out) };
+    let mut meter = Meter::new();
+    let done = export::export(&wired.call, &ask, &wired.cwd.join(folder), &mut |at| meter.show(at))?;
+    drop(meter);
+    name(out, &done.held_back);
+    out.answer(&done, || {
+        out.line(format!(
+            "{} {} files to {}",
+            out.style.green("exported"),
+            done.files.len(),
+            done.folder.display()
+        ));
+    });
+    Ok(exit::OK)
+}
+
+/// Files on standard output: a list for programs, or the one file of a vault.
+fn printed(wired: &Wired, ask: &export::Export, out: &Out) -> Result<u8> {
+    let vault_alone = ask.shelf.as_deref() == Some(ShelfName::Vault.name());
+    let files = export::files(&wired.call, ask)?;
+    if !out.is_json() && !vault_alone {
         return Err(Fault::new(Code::Usage, "there are many files and no folder for them")
             .hint("name a new folder: --to FOLDER"));
+    }
+    name(out, &files.held_back);
+    match out.is_json() {
+        true => out.json(&files.shown()),
+        false => files.natives.iter().for_each(|file| out.raw(&file.bytes)),
+    }
+    Ok(exit::OK)
+}
+
+/// Names what this caller does not get.
+fn name(out: &Out, held_back: &[export::HeldBack]) {
+    held_back.iter().for_each(|held| out.note(format!("held back: {} {}", held.name, held.why)));
+}
+
+fn turns_and_facts(wired: &Wired, call: &Export, out: &Out) -> Result<u8> {
+    if call.retired {
+        return Err(Fault::new(Code::Usage, "an archive holds everything, also what is retired")
+            .hint("leave --retired out"));
+    }
+    wired.tiers()?;
+    let ask = archive::WriteArchive { all_users: call.all_users };
+    let mut meter = Meter::new();
+    let Some(path) = &call.to else {
+        let mut stdout = BufWriter::new(std::io::stdout().lock());
+        archive::write(&wired.call, &ask, &mut stdout, &mut |at| meter.show(at))?;
+        return Ok(exit::OK);
     };
-    let target = wired.cwd.join(folder);
-    write_below(&target, &files)?;
-    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-    out.answer(&json!({ "folder": target, "files": names }), || {
-        out.line(format!("{} {} files to {}", out.style.green("exported"), files.len(), target.display()));
+    let carried = archive::write_file(&wired.call, &ask, &wired.cwd.join(path), &mut |at| meter.show(at))?;
+    drop(meter);
+    out.answer(&carried, || {
+        out.line(format!("{} {} memories", out.style.green("exported"), carried.memories));
     });
     Ok(exit::OK)
 }

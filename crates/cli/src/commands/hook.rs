@@ -13,6 +13,8 @@ use heirloom_agents::{Call, Event, Target};
 use heirloom_core::fault::Result;
 use heirloom_core::settings::{Key, Origin, TriageMode, Warning};
 use heirloom_core::time;
+use heirloom_engine::budget::{self, Budget};
+use heirloom_engine::gate::fields::without_secrets;
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
@@ -103,12 +105,17 @@ impl Running<'_> {
     ) -> Output {
         let folder = wiring::project_folder(cwd);
         let wired = match wiring::wire_at(self.args, &folder, None, cwd.to_owned()) {
-            Ok(wired) => wired,
+            // From here on: how long a host takes to send its event is not the hook's.
+            Ok(wired) => wired.within(Budget::of_a_hook({
+                let began = Instant::now();
+                move || began.elapsed()
+            })),
             Err(fault) => {
                 self.out.say(fault.message);
                 return Output::default();
             }
         };
+        let _holding = wired.call.budget().hold();
         let mut did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
         if let Some(fault) = wired.left_out() {
             did.because.push(format!("the tiers are left out: {}", fault.message));
@@ -158,6 +165,7 @@ impl Running<'_> {
             ended: did.ended,
             saw: did.saw.clone(),
             because: did.because.clone(),
+            left_out: wired.call.budget().left_out(),
             micros: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
         };
         // The trace must not be what makes a hook fail.
@@ -205,11 +213,18 @@ impl Running<'_> {
             Event::SessionEnd => {
                 let did =
                     self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call);
-                stop::ended(&wired.call, folders(environment::home().as_deref()), call.session.as_deref());
+                stop::ended(
+                    &wired.call,
+                    folders(environment::home().as_deref(), &environment::private_temp()),
+                    call.session.as_deref(),
+                );
                 Ok(did)
             }
             Event::SessionStart { .. } => {
-                stop::swept(&wired.call, folders(environment::home().as_deref()));
+                stop::swept(
+                    &wired.call,
+                    folders(environment::home().as_deref(), &environment::private_temp()),
+                );
                 self.session_start(wired, call)
             }
         }
@@ -300,10 +315,15 @@ impl Running<'_> {
         let mut refusals = Vec::new();
         let mut warnings = Vec::new();
         for (path, from) in targets.iter().flat_map(|target| guard::written(attempt(target), cwd)) {
+            if !budget::goes_on_or_leaves(budget::Left::Files) {
+                continue;
+            }
             let now = engine.project().world().now;
             let outcome = validate::validate(&memory, engine.screen(), &shelf, &path, &from, now)?;
-            warnings.extend(outcome.warnings);
-            refusals.extend(outcome.refusal);
+            // A file may be named after what nobody should read.
+            let clean = |text: String| without_secrets(&text).into_owned();
+            warnings.extend(outcome.warnings.into_iter().map(clean));
+            refusals.extend(outcome.refusal.map(clean));
         }
         for line in &warnings {
             self.out.say(line);
@@ -328,10 +348,10 @@ impl Running<'_> {
 
     /// Keeps notes and turns too, if the settings want that. Failing at it is told, but costs nothing else.
     fn with_captures(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
-        let home = environment::home();
+        let (home, own) = (environment::home(), environment::private_temp());
         let folder = environment::agent_folder(self.agent).filter(|_| !self.agent.transcripts.is_empty());
         let host = folder.map(|folder| folder.join(self.agent.transcripts));
-        let folders = stop::Folders { host: host.as_deref(), ..folders(home.as_deref()) };
+        let folders = stop::Folders { host: host.as_deref(), ..folders(home.as_deref(), &own) };
         match stop::keep_notes(&wired.call, folders, call.transcript.as_deref()) {
             Ok(0) => {}
             Ok(kept) => {
@@ -361,8 +381,8 @@ impl Running<'_> {
     }
 
     fn stop(&self, wired: &wiring::Wired, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {
-        let home = environment::home();
-        match stop::stop(&wired.call, folders(home.as_deref()), arrival)? {
+        let (home, own) = (environment::home(), environment::private_temp());
+        match stop::stop(&wired.call, folders(home.as_deref(), &own), arrival)? {
             stop::Outcome::Through(why) => Ok(Did::nothing("a stop", why)),
             stop::Outcome::Held { text, kinds } => Ok(Did {
                 answer: match (text, suggest) {
@@ -377,9 +397,10 @@ impl Running<'_> {
     }
 }
 
-/// Transcripts are read from, and files for drafting models are put into, the folder all agents agree on.
-fn folders(home: Option<&Path>) -> stop::Folders<'_> {
-    stop::Folders { temp: Path::new("/tmp"), home, host: None }
+/// Transcripts are read from the folder all agents agree on and from this user's own; files for drafting models have their well-known names in
+/// the first and all others in the second.
+fn folders<'a>(home: Option<&'a Path>, own: &'a Path) -> stop::Folders<'a> {
+    stop::Folders { temp: Path::new(environment::SHARED_TEMP), own, home, host: None }
 }
 
 fn attempt(target: &Target) -> Attempt<'_> {

@@ -1,20 +1,20 @@
-//! `import`: memories from elsewhere, named or found.
+//! `import`: memories from elsewhere, named or found, or an archive of turns and facts.
 
+use super::auto_commit;
 use super::visible;
-use super::{archives, auto_commit};
 use crate::args::{Args, Import};
-use crate::output::{Out, Table};
+use crate::output::{Meter, Out, Table};
 use crate::wiring::Wired;
 use crate::{environment, person, wiring};
 use heirloom_agents::table::{CLAUDE_CODE, CODEX};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Channel, Code, Fault, Verb, fault::Result};
-use heirloom_engine::gate::Entry;
-use heirloom_engine::shelf::tiers::is_archive;
-use heirloom_engine::transfer::{Homes, Imported, Source, find, gather, import, rehearse};
-use serde_json::json;
-use std::io::Read as _;
+use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::shelf::tiers::Brought;
+use heirloom_engine::transfer::{Homes, Imported};
+use heirloom_engine::verbs::archive::{self, ReadArchive};
+use heirloom_engine::verbs::import::{self, FoundImport, ImportFound};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// Refusals and files that are listed; the rest is counted, and `--json` has them all.
@@ -22,58 +22,39 @@ const LISTED: usize = 20;
 
 pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     let mut wired = wiring::wire(args)?;
-    for (wanted, verb) in [(call.even_removed, Verb::Resurrect), (call.vouch, Verb::Accept)] {
-        if wanted && !call.dry_run {
-            person::checked(&mut wired, verb)?;
-        }
-    }
     out.warnings(&wired.loaded.warnings);
     if call.is_auto() {
         return auto(&wired, call, out);
     }
-    if let Some(archive) = archive(&wired, call)? {
-        return archives::import(&wired, call, archive, out);
-    }
     let paths: Vec<PathBuf> = call.paths.iter().map(|path| wired.cwd.join(path)).collect();
-    let sources = gather(&paths)?;
-    let entry = entry();
-    let report = match call.dry_run {
-        true => rehearse(&wired.call, &sources, entry)?,
-        false => import(&wired.call, &sources, entry)?,
+    let piped = call.paths.iter().any(|path| path.as_os_str() == "-");
+    let archive = match piped {
+        true if paths.len() > 1 => {
+            return Err(Fault::new(Code::Usage, "an archive of turns and facts goes alone")
+                .hint("import it by itself, and the other files after it"));
+        }
+        true => Some(Path::new("-")),
+        false => archive::among(&paths)?,
     };
+    if let Some(archive) = archive {
+        return turns_and_facts(&mut wired, call, archive, out);
+    }
+    if call.all_users || call.even_removed || call.vouch {
+        return Err(Fault::new(
+            Code::Usage,
+            "--all-users, --even-removed and --vouch are for archives of turns and facts",
+        )
+        .hint("`heirloom export --shelf tiers --to FILE` makes one"));
+    }
+    let mut meter = Meter::new();
+    let ask = import::Import { paths, dry_run: call.dry_run };
+    let report = import::import(&wired.call, &ask, &mut |at| meter.show(at))?;
+    drop(meter);
     out.answer(&report, || print(out, &report));
     if !call.dry_run && report.new_count() > 0 {
         auto_commit(&wired, out, &format!("memory: import {} memories", report.new_count()));
     }
     Ok(if report.refused.is_empty() { exit::OK } else { exit::REFUSED })
-}
-
-/// The archive of turns and facts that is to be read, if it is one. It goes to a database and not to the project, so it goes alone.
-fn archive<'a>(wired: &Wired, call: &'a Import) -> Result<Option<&'a Path>> {
-    let is_one = |path: &&PathBuf| {
-        let mut beginning = [0; 64];
-        let read = std::fs::File::open(wired.cwd.join(path)).and_then(|mut file| file.read(&mut beginning));
-        path.as_os_str() == "-" || read.is_ok_and(|count| is_archive(&beginning[..count]))
-    };
-    let found = call.paths.iter().find(is_one).map(PathBuf::as_path);
-    let with_flags = call.all_users || call.even_removed || call.vouch;
-    match found {
-        Some(_) if call.paths.len() > 1 => {
-            Err(Fault::new(Code::Usage, "an archive of turns and facts goes alone")
-                .hint("import it by itself, and the other files after it"))
-        }
-        None if with_flags => Err(Fault::new(
-            Code::Usage,
-            "--all-users, --even-removed and --vouch are for archives of turns and facts",
-        )
-        .hint("`heirloom export --shelf tiers --to FILE` makes one")),
-        found => Ok(found),
-    }
-}
-
-/// What is in a file is not this person's word, even if this person brings the file.
-fn entry() -> Entry {
-    Entry::through(if person::is_present() { Channel::Repository } else { Channel::Agent })
 }
 
 /// Finds what there is, shows what would arrive, asks, imports.
@@ -82,28 +63,31 @@ fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
         claude_code: environment::agent_folder(&CLAUDE_CODE),
         codex: environment::agent_folder(&CODEX),
     };
-    let found = find(wired.call.project(), &homes)?;
-    let sources: Vec<Source> = found.iter().flat_map(|origin| origin.sources.iter().cloned()).collect();
-    let mut report = rehearse(&wired.call, &sources, entry())?;
+    let brought = |dry_run| {
+        let mut meter = Meter::new();
+        import::import_found(&wired.call, &ImportFound { dry_run }, &homes, &mut |at| meter.show(at))
+    };
+    let mut answer = brought(true)?;
     if !out.is_json() {
-        for origin in &found {
+        for origin in &answer.found {
             out.line(format!("found {}: {} files", out.style.bold(origin.what), origin.sources.len()));
         }
-        if found.is_empty() {
+        if answer.found.is_empty() {
             out.say("no agent on this machine has anything about this project yet");
             return Ok(exit::OK);
         }
-        print(out, &report);
+        print(out, &answer.report);
     }
-    let new = report.new_count();
-    let waits = report.shelves.iter().any(|shelf| shelf.waiting > 0);
+    let new = answer.report.new_count();
+    let waits = answer.report.shelves.iter().any(|shelf| shelf.waiting > 0);
     let wanted = !call.dry_run && (new > 0 || waits);
     let go = wanted && person::confirm(&format!("Import {new} memories?"), call.yes)?;
     if go {
-        report = import(&wired.call, &sources, entry())?;
-        auto_commit(wired, out, &format!("memory: import {} memories", report.new_count()));
+        answer = brought(false)?;
+        auto_commit(wired, out, &format!("memory: import {} memories", answer.report.new_count()));
     }
-    out.answer(&json!({ "found": found, "report": report }), || {
+    let FoundImport { report, .. } = &answer;
+    out.answer(&answer, || {
         if go {
             out.line(format!("{} {} memories", out.style.green("imported"), report.new_count()));
             out.say("next: `heirloom recall \"a question\"` shows what an agent would be given");
@@ -114,6 +98,60 @@ fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
         }
     });
     Ok(if wanted && !go { exit::REFUSED } else { exit::OK })
+}
+
+fn turns_and_facts(wired: &mut Wired, call: &Import, path: &Path, out: &Out) -> Result<u8> {
+    let ask = ReadArchive {
+        dry_run: call.dry_run,
+        all_users: call.all_users,
+        even_removed: call.even_removed,
+        vouch: call.vouch,
+    };
+    for verb in archive::weighs(&ask) {
+        person::checked(wired, verb)?;
+    }
+    wired.tiers()?;
+    let mut from: Box<dyn BufRead> = if path.as_os_str() == "-" {
+        Box::new(BufReader::new(std::io::stdin().lock()))
+    } else {
+        let cannot = |e| Fault::new(Code::Input, format!("`{}` cannot be read: {e}", path.display()));
+        Box::new(BufReader::new(std::fs::File::open(path).map_err(cannot)?))
+    };
+    let mut meter = Meter::new();
+    let brought = archive::read(&wired.call, &ask, &mut from, &mut |at| meter.show(at))?;
+    drop(meter);
+    out.answer(&brought, || print_brought(out, call.dry_run, &brought));
+    Ok(exit::OK)
+}
+
+fn print_brought(out: &Out, dry_run: bool, brought: &Brought) {
+    let word = if dry_run { "would add" } else { "added" };
+    out.line(format!(
+        "{} {} memories, {} were there already",
+        out.style.green(word),
+        brought.added,
+        brought.known
+    ));
+    if brought.removed > 0 {
+        out.note(format!(
+            "{} were removed here and stay so (--even-removed brings them back)",
+            brought.removed
+        ));
+    }
+    if brought.expired > 0 {
+        out.note(format!("{} are past their time", brought.expired));
+    }
+    if brought.waiting > 0 {
+        out.note(format!("{} facts wait in `heirloom review`", brought.waiting));
+    }
+    for (code, count) in &brought.refused {
+        out.note(format!("{count} were refused ({code})"));
+    }
+    if brought.unsealed_chunks > 0 {
+        out.note(
+            "the archive was not made here, so its memories count as an agent's words (--vouch believes what it says)",
+        );
+    }
 }
 
 fn print(out: &Out, report: &Imported) {

@@ -25,7 +25,10 @@ const ATTRIBUTES: &[&str] = &[
 /// What git runs for these files.
 const DRIVER: &str = "heirloom merge-driver %O %A %B %P";
 
-const PRE_COMMIT: &str = "#!/bin/sh\n# Checks the project's memory before every commit; installed by `heirloom init --pre-commit`.\nexec heirloom verify\n";
+const PRE_COMMIT: &str = "#!/bin/sh\n# Checks the project's memory before every commit; installed by `heirloom init --pre-commit`.\nexec heirloom verify --staged\n";
+
+/// What an earlier version installed: it looked at the work tree.
+const EARLIER: &str = "#!/bin/sh\n# Checks the project's memory before every commit; installed by `heirloom init --pre-commit`.\nexec heirloom verify\n";
 
 /// One thing to do.
 #[derive(Debug, Serialize)]
@@ -68,11 +71,12 @@ pub(crate) fn run(args: &Args, call: &Init, out: &Out) -> Result<u8> {
             register_driver(&folder, wanted.as_deref().unwrap_or(DRIVER))
         })?;
         if call.pre_commit {
-            let hook = git.join("hooks/pre-commit");
-            let ours = std::fs::read_to_string(&hook).is_ok_and(|text| text.contains("heirloom verify"));
-            if hook.exists() && !ours {
+            let hook = hooks_folder(&folder)?.join("pre-commit");
+            let there = std::fs::read_to_string(&hook).unwrap_or_default();
+            let ours = there.contains("heirloom verify") && there != EARLIER;
+            if hook.exists() && !ours && there != EARLIER {
                 return Err(Fault::new(Code::Usage, format!("`{}` exists already", hook.display()))
-                    .hint("add the line `heirloom verify` to it yourself"));
+                    .hint("add the line `heirloom verify --staged` to it yourself"));
             }
             step("pre-commit hook", &hook, !ours, &|| write_hook(&hook))?;
         }
@@ -136,6 +140,38 @@ fn write_hook(path: &Path) -> Result<()> {
 
 fn git_folder(folder: &Path) -> Option<PathBuf> {
     git::Place::around(&std::fs::canonicalize(folder).ok()?).map(|place| place.own)
+}
+
+/// Where git looks for the hooks of this work tree. A folder that other projects use as well is not ours to write into.
+fn hooks_folder(folder: &Path) -> Result<PathBuf> {
+    let nowhere = || Fault::new(Code::Usage, "there is no git work tree here").hint("run `git init` first");
+    let real = std::fs::canonicalize(folder).map_err(|e| Fault::io(folder, "find", &e))?;
+    let place = git::Place::around(&real).ok_or_else(nowhere)?;
+    let Some(named) = named_hooks_folder(folder) else { return Ok(place.common.join("hooks")) };
+    let hooks = place.work_tree.join(&named);
+    let there = hooks.ancestors().find(|path| path.exists()).unwrap_or(&hooks);
+    let lies_in = std::fs::canonicalize(there).unwrap_or_else(|_| there.to_owned());
+    let common = std::fs::canonicalize(&place.common).unwrap_or_else(|_| place.common.clone());
+    if lies_in.starts_with(&place.work_tree) || lies_in.starts_with(&common) {
+        return Ok(hooks);
+    }
+    Err(Fault::new(
+        Code::Usage,
+        format!("git looks for hooks in `{}`, outside this project; no hook was installed", hooks.display()),
+    )
+    .fact("path", hooks.display().to_string())
+    .hint("add the line `heirloom verify --staged` to the pre-commit hook there yourself"))
+}
+
+/// What `core.hooksPath` says, whichever of git's settings say so. The last value is our own, which keeps git from running hooks for us.
+fn named_hooks_folder(folder: &Path) -> Option<PathBuf> {
+    let mut command = git::command(folder)?.0;
+    let output =
+        command.args(["config", "-z", "--type=path", "--get-all", "core.hooksPath"]).output().ok()?;
+    let mut values: Vec<&[u8]> = output.stdout.split(|b| *b == 0).filter(|value| !value.is_empty()).collect();
+    values.pop();
+    use std::os::unix::ffi::OsStrExt as _;
+    values.pop().map(|value| PathBuf::from(std::ffi::OsStr::from_bytes(value)))
 }
 
 fn git_config(folder: &Path, args: &[&str]) -> Option<String> {

@@ -51,4 +51,5 @@ fn print(out: &Out, run: &Run) {
         out.style.dim(&took)
     ));
     run.because.iter().for_each(|line| out.line(format!("  {}", text(line))));
+    run.left_out.iter().for_each(|line| out.line(format!("  left out: {}", text(line))));
 }

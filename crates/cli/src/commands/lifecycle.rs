@@ -72,8 +72,8 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
     let ask = remove::Forget { name: call.id.clone(), topic: call.topic, shown_first: !call.yes };
     let (id, memory) = match remove::doomed(&wired.call, &ask)? {
         Doomed::One { id, memory } => (id, memory),
-        Doomed::Topic { topic, memories } => {
-            return super::clear::topic(&wired, call, &topic, &memories, out);
+        Doomed::Topic { topic, memories, others } => {
+            return super::clear::topic(&wired, call, &topic, (&memories, &others), out);
         }
     };
     let title = memory.map_or_else(|| id.to_string(), |memory| memory.title);
@@ -86,12 +86,19 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
     out.answer(&gone, || {
         out.line(format!("{} {}", out.style.green("forgotten"), out.style.bold(gone.id.as_str())));
         gone.places.iter().for_each(|place| out.line(format!("  {}", out.style.dim(place))));
-        if !gone.in_git.is_empty() {
-            out.note("git still holds earlier versions; this rewrites its history (all clones must follow):");
-            let paths: Vec<String> = gone.in_git.iter().map(|path| format!("--path '{path}'")).collect();
-            out.say(format!("  git filter-repo --invert-paths {}", paths.join(" ")));
-        }
+        still_in_git(out, &gone.in_git);
     });
-    auto_commit(&wired, out, &format!("memory: forget {}", gone.id));
+    // A commit's message stays for good, and an id is made from a title.
+    auto_commit(&wired, out, "memory: forget");
     Ok(exit::OK)
+}
+
+/// Names what git still holds.
+pub(super) fn still_in_git(out: &Out, in_git: &[String]) {
+    if in_git.is_empty() {
+        return;
+    }
+    out.note("git still holds earlier versions; this rewrites its history (all clones must follow):");
+    let paths: Vec<String> = in_git.iter().map(|path| format!("--path '{path}'")).collect();
+    out.say(format!("  git filter-repo --invert-paths {}", paths.join(" ")));
 }

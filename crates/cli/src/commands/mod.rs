@@ -2,7 +2,6 @@
 
 mod add;
 mod anchor;
-mod archives;
 mod audit;
 mod brief;
 mod clear;
@@ -41,6 +40,7 @@ mod setup;
 mod setup_receipt;
 mod show;
 mod snapshot;
+mod staged;
 mod status;
 mod sync;
 mod undo;
@@ -55,8 +55,8 @@ use crate::output::Out;
 use crate::wiring::Wired;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::git;
 use heirloom_engine::verbs::Added;
-use heirloom_engine::{files, git};
 use std::path::PathBuf;
 
 /// Runs a command; the number is the exit code.
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
             MemoryVerb::Clear(call) => clear::run(args, call, out),
             MemoryVerb::Forget(call) => lifecycle::forget(args, call, out),
         },
-        Command::Expire(_) => clear::expire(args, out),
+        Command::Expire(call) => clear::expire(args, call, out),
         Command::User(call) => user::run(args, call, out),
         Command::Show(call) => show::show(args, call, out),
         Command::List(call) => show::list(args, call, out),
@@ -130,7 +130,7 @@ fn auto_commit(wired: &Wired, out: &Out, message: &str) {
     let project = wired.call.project();
     let root = project.root();
     let is_memory = |path: &PathBuf| path.starts_with(root.folder()) || path.starts_with(root.real());
-    let changed: Vec<PathBuf> = files::take_changed().into_iter().filter(is_memory).collect();
+    let changed: Vec<PathBuf> = project.take_changed().into_iter().filter(is_memory).collect();
     let committed = project.data().map_err(|fault| fault.message).and_then(|data| {
         let scratch = data.join(format!("git-index-{}", project.world().nonce));
         git::commit(project.folder(), &changed, message, &scratch)

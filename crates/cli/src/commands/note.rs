@@ -1,10 +1,13 @@
 //! `note list|session`: the note shelf's own tools.
 
+use super::visible;
 use crate::args::{Args, Note, NoteAction};
 use crate::output::{Out, Table};
 use crate::wiring;
 use heirloom_core::code::exit;
+use heirloom_core::text::one_line;
 use heirloom_core::{Memory, fault::Result};
+use heirloom_engine::Call;
 use heirloom_engine::verbs::shelves::{self, ListNotes, NotesInPlay};
 
 pub(crate) fn run(args: &Args, call: &Note, out: &Out) -> Result<u8> {
@@ -25,13 +28,35 @@ pub(crate) fn run(args: &Args, call: &Note, out: &Out) -> Result<u8> {
             shelves::notes_in_play(&wired.call, &ask)?
         }
     };
-    out.answer(&found, || print(out, &found.memories));
+    let nothing = match &call.action {
+        NoteAction::List { scope, keyword, .. } if found.memories.is_empty() => {
+            missed(&wired.call, scope.as_deref(), keyword.as_deref())?
+        }
+        _ => NOTHING.to_owned(),
+    };
+    out.answer(&found, || print(out, &found.memories, &nothing));
     Ok(exit::OK)
 }
 
-fn print(out: &Out, notes: &[Memory]) {
+const NOTHING: &str = "no notes here; `heirloom import <transcript>` keeps an assistant's messages";
+
+/// What to say where filters leave no note.
+fn missed(call: &Call, scope: Option<&str>, keyword: Option<&str>) -> Result<String> {
+    let Some(word) = keyword else {
+        return Ok(scope.map_or(NOTHING.to_owned(), |scope| format!("no note has the scope `{scope}`")));
+    };
+    let others = shelves::other_spellings(call, word)?;
+    let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
+    Ok(match (others.is_empty(), scope) {
+        (false, _) => format!("no note has the keyword `{word}`; there is {}", others.join(", ")),
+        (true, None) => format!("no note has the keyword `{word}`"),
+        (true, Some(scope)) => format!("no note has the keyword `{word}` and the scope `{scope}`"),
+    })
+}
+
+fn print(out: &Out, notes: &[Memory], nothing: &str) {
     if notes.is_empty() {
-        out.say("no notes here; `heirloom import <transcript>` keeps an assistant's messages");
+        out.say(visible(&one_line(nothing)));
         return;
     }
     let mut table = Table::new(&["ID", "SAID", "SCOPE", "SUBJECT"]);

@@ -4,19 +4,22 @@
 
 use crate::args::{Args, RecordCandidate, RecordIndex, RecordWrite};
 use crate::environment;
-use crate::output::Out;
+use crate::output::{Out, cleaned};
 use crate::wiring::{self, Wired};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, TempRoots};
+use heirloom_engine::gate::fields::without_secrets;
 use heirloom_engine::project::no_memory;
 use heirloom_engine::shelf::records::{Collected, Document, Health, Said, Version};
 use heirloom_engine::verbs::record::{Action, Write, write as write_record};
+use heirloom_engine::verbs::upkeep;
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
 
 /// The error block: the code, then `key: value` lines.
 fn error_block(out: &Out, fault: &Fault) -> u8 {
+    let fault = &cleaned(fault);
     out.line(fault.code.name());
     for (key, value) in &fault.facts {
         out.line(format!("{key}: {value}"));
@@ -49,6 +52,7 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
     if let Some(name) = call.category.as_deref().filter(|name| wired.call.settings().category(name).is_none())
     {
         let names: Vec<&str> = wired.call.settings().categories.iter().map(|c| c.name()).collect();
+        let name = without_secrets(name);
         out.say(format!("error: unknown category '{name}' (choose from {})", names.join(", ")));
         return Ok(exit::USAGE);
     }
@@ -157,7 +161,7 @@ fn wire_for_root(args: &Args, root: &Path) -> Result<Wired> {
 pub(crate) fn candidate(args: &Args, call: &RecordCandidate, out: &Out) -> Result<u8> {
     let wired = wire_for_root(args, &call.root)?;
     let Some(category) = wired.call.settings().category(&call.category) else {
-        out.say(format!("error: unknown category '{}'", call.category));
+        out.say(format!("error: unknown category '{}'", without_secrets(&call.category)));
         return Ok(exit::USAGE);
     };
     let mut warnings = Vec::new();
@@ -232,7 +236,8 @@ pub(crate) fn index(args: &Args, call: &RecordIndex, out: &Out) -> Result<u8> {
         print_health(out, &health);
         return Ok(exit::OK);
     }
-    let collected = records.collect(false)?;
+    let ask = upkeep::Gc { keep_index: true, ..upkeep::Gc::default() };
+    let collected = upkeep::gc(&wired.call, &ask)?;
     warn(&collected.unreadable);
     print_collected(out, &collected);
     Ok(exit::OK)

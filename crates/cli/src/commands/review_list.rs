@@ -113,7 +113,19 @@ pub(super) fn print_pending(engine: &Call, out: &Out, waiting: &Pending) {
     });
     let title = "Cite code that changed or is gone; what is gone is not given to agents";
     groups.table(title, &["ID", "CODE", "PLACE"], stale.collect());
+    if !waiting.older.is_empty() {
+        let ids: Vec<&str> = waiting.older.iter().take(LISTED).map(|id| id.as_str()).collect();
+        let more = waiting.older.len().saturating_sub(LISTED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        out.line(format!(
+            "As they were before a later change (another branch, an old copy), so with the repository's trust: {}{more}",
+            ids.join(", ")
+        ));
+    }
     let mut next = Vec::new();
+    if !waiting.older.is_empty() {
+        next.push("`heirloom trust <id>` stands behind an older text again");
+    }
     if !waiting.drafts.is_empty() {
         next.push("`heirloom review accept <key>` or `heirloom review reject <key>`");
     }

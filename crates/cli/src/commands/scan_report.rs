@@ -1,51 +1,32 @@
-//! Reports of `scan`: for people, as JSON, as SARIF. What was found is named by rule and place; its text never appears.
+//! Reports of `scan`: for people and as SARIF. What was found is named by rule and place; its text never appears.
 
-use super::scan::act_word;
 use crate::output::Out;
+use heirloom_core::text::one_line;
 use heirloom_engine::gate::policy::Act;
-use heirloom_engine::gate::scan::{Finding, Level};
-use serde::Serialize;
+use heirloom_engine::verbs::scan::{LeftOut, Place, Scanned, act_word};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Where something was found.
-#[derive(Debug, Serialize)]
-pub(super) struct Place {
-    file: String,
-    line: usize,
-    column: usize,
-    length: usize,
-    class: &'static str,
-    rule: String,
-    level: Level,
-    #[serde(serialize_with = "as_word")]
-    pub(super) act: Act,
-}
+/// What was passed over is listed up to here and counted from there on; `--json` has it all.
+const LISTED: usize = 10;
 
-fn as_word<S: serde::Serializer>(act: &Act, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_str(act_word(*act))
-}
-
-impl Place {
-    pub(super) fn new(file: &str, text: &str, first_line: usize, finding: &Finding, act: Act) -> Place {
-        let before = &text[..finding.span.start];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Place {
-            file: file.to_owned(),
-            line: first_line + before.bytes().filter(|b| *b == b'\n').count(),
-            column: before[line_start..].chars().count() + 1,
-            length: text[finding.span.clone()].chars().count(),
-            class: finding.class.name(),
-            rule: finding.rule.clone().into_owned(),
-            level: finding.level,
-            act,
-        }
+/// Names what was not looked at.
+pub(super) fn name_left_out(out: &Out, left_out: &[LeftOut]) {
+    if out.is_json() {
+        return;
+    }
+    for left in left_out.iter().take(LISTED) {
+        out.note(format!("left out: {} {}", one_line(&left.path), one_line(&left.why)));
+    }
+    let more = left_out.len().saturating_sub(LISTED);
+    if more > 0 {
+        out.note(format!("left out: {more} more; --json names them all"));
     }
 }
 
-pub(super) fn print(out: &Out, places: &[Place], looked: usize) {
+pub(super) fn print(out: &Out, found: &Scanned) {
     let style = out.style;
-    for place in places {
+    for place in &found.findings {
         let word = match place.act {
             Act::Keep | Act::Report => style.dim("keep"),
             Act::Neutralise | Act::Redact | Act::Confirm => style.yellow(act_word(place.act)),
@@ -54,7 +35,7 @@ pub(super) fn print(out: &Out, places: &[Place], looked: usize) {
         let level = format!("{:?}", place.level).to_lowercase();
         out.line(format!(
             "{}:{}:{}: {word} {} {} ({level}, {} characters)",
-            style.bold(&heirloom_core::text::one_line(&place.file)),
+            style.bold(&one_line(&place.file)),
             place.line,
             place.column,
             place.class,
@@ -62,10 +43,11 @@ pub(super) fn print(out: &Out, places: &[Place], looked: usize) {
             place.length
         ));
     }
-    let serious = places.iter().filter(|place| place.act >= Act::Neutralise).count();
+    let serious = found.findings.iter().filter(|place| place.act >= Act::Neutralise).count();
     out.say(format!(
-        "{looked} texts looked at, {} findings, {serious} that would not be stored as they are",
-        places.len()
+        "{} texts looked at, {} findings, {serious} that would not be stored as they are",
+        found.looked,
+        found.findings.len()
     ));
 }
 

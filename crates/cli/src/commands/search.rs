@@ -52,9 +52,12 @@ fn print(out: &Out, found: &Found, call: &Search) {
             context.left_out.iter().for_each(|left| out.note(format!("left out {}: {}", left.id, left.why)));
         }
         (Ranking::Tiers, None) => print_tiers(out, &found.hits, call.explain),
+        _ if !found.unmet.is_empty() => {
+            out.say(format!("no memory meets {}", visible(&one_line(&found.unmet.join(", ")))));
+        }
         _ if found.hits.is_empty() => out.say(match (found.ranking, call.include_retired) {
-            (Ranking::TitleTags, true) => "nothing fits",
-            _ => "nothing fits; --include-retired also looks among what is out of use",
+            (_, true) => "nothing fits",
+            _ => "nothing fits; --retired also looks among what is out of use",
         }),
         (Ranking::TitleTags, None) => print_groups(out, found, call.explain),
         _ => found.hits.iter().for_each(|hit| print_ranked(out, hit, call.explain)),

@@ -149,8 +149,8 @@ pub(crate) fn history(args: &Args, call: &One, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     let changes = show::history(&wired.call, &show::Show { id: call.id.clone() })?;
     out.answer(&changes, || {
-        let mut table = Table::new(&["WHEN", "FIELD", "WHAT"]);
-        for change in &changes {
+        let mut table = Table::new(&["WHEN", "UNDO", "FIELD", "WHAT"]);
+        for show::Past { change, undo } in &changes {
             let values = match (&change.old, &change.new) {
                 (None, None) => String::new(),
                 (old, new) => {
@@ -162,6 +162,7 @@ pub(crate) fn history(args: &Args, call: &One, out: &Out) -> Result<u8> {
             };
             table.row(vec![
                 change.at.clone(),
+                undo.clone().unwrap_or_default(),
                 change.field.clone().unwrap_or_default(),
                 format!("{}{values}", change.summary),
             ]);

@@ -3,19 +3,21 @@
 use super::vault::print_stats;
 use super::visible;
 use crate::args::Args;
-use crate::output::{Out, Table};
+use crate::output::{Meter, Out, Table};
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
 use heirloom_engine::shelf::Count;
 use heirloom_engine::shelf::topics::ExternalState;
-use heirloom_engine::verbs::status::{State, status};
+use heirloom_engine::verbs::status::{State, status_watched};
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let state = status(&wired.call)?;
+    let mut meter = Meter::new();
+    let state = status_watched(&wired.call, &mut |at| meter.show(at))?;
+    drop(meter);
     out.answer(&state, || print(out, &state));
     Ok(exit::OK)
 }

@@ -8,26 +8,17 @@ use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
 use heirloom_engine::shelf::topics::Plan;
-use serde_json::json;
+use heirloom_engine::verbs::sync;
 
 pub(crate) fn run(args: &Args, call: &Sync, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(&wired.loaded.warnings);
-    let topics = wired.call.topics();
-    let plan = topics.sync_plan()?;
-    if !args.json {
-        print(out, &plan);
-    }
-    if !call.apply || plan.is_empty() {
-        out.answer(&json!({ "plan": plan, "done": [] }), || {
-            if !plan.is_empty() {
-                out.say("nothing was moved; `heirloom sync --apply` does this");
-            }
-        });
-        return Ok(exit::OK);
-    }
-    let synced = topics.sync(&plan)?;
-    out.answer(&json!({ "plan": plan, "done": synced.done }), || {
+    let synced = sync::sync(&wired.call, &sync::Sync { apply: call.apply })?;
+    out.answer(&synced, || {
+        print(out, &synced.plan);
+        if !call.apply && !synced.plan.is_empty() {
+            out.say("nothing was moved; `heirloom sync --apply` does this");
+        }
         for line in &synced.done {
             out.line(format!("{} {}", out.style.green("done"), visible(&one_line(line))));
         }

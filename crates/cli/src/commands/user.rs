@@ -5,7 +5,9 @@ use crate::output::{Out, Table};
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, Scopes, Verb, fault::Result};
-use heirloom_engine::verbs::users::{self, AddUser, MakeToken, RevokeToken, UserShown};
+use heirloom_engine::verbs::users::{
+    self, AddUser, MakeToken, RemoveUser, RemovedUser, RevokeToken, UserShown,
+};
 
 pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
     let mut wired = wiring::wire(args)?;
@@ -27,7 +29,37 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
                 out.line(format!("{} token{label} of {}", out.style.green("revoked"), revoked.user));
             });
         }
-        UserAction::Token { name, scope, label, days, revoke: false } => {
+        UserAction::Token { name, list: true, .. } => {
+            let mut all = users::list(&wired.call)?;
+            all.retain(|user| user.user == *name);
+            if all.is_empty() {
+                return Err(Fault::new(Code::NotFound, format!("there is no user `{name}`"))
+                    .hint("`heirloom user list` shows the users there are"));
+            }
+            let tokens: Vec<_> = all.iter().flat_map(|user| &user.tokens).collect();
+            out.answer(&tokens, || print(&all, out));
+        }
+        UserAction::Remove { name, yes, shred, dry_run } => {
+            person::checked(&mut wired, Verb::UserRemove)?;
+            let mut ask = RemoveUser { user: name.clone(), shred: *shred, dry_run: true };
+            let would = users::remove(&wired.call, &ask)?;
+            if *dry_run {
+                out.answer(&would, || out.line(told(&would, "would remove")));
+                return Ok(exit::OK);
+            }
+            let question = format!("{}? It cannot be undone.", told(&would, "Remove"));
+            if !person::confirm(&question, *yes)? {
+                out.say("nothing was removed");
+                return Ok(exit::REFUSED);
+            }
+            ask.dry_run = false;
+            let removed = users::remove(&wired.call, &ask)?;
+            out.answer(&removed, || {
+                out.line(told(&removed, &out.style.green("removed")));
+                removed.unreached.iter().for_each(|place| out.note(place));
+            });
+        }
+        UserAction::Token { name, scope, label, days, .. } => {
             person::checked(&mut wired, Verb::UserToken)?;
             let scopes = scope.as_deref().map(scopes).transpose()?;
             let ask = MakeToken { user: name.clone(), name: label.clone(), scopes, days: *days };
@@ -43,7 +75,10 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
         UserAction::List => {
             let all = users::list(&wired.call)?;
             let you = wired.tiers()?.who().user();
-            out.answer(&all, || print(&all, you, out));
+            out.answer(&all, || {
+                print(&all, out);
+                out.say(format!("you are {you}"));
+            });
         }
     }
     Ok(exit::OK)
@@ -56,21 +91,28 @@ fn scopes(text: &str) -> Result<Scopes> {
     })
 }
 
-fn print(all: &[UserShown], you: &str, out: &Out) {
-    let mut table = Table::new(&["USER", "ADDED", "TOKEN", "MAY", "UNTIL"]);
+/// What goes with a user, in a line.
+fn told(removed: &RemovedUser, word: &str) -> String {
+    let (memories, tokens) = (removed.memories, removed.tokens);
+    format!("{word} {} with {memories} memories and {tokens} tokens", removed.user)
+}
+
+fn print(all: &[UserShown], out: &Out) {
+    let mut table = Table::new(&["USER", "ADDED", "TOKEN", "MAY", "UNTIL", "USED"]);
     for user in all {
-        let row = |token: &str, may: &str, until: &str| {
-            vec![user.user.clone(), user.added_at.clone(), token.to_owned(), may.to_owned(), until.to_owned()]
+        let row = |token: &str, may: &str, until: &str, used: &str| {
+            let known = vec![user.user.clone(), user.added_at.clone()];
+            known.into_iter().chain([token, may, until, used].map(str::to_owned)).collect()
         };
         for token in &user.tokens {
             let name = if token.name.is_empty() { "yes" } else { &token.name };
             let until = token.expires_at.as_deref().unwrap_or("");
-            table.row(row(name, &token.scopes.to_string(), until));
+            let used = token.used_at.as_deref().unwrap_or("never");
+            table.row(row(name, &token.scopes.to_string(), until, used));
         }
         if user.tokens.is_empty() {
-            table.row(row(if user.has_token { "yes" } else { "no" }, "", ""));
+            table.row(row(if user.has_token { "yes" } else { "no" }, "", "", ""));
         }
     }
     table.print(out);
-    out.say(format!("you are {you}"));
 }

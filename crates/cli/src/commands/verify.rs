@@ -4,20 +4,19 @@ use super::record::print_collected;
 use super::visible;
 use crate::args::{Args, Gc, Verify};
 use crate::output::Out;
-use crate::wiring;
+use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{ShelfName, fault::Result};
-use heirloom_engine::shelf::Problem;
-use serde_json::json;
+use heirloom_core::{Verb, fault::Result};
+use heirloom_engine::verbs::{upkeep, verify};
 
 pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
-    let records = wired.call.records();
-    let collected = records.collect(call.dry_run)?;
-    if !call.dry_run {
-        records.rebuild(&wired.call.project().lock()?)?;
+    let mut wired = wiring::wire(args)?;
+    let ask = upkeep::Gc { dry_run: call.dry_run, grace_days: call.grace_days, keep_index: false };
+    if upkeep::hastens(&wired.call, &ask) {
+        person::checked(&mut wired, Verb::Hasten)?;
     }
+    let collected = upkeep::gc(&wired.call, &ask)?;
     out.answer(&collected, || {
         if call.dry_run {
             out.say("nothing was touched; this is what would be done:");
@@ -29,48 +28,18 @@ pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
 }
 
 pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
+    if call.staged {
+        return super::staged::verify(args, out);
+    }
     let wired = wiring::wire(args)?;
-    let root = wired.call.project().root().folder();
-    if !root.is_dir() {
-        return Err(heirloom_engine::project::no_memory(root));
-    }
-    if call.fix {
-        let (count, _) = wired.call.records().rebuild(&wired.call.project().lock()?)?;
-        out.say(format!("index.md made anew with {count} entries"));
-        for line in wired.call.topics().repair()? {
-            out.say(visible(&one_line(&line)));
-        }
-    }
-    let mut problems: Vec<Problem> = wired
-        .loaded
-        .warnings
-        .iter()
-        .map(|warning| Problem {
-            file: wiring::PROJECT_SETTINGS.to_owned(),
-            line: None,
-            code: heirloom_core::Code::Config.name(),
-            message: format!("{} ({}): {}", warning.name, warning.origin.name(), warning.message),
-            fix: "`heirloom config list` shows names and values".to_owned(),
-        })
-        .collect();
-    for shelf in wired.call.shelves() {
-        match shelf.verify() {
-            // A database that cannot be reached is a problem of its own, and the files are still looked at.
-            Err(fault) if shelf.name() == ShelfName::Tiers => problems.push(Problem {
-                file: "tiers".to_owned(),
-                line: None,
-                code: fault.code.name(),
-                fix: fault.next_step().to_owned(),
-                message: fault.message,
-            }),
-            found => problems.extend(found?),
-        }
-    }
-    out.answer(&json!({ "ok": problems.is_empty(), "problems": problems }), || {
-        if problems.is_empty() {
+    let ask = verify::Verify { fix: call.fix };
+    let found = verify::verify(&wired.call, &ask, &wired.loaded.warnings)?;
+    out.answer(&found, || {
+        found.repaired.iter().for_each(|line| out.say(visible(&one_line(line))));
+        if found.ok {
             out.line(out.style.green("everything fits"));
         }
-        for problem in &problems {
+        for problem in &found.problems {
             let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
             out.line(format!(
                 "{}{line}: {} [{}]",
@@ -81,5 +50,5 @@ pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
             out.line(format!("  {}", out.style.dim(&visible(&one_line(&problem.fix)))));
         }
     });
-    Ok(if problems.is_empty() { exit::OK } else { exit::REFUSED })
+    Ok(if found.ok { exit::OK } else { exit::REFUSED })
 }

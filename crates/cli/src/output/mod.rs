@@ -5,16 +5,19 @@
 
 mod diff;
 pub(crate) mod log;
+mod meter;
 mod spell;
 mod style;
 mod table;
 
 pub(crate) use diff::unified;
+pub(crate) use meter::Meter;
 pub(crate) use spell::{spelled, visible};
 pub(crate) use style::Style;
 pub(crate) use table::Table;
 
 use heirloom_core::{Fault, settings::Warning};
+use heirloom_engine::gate::fields::without_secrets;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{IsTerminal as _, Write as _};
@@ -77,17 +80,6 @@ impl Out {
         let _ = err.write_all(shown.as_bytes()).and_then(|()| err.write_all(b"\n"));
     }
 
-    /// Talk without a line break, for a count that overwrites itself.
-    pub(crate) fn talk(&self, text: impl AsRef<str>) {
-        let mut err = std::io::stderr().lock();
-        // The only control character of ours: back to the start of the line.
-        let (back, text) = text.as_ref().strip_prefix('\r').map_or(("", text.as_ref()), |rest| ("\r", rest));
-        let _ = err
-            .write_all(back.as_bytes())
-            .and_then(|()| err.write_all(style::printed(text).as_bytes()))
-            .and_then(|()| err.flush());
-    }
-
     /// A remark that is no error.
     pub(crate) fn note(&self, text: impl AsRef<str>) {
         self.say(format!("{} {}", self.err_style.yellow("note:"), text.as_ref()));
@@ -124,6 +116,7 @@ impl Out {
 
     /// An error: message, facts and next step for people, one object for programs. Returns the exit code.
     pub(crate) fn fault(&self, fault: &Fault) -> u8 {
+        let fault = &cleaned(fault);
         if self.json {
             let mut facts: Vec<Value> = Vec::new();
             for (key, value) in &fault.facts {
@@ -151,4 +144,19 @@ impl Out {
         }
         fault.code.exit()
     }
+}
+
+/// An error says what it is about, and that may be a secret somebody typed in the wrong place. Names of versions are digits that are needed as
+/// they are.
+pub(crate) fn cleaned(fault: &Fault) -> Fault {
+    let clean = |text: &str| without_secrets(text).into_owned();
+    let mut fault = fault.clone();
+    let hint = clean(fault.next_step());
+    fault.message = clean(&fault.message);
+    for (key, value) in &mut fault.facts {
+        if !key.ends_with("hash") && *key != "key" {
+            *value = clean(value);
+        }
+    }
+    fault.hint(hint)
 }

@@ -103,6 +103,9 @@ const fn profile(name: &'static str, help: &'static str) -> Key {
 /// Keeping conversations, from loose to strict.
 pub const CAPTURE: &[&str] = &["true", "false"];
 
+/// What a secret in a turn leads to, from loose to strict.
+pub const FAILING: &[&str] = &["false", "true"];
+
 /// Trust from loose to strict.
 pub const TRUST: &[&str] = &["high", "medium", "low"];
 const fn trusted(name: &'static str, help: &'static str) -> Key {
@@ -368,6 +371,15 @@ pub const KEYS: &[Key] = &[
             Type::Switch,
             "false",
             "on: a stop keeps the turns of the conversation as episodes",
+        ),
+    ),
+    guarded(
+        Guard::Tighten(FAILING),
+        key(
+            "tiers.fail_on_secret",
+            Type::Switch,
+            "false",
+            "on: a turn with a secret is refused instead of stored without the secret",
         ),
     ),
     own(

@@ -14,6 +14,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most names of agents in a project's file that get a warning.
 const MOST_TOLD: usize = 50;
 
+/// Rules that a project may add without being asked about: each is compiled at every call and run over every text.
+pub const PROJECT_RULES: usize = 16;
+
+/// The longest of them, as JSON.
+const PROJECT_RULE: usize = 2_048;
+
+/// Whether one list has everything that another one has.
+fn includes(list: &Value, other: &Value) -> bool {
+    let (Some(list), Some(other)) = (list.as_array(), other.as_array()) else { return false };
+    list.len() >= other.len() && list.starts_with(other)
+}
+
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -233,8 +245,28 @@ fn decide(
             }
         }
         Guard::Adds => {
-            let all: Vec<Value> =
-                found.iter().filter_map(|(value, _)| value.as_array()).flatten().cloned().collect();
+            let mut all: Vec<Value> = Vec::new();
+            for (value, origin) in &found {
+                let mut given: Vec<&Value> =
+                    value.as_array().map(Vec::as_slice).unwrap_or_default().iter().collect();
+                let before = given.len();
+                if *origin == Origin::Project {
+                    given.truncate(PROJECT_RULES);
+                    given.retain(|rule| rule.to_string().len() <= PROJECT_RULE);
+                }
+                let over = before - given.len();
+                // What a person approved of a project's list comes as the person's own.
+                let twice: Vec<&Value> = given.into_iter().filter(|rule| !all.contains(rule)).collect();
+                let approved = *origin == Origin::Project
+                    && found.iter().any(|(other, of)| *of == Origin::User && includes(other, value));
+                all.extend(twice.into_iter().cloned());
+                if over > 0 && !approved {
+                    let message = format!(
+                        "a project can add {PROJECT_RULES} rules of at most {PROJECT_RULE} bytes; {over} are ignored until you set them yourself"
+                    );
+                    warnings.push(Warning { name: name.to_owned(), origin: *origin, message });
+                }
+            }
             return found.first().map(|(_, origin)| (Value::Array(all), *origin));
         }
         Guard::UserFirst => {

@@ -182,6 +182,25 @@ fn a_project_adds_rules_but_never_exceptions() {
 }
 
 #[test]
+fn a_project_adds_a_small_number_of_rules_of_a_small_size() {
+    let rule = |n: usize| json!({"id": format!("r{n}"), "pattern": "x+"});
+    let many: Vec<_> = (0..1_000).map(rule).collect();
+    let loaded = project(json!({"gate": {"rules": many}}));
+    assert_eq!(loaded.settings.gate.rules.len(), PROJECT_RULES);
+    let told = loaded.warnings.iter().find(|warning| warning.name == "gate.rules").unwrap();
+    assert!(told.message.contains("984 are ignored"), "{}", told.message);
+    // One that is too long costs itself, in whichever spelling.
+    let long = json!([{"id": "long", "pattern": "y".repeat(5_000)}, {"id": "short", "pattern": "y+"}]);
+    let loaded = project(json!({"gate.rules": long}));
+    assert_eq!(loaded.settings.gate.rules, [json!({"id": "short", "pattern": "y+"})]);
+    assert_eq!(loaded.warnings.len(), 1);
+    // The user's own are not counted, and what the user has of the project's list is there once and needs no warning.
+    let own: Vec<_> = (0..40).map(rule).collect();
+    let loaded = layers(json!({"gate": {"rules": own}}), json!({"gate": {"rules": own}}));
+    assert_eq!((loaded.settings.gate.rules.len(), loaded.warnings.len()), (40, 0));
+}
+
+#[test]
 fn one_shelf_can_have_its_own_profile() {
     let loaded =
         layers(json!({"gate": {"profiles": {"vault": "standard"}}}), json!({"gate": {"profile": "seed"}}));

@@ -170,6 +170,26 @@ fn sync_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Writes a new file without waiting for the disk, for whoever waits for many at once with [`sync_all_below`]. What is there already is an
+/// error.
+pub(crate) fn create_unsynced(path: &Path, bytes: &[u8], mode: Mode) -> Result<()> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(mode.file()).open(path);
+    made.and_then(|mut file| file.write_all(bytes)).map_err(|e| Fault::io(path, "write", &e))
+}
+
+/// Waits until everything that was written to the file system of a folder is on its disk.
+pub(crate) fn sync_all_below(folder: &Path) -> Result<()> {
+    let opened = File::open(folder).map_err(|e| Fault::io(folder, "sync", &e))?;
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(&opened).map_err(|e| Fault::io(folder, "sync", &e.into()))?;
+    #[cfg(not(target_os = "linux"))]
+    {
+        drop(opened);
+        rustix::fs::sync();
+    }
+    Ok(())
+}
+
 /// Moves a file within one file system and makes the move durable.
 pub fn rename(from: &Path, to: &Path) -> Result<()> {
     std::fs::rename(from, to).map_err(|e| Fault::io(from, "move", &e))?;
@@ -204,7 +224,7 @@ pub fn make_folder(path: &Path, mode: Mode) -> Result<()> {
 }
 
 /// A name for a folder that is made whole before it takes its place.
-pub(super) fn temporary_folder(beside: &Path, name: &str) -> PathBuf {
+pub(crate) fn temporary_folder(beside: &Path, name: &str) -> PathBuf {
     beside.with_file_name(format!("{TEMP_MARK}{name}"))
 }
 

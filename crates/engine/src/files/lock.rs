@@ -4,12 +4,15 @@
 //! dies. Threads of this process queue in order first ([`super::queue`]), so that only one of them asks the kernel. Never here: going on without
 //! the lock, breaking somebody else's, a thread that goes on waiting for somebody who gave up, or anything to clean up.
 
+use super::journal::{Changed, Keeping};
 use super::queue::Turn;
 use super::step;
 use heirloom_core::{Code, Fault, fault::Result};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 /// How long a writer waits for its turn.
@@ -27,12 +30,55 @@ const GAP: Duration = Duration::from_millis(2);
 /// Proof that this thread holds the store's lock.
 #[derive(Debug)]
 pub struct Lock {
+    // What is kept of changes ends before anybody else makes any.
+    _keeping: Option<Keeping>,
+    inner: Arc<Inner>,
+    again: bool,
+}
+
+#[derive(Debug)]
+struct Inner {
     // In this order: the kernel's lock is given back before the next thread is called.
     _file: File,
     _turn: Turn,
 }
 
+/// Who holds a lock, so that the same thread may ask for it again inside: several changes in one piece need it throughout, and each of them
+/// asks for itself.
+#[derive(Debug, Default)]
+pub(crate) struct Holder(std::sync::Mutex<Option<(ThreadId, Weak<Inner>)>>);
+
+impl Holder {
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<(ThreadId, Weak<Inner>)>> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The lock, if this thread has it.
+    pub(crate) fn again(&self) -> Option<Lock> {
+        let (thread, inner) = self.slot().clone()?;
+        let inner = inner.upgrade().filter(|_| thread == std::thread::current().id())?;
+        Some(Lock { _keeping: None, inner, again: true })
+    }
+
+    /// Notes that this thread has it.
+    pub(crate) fn by(&self, lock: &Lock) {
+        *self.slot() = Some((std::thread::current().id(), Arc::downgrade(&lock.inner)));
+    }
+}
+
 impl Lock {
+    /// Whether this thread had the lock already when it asked for this one.
+    pub(crate) fn is_again(&self) -> bool {
+        self.again
+    }
+
+    /// The same lock; while it is held, what this thread changes is kept for whoever wants to know.
+    #[must_use]
+    pub(crate) fn keeping(mut self, changed: Option<Arc<Changed>>) -> Lock {
+        self._keeping = changed.map(Keeping::into);
+        self
+    }
+
     /// Waits for the lock, at most `limit`.
     pub fn acquire(path: &Path, limit: Duration) -> Result<Lock> {
         let until = Instant::now() + limit;
@@ -57,7 +103,7 @@ impl Lock {
         }
         step::reached("locked");
         tracing::trace!("lock taken");
-        Ok(Lock { _file: file, _turn: turn })
+        Ok(Lock { _keeping: None, inner: Arc::new(Inner { _file: file, _turn: turn }), again: false })
     }
 }
 

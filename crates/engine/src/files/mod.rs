@@ -22,11 +22,13 @@ pub use append::{Held, append_line, append_lines, append_passing, cut_tail, hold
 pub use atomic::{
     Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write, write_passing,
 };
+pub(crate) use atomic::{create_unsynced, sync_all_below, temporary_folder};
 pub use batch::{Batch, Ready};
 pub use claim::holds_only_memory;
 pub use input::{TempRoots, read_input};
-pub use journal::{keep_changed, take_changed};
+pub use journal::Changed;
 pub use local::Local;
+pub(crate) use lock::Holder;
 pub use lock::{LOCK_LIMIT, Lock};
 pub use read::{MAX_FILE, open_if_there, read, read_if_there, read_tail, read_text};
 pub use root::Root;

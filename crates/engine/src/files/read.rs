@@ -1,8 +1,9 @@
 //! Reading with limits: regular files only, never through a link in the last place, never more than asked for.
 //!
 //! Comes in: a path. Goes out: bytes or text, or why not. A pipe, a device or a folder where a file should be is an
-//! answer, not a hang.
+//! answer, not a hang. A hook reads within its budget, whichever function asks.
 
+use crate::budget::{self, Left};
 use heirloom_core::{Code, Fault, fault::Result};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -24,8 +25,10 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
 pub fn read_if_there(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let Some((file, size)) = open_if_there(path)? else { return Ok(None) };
     if size > limit {
+        budget::leave_out(Left::Large, 1);
         return Err(too_large(path, limit));
     }
+    within_budget(path, size)?;
     let mut bytes = Vec::with_capacity(size as usize + 1);
     // One byte more than allowed shows a file that grew while it was read.
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|e| Fault::io(path, "read", &e))?;
@@ -47,11 +50,22 @@ pub fn read_text(path: &Path, limit: u64) -> Result<Option<String>> {
 /// The last `limit` bytes of a file; `None` if there is none.
 pub fn read_tail(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let Some((mut file, size)) = open_if_there(path)? else { return Ok(None) };
+    within_budget(path, size.min(limit))?;
     let cannot = |e: &std::io::Error| Fault::io(path, "read", e);
     file.seek(SeekFrom::Start(size.saturating_sub(limit))).map_err(|e| cannot(&e))?;
     let mut bytes = Vec::with_capacity(size.min(limit) as usize);
     file.take(limit).read_to_end(&mut bytes).map_err(|e| cannot(&e))?;
     Ok(Some(bytes))
+}
+
+/// A hook has bounds, whoever reads.
+fn within_budget(path: &Path, size: u64) -> Result<()> {
+    if budget::may_read(size) {
+        return Ok(());
+    }
+    Err(Fault::new(Code::Read, format!("`{}` is more than a hook can read now", path.display()))
+        .fact("path", path.display().to_string())
+        .hint("`heirloom doctor` says what is left to do"))
 }
 
 fn too_large(path: &Path, limit: u64) -> Fault {

@@ -4,6 +4,7 @@
 //! the very moment it was looked at could change once more without a new time; such a stamp is [`UNSURE`] and equals nothing.
 //! Never here: what is in a file.
 
+use crate::budget::{self, Left};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -69,13 +70,14 @@ pub(crate) fn kept(stamp: String, clock: Option<i128>) -> String {
     }
 }
 
-/// The names of a folder's files with an ending. A linked folder could lead anywhere: it has none.
+/// The names of a folder's files with an ending, as far as there is time. A linked folder could lead anywhere: it has none.
 pub(crate) fn names_in(folder: &Path, ending: &str) -> BTreeSet<String> {
     if std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_symlink()) {
         return BTreeSet::new();
     }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
+        .take_while(|_| budget::goes_on_or_leaves(Left::Files))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name.ends_with(ending) && !name.starts_with('.') && !name.contains(['\t', '\n']))
         .collect()
@@ -84,7 +86,7 @@ pub(crate) fn names_in(folder: &Path, ending: &str) -> BTreeSet<String> {
 /// Stamps of the folders and Markdown files below a memory base, two levels down.
 pub(crate) fn walk(base: &Path, inner: &str, depth: usize, stamps: &mut BTreeMap<String, String>) {
     let Ok(entries) = std::fs::read_dir(base.join(inner)) else { return };
-    for entry in entries.flatten() {
+    for entry in entries.flatten().take_while(|_| budget::goes_on_or_leaves(Left::Files)) {
         let Ok(name) = entry.file_name().into_string() else { continue };
         let Ok(kind) = entry.file_type() else { continue };
         if name.starts_with('.') || name.contains(['\t', '\n']) {

@@ -7,12 +7,12 @@ use crate::call::Call;
 use crate::gate::policy::{Act, Row};
 use crate::gate::scan::Class;
 use crate::index::document::{self, Document};
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance;
 use heirloom_core::{Memory, ShelfName, Status, Trust, time};
-use std::collections::HashSet;
 
 /// The document of a memory.
-pub(crate) fn document(call: &Call, forgotten: &HashSet<String>, memory: &Memory) -> Document {
+pub(crate) fn document(call: &Call, forgotten: &Forgets, memory: &Memory) -> Document {
     let when = [&memory.occurred_at, &memory.updated_at, &memory.created_at];
     let when = when.into_iter().flatten().find_map(|text| time::parse(text));
     let is_note = memory.kind.shelf() == ShelfName::Notes;
@@ -41,7 +41,7 @@ pub(crate) fn document(call: &Call, forgotten: &HashSet<String>, memory: &Memory
     }
 }
 
-fn status(call: &Call, forgotten: &HashSet<String>, memory: &Memory) -> document::Status {
+fn status(call: &Call, forgotten: &Forgets, memory: &Memory) -> document::Status {
     let id = memory.id.as_str();
     let shelf = memory.kind.shelf();
     let off = shelf == ShelfName::Records

@@ -9,6 +9,7 @@ pub(crate) mod described;
 mod doubt;
 mod walk;
 
+use crate::budget;
 use crate::call::Call;
 use crate::index::embed::Embedder as _;
 use crate::index::embed::chosen::Chosen;
@@ -135,7 +136,7 @@ impl ShelfIndex {
 
 fn follow(call: &Call, index: &mut Index, model: Option<&Chosen>, look: Look) -> Result<()> {
     let _span = tracing::debug_span!("follow", ?look).entered();
-    Follow::new(call, index)?.run(model, look)
+    budget::following(|| Follow::new(call, index)?.run(model, look))
 }
 
 /// The mark that names the model of which every document has a vector. One model at a time: what is put while another is in use has none of

@@ -2,6 +2,7 @@
 //!
 //! Comes in: the marks of the last look. Goes out: changes and new marks, applied together, so that a process that dies in between leaves an
 //! index that looks again. Two processes may do this at once: the one that saw older files leaves older marks, and the next look mends it.
+//! A hook looks as far as its budget reaches (`budget.rs`): what it did is noted, what it left is not, so that the next look goes on from there.
 //! Marks that begin with `~` are many or long: they are read where they are needed, all others in one go.
 //!
 //! | mark | what it notes |
@@ -16,14 +17,16 @@
 use super::described::{self, short};
 use super::doubt::{self, Doubt};
 use super::{COMPLETE, Look, OWNER, embed_missing, fault};
+use crate::budget::{self, Left};
 use crate::call::Call;
 use crate::files::stamp::{self, ABSENT};
 use crate::gate::trust;
 use crate::index::embed::Embedder;
 use crate::index::embed::chosen::Chosen;
 use crate::index::{Change, Index};
+use crate::shelf::forgets::Forgets;
 use crate::shelf::{Listing, Shelf as _, provenance};
-use heirloom_core::{Kind, Memory, ShelfName, Status, fault::Result, hash};
+use heirloom_core::{Code, Kind, Memory, ShelfName, Status, fault::Result, hash};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 
@@ -58,7 +61,7 @@ pub(super) struct Follow<'a> {
     index: &'a mut Index,
     /// Where lessons are.
     topics: PathBuf,
-    forgotten: HashSet<String>,
+    forgotten: Forgets,
     doubt: Doubt,
     /// The marks of the last look, but for those of files and whole shelves.
     seen: BTreeMap<String, String>,
@@ -78,7 +81,7 @@ impl<'a> Follow<'a> {
             call,
             index,
             topics: call.topics().base(),
-            forgotten: HashSet::new(),
+            forgotten: Forgets::default(),
             doubt: Doubt::Nobody,
             seen,
             stray: false,
@@ -151,10 +154,9 @@ impl<'a> Follow<'a> {
         let root = self.call.project().root();
         let stamp = stamp::of(&root.folder().join("provenance.jsonl"));
         if stamp != ABSENT {
-            self.forgotten = provenance::forgotten(root)?;
+            self.forgotten = readable(provenance::forgotten(root))?;
         }
-        let ids: BTreeSet<&String> = self.forgotten.iter().collect();
-        let forgotten = hash::sha256(format!("{ids:?}").as_bytes())[..32].to_owned();
+        let forgotten = self.forgotten.fingerprint()[..32].to_owned();
         if self.mark("provenance") != Some(forgotten.as_str()) {
             self.doubt = Doubt::All;
             self.note("provenance", forgotten);
@@ -201,10 +203,10 @@ impl<'a> Follow<'a> {
 
     /// Takes out what lies in folders that are no longer looked at.
     fn drop_strangers(&mut self) -> Result<()> {
-        let keys: Vec<String> = self.folders().into_iter().map(|folder| folder.key).collect();
+        let keys: HashSet<String> = self.folders().into_iter().map(|folder| folder.key).collect();
         for (name, value) in self.index.marks("~f:").map_err(|e| fault(&e))? {
             let folder = name[3..].rsplit_once('/').map_or("", |(folder, _)| folder);
-            if !keys.iter().any(|key| key == folder) {
+            if !keys.contains(folder) {
                 self.changes.extend(id_in(&value).map(|id| Change::Remove(id.to_owned())));
                 self.note(&name, "");
                 self.note(&format!("d:{folder}"), "");
@@ -264,16 +266,26 @@ impl<'a> Follow<'a> {
             .into_iter()
             .filter(|(name, _)| !name[prefix.len()..].contains('/'))
             .collect();
+        let gaps = budget::gaps();
         let names: BTreeSet<String> = if same {
             known.keys().map(|name| name[prefix.len()..].to_owned()).collect()
         } else {
             stamp::names_in(&folder.path, folder.ending)
         };
-        for (name, value) in known.iter().filter(|(name, _)| !names.contains(&name[prefix.len()..])) {
+        // A list that ends early says nothing about what is not on it.
+        let whole = budget::gaps() == gaps;
+        let gone = known.iter().filter(|(name, _)| whole && !names.contains(&name[prefix.len()..]));
+        for (name, value) in gone {
             self.changes.extend(id_in(value).map(|id| Change::Remove(id.to_owned())));
             self.note(name, "");
         }
-        for name in &names {
+        // What is new comes first: a hook without time for all of it at least gets on.
+        let (old, new): (Vec<&String>, Vec<&String>) =
+            names.iter().partition(|name| known.contains_key(&format!("{prefix}{name}")));
+        for name in new.into_iter().chain(old) {
+            if !budget::goes_on_or_leaves(Left::Files) {
+                continue;
+            }
             let mark = format!("{prefix}{name}");
             let path = folder.path.join(name);
             let stamp = stamp::of(&path);
@@ -282,11 +294,21 @@ impl<'a> Follow<'a> {
             if before.split('\t').next() == Some(&stamp) && !id.is_some_and(|id| self.doubt.about(id)) {
                 continue;
             }
+            let before_it = budget::gaps();
             let memory = match &folder.holds {
                 Holds::Records(category) => self.call.records().memory_at(&path, category),
                 Holds::Notes(status) => self.call.notes().memory_at(&path, *status),
             };
             let memory = memory.unwrap_or(None);
+            let size = memory.as_ref().map_or(0, text_size);
+            if budget::gaps() > before_it || !budget::may_take(size) {
+                // What it said before is no longer what it says; what it says now is for a look with more time.
+                self.changes.extend(id.map(|id| Change::Remove(id.to_owned())));
+                if !before.is_empty() {
+                    self.note(&mark, "");
+                }
+                continue;
+            }
             let now = memory.as_ref().map(|memory| memory.id.as_str().to_owned());
             if let Some(old) = id.filter(|old| now.as_deref() != Some(*old)) {
                 self.changes.push(Change::Remove(old.to_owned()));
@@ -299,7 +321,10 @@ impl<'a> Follow<'a> {
             let kept = self.kept(stamp);
             self.note(&mark, format!("{kept}\t{}", now.unwrap_or_default()));
         }
-        if !same {
+        if budget::gaps() > gaps {
+            // With no stamp the next look lists the folder anew.
+            self.note(&mark, "");
+        } else if !same {
             let kept = self.kept(stamp);
             self.note(&mark, kept);
         }
@@ -320,8 +345,13 @@ impl<'a> Follow<'a> {
             return Ok(());
         }
         // Stamps before the reading: what changes meanwhile has another one at the next look.
+        let gaps = budget::gaps();
         let mut stamps = BTreeMap::from([(String::new(), stamp::of(&base))]);
         stamp::walk(&base, "", 0, &mut stamps);
+        let lessons = readable(self.call.topics().list(&Listing::everything()))?;
+        if !self.whole("~l:topics", lessons, budget::gaps() == gaps)? {
+            return Ok(());
+        }
         for (name, _) in known {
             self.note(&name, "");
         }
@@ -329,8 +359,7 @@ impl<'a> Follow<'a> {
             let kept = self.kept(stamp);
             self.note(&format!("t:{name}"), kept);
         }
-        let lessons = self.call.topics().list(&Listing::everything())?;
-        self.whole("~l:topics", lessons)
+        Ok(())
     }
 
     fn vault(&mut self) -> Result<()> {
@@ -339,33 +368,55 @@ impl<'a> Follow<'a> {
         if same && matches!(self.doubt, Doubt::Nobody) {
             return Ok(());
         }
+        let path = self.call.project().root().folder().join("vault.jsonl");
+        if budget::is_bounded() && path.metadata().is_ok_and(|meta| meta.len() > VAULT) {
+            budget::leave_out(Left::Vault, 1);
+            return Ok(());
+        }
+        let gaps = budget::gaps();
         let memories = match self.call.settings().vault.enabled && stamp != ABSENT {
-            true => self.call.vault().list(&Listing::everything())?,
+            true => readable(self.call.vault().list(&Listing::everything()))?,
             false => Vec::new(),
         };
-        let kept = self.kept(stamp);
-        self.note("v:vault.jsonl", kept);
-        self.whole("~l:vault", memories)
+        if self.whole("~l:vault", memories, budget::gaps() == gaps)? {
+            let kept = self.kept(stamp);
+            self.note("v:vault.jsonl", kept);
+        }
+        Ok(())
     }
 
-    /// Replaces all documents of a shelf by those that are there now; what is unchanged is left alone.
-    fn whole(&mut self, mark: &str, memories: Vec<Memory>) -> Result<()> {
+    /// Replaces all documents of a shelf by those that are there now; what is unchanged is left alone. With `all`, these are all there are, and
+    /// what is not among them goes. Says whether every one was taken in.
+    fn whole(&mut self, mark: &str, memories: Vec<Memory>, all: bool) -> Result<bool> {
         let before = self.index.mark(mark).map_err(|e| fault(&e))?.unwrap_or_default();
         let mut known: BTreeMap<&str, &str> =
             before.lines().filter_map(|line| line.rsplit_once('\t')).collect();
         let mut now = String::new();
+        let mut taken = all;
         for memory in &memories {
             let version =
                 format!("{} {} {}", short(&memory.content_hash), memory.status.name(), memory.trust.name());
+            let before = known.get(memory.id.as_str()).copied();
+            let same = before == Some(version.as_str());
+            let takes = !same || matches!(self.doubt, Doubt::All);
+            if takes && !budget::may_take(text_size(memory)) {
+                taken = false;
+                continue;
+            }
+            known.remove(memory.id.as_str());
             now.push_str(&format!("{}\t{version}\n", memory.id));
-            let same = known.remove(memory.id.as_str()) == Some(version.as_str());
-            if !same || matches!(self.doubt, Doubt::All) {
+            if takes {
                 self.changes.push(Change::Put(described::document(self.call, &self.forgotten, memory)));
             }
         }
-        self.changes.extend(known.into_keys().map(|id| Change::Remove(id.to_owned())));
+        if taken {
+            self.changes.extend(known.into_keys().map(|id| Change::Remove(id.to_owned())));
+        } else {
+            // Of what is left for another look nothing is known but that it was there.
+            now.extend(known.into_iter().map(|(id, version)| format!("{id}\t{version}\n")));
+        }
         self.note(mark, now);
-        Ok(())
+        Ok(taken)
     }
 
     fn apply(mut self, chosen: Option<&Chosen>, look: Look) -> Result<()> {
@@ -429,6 +480,24 @@ impl<'a> Follow<'a> {
             embedded => embedded.map(|_| ()),
         }
     }
+}
+
+/// The largest vault of which a hook takes new lines into the index.
+const VAULT: u64 = 4 << 20;
+
+/// About how much of a text the index has to look at.
+fn text_size(memory: &Memory) -> usize {
+    memory.title.len() + memory.body.len() + memory.tags.iter().map(String::len).sum::<usize>()
+}
+
+/// A shelf that cannot be read is not an index that is damaged: making that anew would not help.
+fn readable<T>(found: Result<T>) -> Result<T> {
+    found.map_err(|mut fault| {
+        if fault.code == Code::Damaged {
+            fault.code = Code::Read;
+        }
+        fault
+    })
 }
 
 fn id_in(mark: &str) -> Option<&str> {

@@ -25,6 +25,29 @@ const TAIL: u64 = 64 << 10;
 /// The action of a line that says what became of an intent.
 const OUTCOME: &str = "outcome";
 
+/// The action of a line behind which ids were replaced.
+const CHECKPOINT: &str = "checkpoint";
+
+/// That the lines before it were rewritten once, with keyed hashes in the place of ids.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Checkpoint {
+    /// When.
+    pub at: String,
+    /// How many lines stand before it.
+    pub lines: u64,
+    /// The hash of the last of them, as it was before.
+    pub was: String,
+}
+
+/// A chain that is whole.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Walked {
+    /// How many entries there are.
+    pub entries: u64,
+    /// Where ids were replaced.
+    pub checkpoints: Vec<Checkpoint>,
+}
+
 /// What happened.
 #[derive(Debug, Clone, Serialize)]
 pub struct Event<'a> {
@@ -214,6 +237,9 @@ pub fn entries(path: &Path) -> Result<Vec<Value>> {
     let number = |line: &Value, key: &str| line.get(key).and_then(Value::as_u64);
     for mut line in text.lines().filter_map(|line| json::parse(line.as_bytes()).ok()).filter(Value::is_object)
     {
+        if action(&line) == Some(CHECKPOINT) {
+            continue;
+        }
         if is_outcome(&line) {
             let from = number(&line, "of").unwrap_or_default();
             let to = number(&line, "to").unwrap_or(from);
@@ -238,7 +264,11 @@ pub fn entries(path: &Path) -> Result<Vec<Value>> {
 }
 
 fn is_outcome(line: &Value) -> bool {
-    line.get("action").and_then(Value::as_str) == Some(OUTCOME)
+    action(line) == Some(OUTCOME)
+}
+
+fn action(line: &Value) -> Option<&str> {
+    line.get("action").and_then(Value::as_str)
 }
 
 /// Whether what an entry speaks of happened, as far as anybody knows.
@@ -249,11 +279,12 @@ pub fn happened(entry: &Value) -> bool {
     }
 }
 
-/// Walks the chain: how many entries there are (an outcome belongs to its intent and is none of its own), or the first line that was altered, removed or put elsewhere.
-pub fn verify(path: &Path) -> Result<u64> {
-    let Some(text) = read_all(path)? else { return Ok(0) };
+/// Walks the chain: how many entries there are (an outcome belongs to its intent and is none of its own) and where ids were replaced, or the
+/// first line that was altered, removed or put elsewhere.
+pub fn verify(path: &Path) -> Result<Walked> {
+    let mut walked = Walked::default();
+    let Some(text) = read_all(path)? else { return Ok(walked) };
     let mut prev = GENESIS.to_owned();
-    let mut count = 0;
     for (at, line) in text.lines().enumerate() {
         let broken = |why: &str| {
             Fault::new(Code::Damaged, format!("audit line {} {why}", at + 1))
@@ -272,9 +303,78 @@ pub fn verify(path: &Path) -> Result<u64> {
             return Err(broken("was altered"));
         }
         prev = hash;
-        count += u64::from(entry.get("action").and_then(Value::as_str) != Some(OUTCOME));
+        let said = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match said("action").as_str() {
+            OUTCOME => {}
+            CHECKPOINT => {
+                let (at, was) = (said("at"), said("was"));
+                let lines = entry.get("lines").and_then(Value::as_u64).unwrap_or_default();
+                walked.checkpoints.push(Checkpoint { at, lines, was });
+            }
+            _ => walked.entries += 1,
+        }
     }
-    Ok(count)
+    Ok(walked)
+}
+
+/// The first line.
+pub(super) fn first(path: &Path) -> Result<Option<Value>> {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    let Some((file, _)) = files::open_if_there(path)? else { return Ok(None) };
+    let mut line = Vec::new();
+    BufReader::new(file.take(TAIL)).read_until(b'\n', &mut line).map_err(|e| Fault::io(path, "read", &e))?;
+    Ok(json::parse(&line).ok())
+}
+
+/// Rewrites the lines with other names for their ids, and says so at the end, with the hash the chain had. Numbers, times and everything else stay.
+/// A chain that is not whole stays as it is.
+pub(super) fn rename(
+    path: &Path,
+    _lock: &Lock,
+    now: Timestamp,
+    name: &dyn Fn(&str) -> Result<Option<String>>,
+) -> Result<()> {
+    if verify(path).is_err() {
+        return Ok(());
+    }
+    let Some(text) = read_all(path)? else { return Ok(()) };
+    let mut chain = Chain {
+        path: path.to_owned(),
+        at: String::new(),
+        seq: 0,
+        prev: GENESIS.to_owned(),
+        open: Vec::new(),
+        lines: Vec::new(),
+    };
+    let (mut was, mut renamed) = (GENESIS.to_owned(), false);
+    for line in text.lines() {
+        let Ok(Value::Object(mut fields)) = json::parse(line.as_bytes()) else { return Ok(()) };
+        if let Some(Value::String(hash)) = fields.shift_remove("hash") {
+            was = hash;
+        }
+        let other = fields.get("id").and_then(Value::as_str).map(name).transpose()?.flatten();
+        if let Some(other) = other {
+            fields.insert("id".into(), json!(other));
+            renamed = true;
+        }
+        chain.seq = fields.get("seq").and_then(Value::as_u64).unwrap_or(chain.seq + 1);
+        fields.insert("prev".into(), json!(chain.prev));
+        chain.prev = line_hash(&fields);
+        fields.insert("hash".into(), json!(chain.prev));
+        chain.lines.push(Value::Object(fields).to_string());
+    }
+    if !renamed {
+        return Ok(());
+    }
+    let lines = chain.lines.len();
+    chain.at = time::format(now);
+    chain.add(Map::from_iter([
+        ("action".to_owned(), json!(CHECKPOINT)),
+        ("lines".to_owned(), json!(lines)),
+        ("was".to_owned(), json!(was)),
+    ]));
+    let text = chain.lines.join("\n") + "\n";
+    files::write(path, text.as_bytes(), Mode::Private)
 }
 
 fn read_all(path: &Path) -> Result<Option<String>> {

@@ -31,6 +31,8 @@ pub struct Book {
     vouched: OnceLock<HashSet<Vec<u8>>>,
     /// Ids of which only agents wrote anything, once somebody asked.
     agents: OnceLock<HashSet<Vec<u8>>>,
+    /// What texts of agents are known by.
+    bodies: HashSet<Box<[u8]>>,
 }
 
 /// What is known of the text with an id and a hash.
@@ -40,6 +42,8 @@ struct Text {
     hash: Span,
     standing: Standing,
     edition: Option<Edition>,
+    /// Whether a later change took its owner's word from it, at any time.
+    superseded: bool,
 }
 
 /// Where something stands in the book.
@@ -66,6 +70,8 @@ struct Line<'a> {
     channel: Option<Cow<'a, str>>,
     accepted: Option<bool>,
     #[serde(borrow)]
+    body: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     rules: Option<Cow<'a, str>>,
     superseded: Option<bool>,
 }
@@ -76,6 +82,7 @@ struct Said {
     hash: Span,
     channel: Option<Channel>,
     accepted: bool,
+    body: Option<Span>,
     edition: Option<Edition>,
     superseded: bool,
 }
@@ -132,7 +139,10 @@ impl Book {
         let superseded = line.superseded == Some(true);
         let (accepted, id, hash) =
             (line.accepted == Some(true), line.id.into_owned(), line.hash.into_owned());
-        Some(Said { id: self.put(&id), hash: self.put(&hash), channel, accepted, edition, superseded })
+        let body = line.body.map(Cow::into_owned);
+        let (id, hash) = (self.put(&id), self.put(&hash));
+        let body = body.map(|body| self.put(&body));
+        Some(Said { id, hash, channel, accepted, body, edition, superseded })
     }
 
     fn put(&mut self, text: &str) -> Span {
@@ -142,8 +152,12 @@ impl Book {
     }
 
     fn note(&mut self, said: &Said) {
+        if let Some(body) = said.body {
+            self.bodies.insert(body.of(&self.bytes).into());
+        }
         let text = self.place(said.id, said.hash);
         if said.superseded {
+            text.superseded = true;
             text.standing = Standing::STRANGER;
         }
         if let Some(channel) = said.channel {
@@ -157,7 +171,13 @@ impl Book {
         let at = match self.find(id.of(&self.bytes), hash.of(&self.bytes)) {
             Ok(at) => at,
             Err(slot) => {
-                self.texts.push(Text { id, hash, standing: Standing::STRANGER, edition: None });
+                self.texts.push(Text {
+                    id,
+                    hash,
+                    standing: Standing::STRANGER,
+                    edition: None,
+                    superseded: false,
+                });
                 self.slots[slot] = self.texts.len() as u32;
                 if self.texts.len() * 2 > self.slots.len() {
                     self.grow();
@@ -210,6 +230,26 @@ impl Book {
         }
     }
 
+    /// The same for a text that says this: what an agent wrote stays an agent's under whatever name it comes back.
+    pub fn standing_of(&self, id: &str, hash: &str, body: &str) -> Standing {
+        match self.standing(id, hash) {
+            Standing::STRANGER if self.began_with_an_agent(body) => {
+                Standing { channel: Channel::Agent, accepted: false }
+            }
+            known => known,
+        }
+    }
+
+    fn began_with_an_agent(&self, body: &str) -> bool {
+        !self.bodies.is_empty()
+            && super::trust::body_of(body).is_some_and(|body| self.bodies.contains(body.as_bytes()))
+    }
+
+    /// Whether these bytes had their owner's word and lost it to a later change.
+    pub fn is_superseded(&self, id: &str, hash: &str) -> bool {
+        self.text(id, hash).is_some_and(|text| text.superseded && text.standing.trust() < Trust::High)
+    }
+
     fn is_an_agents(&self, id: &str) -> bool {
         let agents = || {
             let by_agents = self.texts.iter().filter(|text| text.standing.channel == Channel::Agent);
@@ -251,11 +291,13 @@ fn quick(line: &[u8], start: usize) -> Option<Said> {
         None => None,
     };
     let accepted = rest.skip(b",\"accepted\":true");
+    let body = rest.after(b",\"body\":\"").map(span);
     let edition = match rest.after(b",\"rules\":\"") {
         Some(place) => Edition::parse(rest.text(place)?),
         None => None,
     };
-    let said = || Said { id: span(id), hash: span(hash), channel, accepted, edition, superseded: false };
+    let said =
+        || Said { id: span(id), hash: span(hash), channel, accepted, body, edition, superseded: false };
     (&line[rest.at..] == b"}").then(said)
 }
 

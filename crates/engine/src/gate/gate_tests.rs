@@ -118,7 +118,7 @@ fn a_refused_secret_in_a_title_leaves_no_trace_in_the_audit() {
     };
     let root = folder.path().join("memory");
     let call = Call::new(Project::new(folder.path(), &root, world), Settings::standard());
-    let lock = call.project().lock().unwrap();
+    let lock = call.lock().unwrap();
     let refused = call.pass(
         &lock,
         heirloom_core::ShelfName::Records,
@@ -241,7 +241,7 @@ mod audit_chain {
     #[test]
     fn an_untouched_chain_is_whole() {
         let book = three_entries();
-        assert_eq!(verify(&book.path).unwrap(), 3);
+        assert_eq!(verify(&book.path).unwrap().entries, 3);
         assert_eq!(entries(&book.path).unwrap().len(), 3);
     }
 
@@ -282,7 +282,7 @@ mod audit_chain {
         );
         let known: Vec<bool> = entries(&book.path).unwrap().iter().map(happened).collect();
         assert_eq!(known, [true, true, true, false, false]);
-        assert_eq!(verify(&book.path).unwrap(), 5, "an outcome is no entry of its own");
+        assert_eq!(verify(&book.path).unwrap().entries, 5, "an outcome is no entry of its own");
     }
 
     #[test]
@@ -300,6 +300,34 @@ mod audit_chain {
     }
 
     #[test]
+    fn renamed_lines_keep_numbers_and_order_and_the_checkpoint_is_named() {
+        let book = three_entries();
+        let name = |id: &str| Ok((id == "b").then(|| "hidden".to_owned()));
+        let was = std::fs::read_to_string(&book.path).unwrap();
+        crate::gate::audit::rename(&book.path, &book.lock, time::parse("2026-02-01").unwrap(), &name)
+            .unwrap();
+        let walked = verify(&book.path).unwrap();
+        assert_eq!((walked.entries, walked.checkpoints.len(), walked.checkpoints[0].lines), (3, 1, 3));
+        assert!(was.contains(&walked.checkpoints[0].was));
+        let ids: Vec<String> = book.outcomes().into_iter().map(|(id, _)| id).collect();
+        assert_eq!(ids, ["a", "hidden", "c"]);
+        // Nothing to rename, nothing to say; and the chain goes on.
+        crate::gate::audit::rename(&book.path, &book.lock, time::parse("2026-02-02").unwrap(), &name)
+            .unwrap();
+        book.write(&["d"], false);
+        let walked = verify(&book.path).unwrap();
+        assert_eq!((walked.entries, walked.checkpoints.len()), (4, 1));
+        // What is not whole is left as it is.
+        let text = std::fs::read_to_string(&book.path).unwrap().replace("hidden", "forged");
+        std::fs::write(&book.path, &text).unwrap();
+        crate::gate::audit::rename(&book.path, &book.lock, time::parse("2026-02-03").unwrap(), &|_| {
+            Ok(Some("x".into()))
+        })
+        .unwrap();
+        assert_eq!(std::fs::read_to_string(&book.path).unwrap(), text);
+    }
+
+    #[test]
     fn a_line_that_was_cut_off_goes_and_the_chain_stays_whole() {
         let book = three_entries();
         let text = std::fs::read_to_string(&book.path).unwrap();
@@ -308,7 +336,7 @@ mod audit_chain {
             book.write(&["next"], false);
             // Without its line break the last line is still a line.
             let expected = if cut == 1 { 4 } else { 3 };
-            assert_eq!(verify(&book.path).unwrap(), expected, "{cut}");
+            assert_eq!(verify(&book.path).unwrap().entries, expected, "{cut}");
         }
     }
 }

@@ -9,6 +9,7 @@ mod key;
 
 pub use key::{Dice, Key};
 
+use crate::budget::{self, Left};
 use crate::files::{self, Mode};
 use heirloom_core::{Channel, Code, Fault, Trust, fault::Result, json, time};
 use jiff::Timestamp;
@@ -255,6 +256,9 @@ impl Inbox {
             let Ok(entries) = std::fs::read_dir(folder) else { continue };
             let is_draft = |path: &PathBuf| path.extension().is_some_and(|e| e == "json");
             for path in entries.flatten().map(|entry| entry.path()).filter(is_draft) {
+                if !budget::goes_on_or_leaves(Left::Drafts) {
+                    continue;
+                }
                 all.extend(self.look(path, ours)?);
             }
         }

@@ -7,9 +7,11 @@
 //! Each kind of draft names its checks in its own order; the table in [`policy`] says what each check does on each row.
 
 pub mod audit;
+mod audit_names;
 mod book;
 pub(crate) mod books;
 mod edition;
+pub mod fields;
 pub mod inbox;
 pub mod policy;
 pub mod scan;
@@ -64,6 +66,11 @@ pub trait Draft {
     /// Shows every text that would be stored, by field name; the visitor may change it.
     fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String));
 
+    /// What it was made from, where that was folded, cut or renamed on the way: field by field, as it was given.
+    fn given(&self) -> &[(&'static str, String)] {
+        &[]
+    }
+
     /// Runs one of the shelf's own checks ([`Check::Shape`], [`Check::Noise`], [`Check::Duplicate`], [`Check::Capacity`]).
     fn own_check(&mut self, check: Check) -> Result<()>;
 
@@ -74,6 +81,11 @@ pub trait Draft {
 
     /// Whether a person must look at this whatever its trust, because of what is stored already.
     fn must_wait(&self) -> bool {
+        false
+    }
+
+    /// Whether a secret refuses this where the policy table would cut it out.
+    fn refuses_secrets(&self) -> bool {
         false
     }
 
@@ -195,6 +207,9 @@ fn decide<D: Draft>(mut draft: D, entry: Entry, screen: &Screen) -> Decision<D> 
     let mut remarks = Vec::new();
     let mut seen = screen::Seen::default();
     let mut waits = false;
+    if let Err(fault) = screen.look_given(&draft) {
+        return Decision::Refused(fault);
+    }
     for &check in draft.order() {
         let outcome = match check {
             Check::Shape | Check::Noise | Check::Duplicate | Check::Capacity => draft.own_check(check),

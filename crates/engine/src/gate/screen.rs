@@ -56,6 +56,11 @@ impl Screen {
         Screen { scanner, settings, rule_errors: errors }
     }
 
+    /// The profile of a row's shelf.
+    pub(super) fn profile(&self, row: Row) -> Profile {
+        self.settings.profile(row.shelf())
+    }
+
     /// Rules and exceptions of the settings that cannot be used, with place and fix.
     pub fn rule_errors(&self) -> &[RuleError] {
         &self.rule_errors
@@ -63,8 +68,7 @@ impl Screen {
 
     /// What the gate would do with a text on that row.
     pub fn verdict(&self, text: &str, row: Row, trust: Trust) -> Verdict {
-        let findings: Vec<(Finding, Act)> =
-            self.scanner.scan(text).into_iter().map(|f| (f.clone(), self.act(row, &f, trust))).collect();
+        let findings = self.found(text, row, trust);
         let act = findings.iter().map(|(_, act)| *act).max().unwrap_or(Act::Keep);
         let with = |wanted: &[Act]| -> Vec<&Finding> {
             findings.iter().filter(|(_, act)| wanted.contains(act)).map(|(finding, _)| finding).collect()
@@ -82,6 +86,26 @@ impl Screen {
             Act::Keep | Act::Report => Some(text.to_owned()),
         };
         Verdict { act, findings, stored }
+    }
+
+    /// What is in a text, with what would be done about each on that row, in the order of the text.
+    pub fn found(&self, text: &str, row: Row, trust: Trust) -> Vec<(Finding, Act)> {
+        let findings = self.scanner.scan(text).into_iter();
+        findings.map(|finding| (self.act(row, &finding, trust), finding)).map(|(act, f)| (f, act)).collect()
+    }
+
+    /// The rules by which a text may hold a secret, if none says that it surely or probably does: what a person is to be asked about.
+    pub fn possible_secrets(&self, text: &str, row: Row, trust: Trust) -> Vec<String> {
+        if self.settings.profile(row.shelf()) == Profile::Seed {
+            return seed::possible(row, text).into_iter().map(str::to_owned).collect();
+        }
+        let findings = self.verdict(text, row, trust).findings;
+        let secrets = || findings.iter().map(|(finding, _)| finding).filter(|f| f.class == Class::Secret);
+        if secrets().all(|f| f.level == scan::Level::Possible) {
+            secrets().map(|f| f.rule.to_string()).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     /// What is in a text, whatever would be done about it.
@@ -200,9 +224,10 @@ impl Screen {
         };
         let row = draft.row();
         if self.settings.profile(row.shelf()) == Profile::Seed {
-            return seed::look(draft, check, entry);
+            return seed::look(draft, check, entry, remarks);
         }
         let trust = draft.trust(entry);
+        let strict = draft.refuses_secrets();
         let mut refused = None;
         let mut waits = false;
         let mut place = 0;
@@ -220,6 +245,7 @@ impl Screen {
                     {
                         Act::Report
                     }
+                    Act::Redact if strict && class == Class::Secret => Act::Refuse,
                     act => act,
                 };
                 match act {

@@ -45,23 +45,44 @@ pub fn path(project_data: &Path) -> PathBuf {
 
 /// Notes a write.
 pub fn note(book: &Path, now: Timestamp, id: &str, hash: &str, standing: Standing) -> Result<()> {
-    note_looked_at(book, now, id, hash, standing, None)
+    note_whole(book, now, &Noted { id, hash, standing, body: None, edition: None })
 }
 
-/// Notes a write, and the edition of the rules under which it was looked at and nothing in it refused.
-pub fn note_looked_at(
-    book: &Path,
-    now: Timestamp,
-    id: &str,
-    hash: &str,
-    standing: Standing,
-    edition: Option<Edition>,
-) -> Result<()> {
-    let mut what = json!({ "channel": standing.channel.row().name });
-    if standing.accepted {
+/// What is noted of a write.
+#[derive(Debug, Clone, Copy)]
+pub struct Noted<'a> {
+    /// The memory.
+    pub id: &'a str,
+    /// SHA-256 of its bytes.
+    pub hash: &'a str,
+    /// How it arrived.
+    pub standing: Standing,
+    /// What it says is known by, whatever name it has ([`body_of`]).
+    pub body: Option<&'a str>,
+    /// The edition of the rules under which it was looked at and nothing in it refused.
+    pub edition: Option<Edition>,
+}
+
+/// Notes a write with everything there is to note.
+pub fn note_whole(book: &Path, now: Timestamp, noted: &Noted<'_>) -> Result<()> {
+    let mut what = json!({ "channel": noted.standing.channel.row().name });
+    if noted.standing.accepted {
         what["accepted"] = Value::Bool(true);
     }
-    append(book, now, id, hash, what, edition)
+    // Only of what an agent wrote somebody will ask whether it is the same text under another name.
+    if let Some(body) = noted.body.filter(|_| noted.standing.trust() == Trust::Low) {
+        what["body"] = json!(body);
+    }
+    append(book, now, noted.id, noted.hash, what, noted.edition)
+}
+
+/// Texts that are shorter say too little to be known again.
+const SHORT: usize = 24;
+
+/// What a text is known by under whatever name: white space and case make no other text.
+pub fn body_of(text: &str) -> Option<String> {
+    let plain: String = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    (plain.len() >= SHORT).then(|| heirloom_core::hash::sha256(plain.as_bytes())[..24].to_owned())
 }
 
 /// Notes that a person accepted exactly these bytes, and the edition of the rules that refuses nothing in them.

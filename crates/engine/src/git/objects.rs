@@ -23,6 +23,8 @@ const MOST_STEPS: usize = 128;
 const MOST_FOLDERS: usize = 16;
 /// Packs that are looked into.
 const MOST_PACKS: usize = 512;
+/// Names of packs and what lies beside them that are read.
+const MOST_NAMES: usize = 8 * MOST_PACKS;
 /// All the work there is: bytes unpacked, and what a look into a pack costs of them.
 const MOST_WORK: usize = 32 << 20;
 const LOOK: usize = 64;
@@ -97,6 +99,7 @@ impl Store {
             folders.iter().flat_map(|folder| std::fs::read_dir(folder.join("pack")).into_iter().flatten());
         let mut indexes: Vec<PathBuf> = packs
             .flatten()
+            .take(MOST_NAMES)
             .map(|entry| entry.path())
             .filter(|path| path.extension().is_some_and(|ending| ending == "idx"))
             .collect();

@@ -5,6 +5,7 @@
 //! would be asking by its settings.
 
 use crate::files;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 /// The longest file with one name or path in it.
@@ -61,14 +62,32 @@ impl Place {
         None
     }
 
+    /// The first commit of what is checked out, if it can be read here.
+    pub fn first_commit(&self) -> Option<String> {
+        match super::first_commit(self) {
+            super::First::Commit(name) => Some(name),
+            super::First::None | super::First::Unreadable => None,
+        }
+    }
+
     fn packed(&self, wanted: &str) -> Option<String> {
-        let list = files::read_if_there(&self.common.join("packed-refs"), MAX_PACKED).ok().flatten()?;
-        let found = list.split(|b| *b == b'\n').find_map(|line| {
-            let line = std::str::from_utf8(line).ok()?;
-            let (object, name) = line.trim_end_matches('\r').split_once(' ')?;
-            (name == wanted).then(|| object.to_owned())
-        })?;
-        is_object_name(&found).then_some(found)
+        let (file, size) = files::open_if_there(&self.common.join("packed-refs")).ok().flatten()?;
+        if size > MAX_PACKED {
+            return None;
+        }
+        let mut list = BufReader::with_capacity(64 << 10, file.take(MAX_PACKED));
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            // A line is read as far as one can be; the rest of a longer one begins with no name that is looked for.
+            if list.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).ok()? == 0 {
+                return None;
+            }
+            let text = std::str::from_utf8(line.trim_ascii_end()).unwrap_or_default();
+            if let Some((object, _)) = text.split_once(' ').filter(|(_, name)| *name == wanted) {
+                return is_object_name(object).then(|| object.to_owned());
+            }
+        }
     }
 
     /// What git is in the middle of in this work tree, if it is.

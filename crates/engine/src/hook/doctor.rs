@@ -63,6 +63,8 @@ pub struct Facts {
     pub index_mismatches: Option<usize>,
     /// Whether hooks have been failing.
     pub failing: Option<Failing>,
+    /// What hooks left out because it goes over their budget, a line each.
+    pub left_out: Vec<String>,
     /// Endpoints the user named, each with what is wrong with it, if something is.
     pub endpoints: Vec<(String, Option<String>)>,
     /// Why a memory written in a temporary project did not come back at a prompt there, if it did not.
@@ -104,7 +106,12 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         }
     });
     checks.push(match &facts.store_fault {
-        None if facts.index_mismatches.is_none() => good("store", "nothing is stored here yet"),
+        None if facts.index_mismatches.is_none() => check(
+            "store",
+            State::Warning,
+            "there is no memory folder here, so nothing of it was checked",
+            "run `heirloom init` in the project folder",
+        ),
         None => good("store", "can be written"),
         Some(why) => {
             check("store", State::Broken, why, "check who owns the memory folder and its permissions")
@@ -127,6 +134,15 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
             State::Broken,
             format!("{} runs in a row have failed since {}: {}", failing.runs, failing.since, failing.why),
             "`heirloom last` shows the runs",
+        ),
+    });
+    checks.push(match facts.left_out.as_slice() {
+        [] => good("budget", "hooks leave nothing out"),
+        left => check(
+            "budget",
+            State::Warning,
+            format!("hooks leave out what goes over their budget: {}", left.join("; ")),
+            "run the commands named there; `heirloom verify` names files that are too large",
         ),
     });
     checks.extend(facts.endpoints.iter().map(|(what, trouble)| match trouble {

@@ -10,7 +10,6 @@ use crate::call::Call;
 use crate::files;
 use crate::inject::calm::calm;
 use crate::shelf::anchors::{self, Anchored, Freshness};
-use crate::shelf::{Listing, Shelf as _};
 use heirloom_core::{Kind, Memory, Source, Trust, fault::Result, hash};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -29,19 +28,22 @@ pub fn gather(call: &Call, agent: &str) -> Result<Facts> {
     if !call.project().root().folder().is_dir() {
         return Ok(Facts::default());
     }
-    let records = call.records();
-    let active: Vec<Memory> = records
-        .list(&Listing::active())?
+    // Nothing else is told to every session, and a store may hold very many of the others.
+    let active: Vec<Memory> = call
+        .records()
+        .active_in(&[Kind::Constraint, Kind::Preference, Kind::SessionSummary])?
         .into_iter()
         .filter(|memory| {
             call.settings().category(memory.kind.name()).is_some_and(|category| category.enabled)
         })
         .collect();
     let steers = |memory: &&Memory| matches!(memory.kind, Kind::Constraint | Kind::Preference);
+    let runs = trace::last(call.project(), RUNS)?;
     let mut facts = Facts {
         snapshot: snapshot(call, agent)?,
         new_in_review: new_in_review(call, active.iter().filter(steers))?,
-        failing: trace::failing(&trace::last(call.project(), RUNS)?),
+        failing: trace::failing(&runs),
+        leaves_out: !trace::left_out(&runs).is_empty(),
         ..Facts::default()
     };
     let standing: Vec<&Memory> =

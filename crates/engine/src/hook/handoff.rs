@@ -18,14 +18,16 @@ const KEPT: Duration = Duration::from_secs(24 * 3600);
 #[derive(Debug)]
 pub struct Handoff<'a> {
     temp: &'a Path,
+    own: &'a Path,
     session: Option<&'a str>,
     nonce: &'a str,
 }
 
 impl<'a> Handoff<'a> {
-    /// Below `temp`, for a session if the host names one. `nonce` makes names nobody can have guessed.
-    pub fn new(temp: &'a Path, session: Option<&'a str>, nonce: &'a str) -> Handoff<'a> {
-        Handoff { temp, session, nonce }
+    /// The well-known names below `temp`, this user's folder below `own`; for a session if the host names one. `nonce` makes names nobody can
+    /// have guessed.
+    pub fn new(temp: &'a Path, own: &'a Path, session: Option<&'a str>, nonce: &'a str) -> Handoff<'a> {
+        Handoff { temp, own, session, nonce }
     }
 
     /// Writes a context file. Sessions with a name get a folder each, so that two of them never overwrite each other.
@@ -57,12 +59,12 @@ impl<'a> Handoff<'a> {
     }
 
     fn own_folder(&self) -> Option<PathBuf> {
-        let usual = self.temp.join(format!("heirloom-{}", uid()));
+        let usual = self.own.join(format!("heirloom-{}", uid()));
         if private_folder(&usual) {
             return Some(usual);
         }
         // Somebody squats on the usual name.
-        let fresh = self.temp.join(format!("heirloom-{}-{}", uid(), self.nonce));
+        let fresh = self.own.join(format!("heirloom-{}-{}", uid(), self.nonce));
         private_folder(&fresh).then_some(fresh)
     }
 
@@ -97,7 +99,7 @@ impl<'a> Handoff<'a> {
 
     /// This user's folder, if it is there.
     fn folders(&self) -> impl Iterator<Item = PathBuf> + use<> {
-        let usual = self.temp.join(format!("heirloom-{}", uid()));
+        let usual = self.own.join(format!("heirloom-{}", uid()));
         Some(usual).filter(|folder| is_private(folder)).into_iter()
     }
 }

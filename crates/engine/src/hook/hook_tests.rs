@@ -65,7 +65,12 @@ impl Scene {
             goes_on: true,
         };
         more(&mut arrival);
-        stop(&self.call(), Folders { temp: &self.temp, home: Some(&self.home), host: None }, arrival).unwrap()
+        stop(
+            &self.call(),
+            Folders { temp: &self.temp, own: &self.temp, home: Some(&self.home), host: None },
+            arrival,
+        )
+        .unwrap()
     }
 
     fn flag(&self) -> PathBuf {
@@ -372,6 +377,7 @@ fn run(ended: Ended, at: &str) -> Run {
         ended,
         saw: "a prompt".into(),
         because: vec!["why".into()],
+        left_out: Vec::new(),
         micros: 1,
     }
 }

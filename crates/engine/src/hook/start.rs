@@ -37,6 +37,8 @@ pub struct Facts {
     pub new_in_review: usize,
     /// Whether hooks have been failing.
     pub failing: Option<Failing>,
+    /// Whether hooks leave something out because it goes over their budget.
+    pub leaves_out: bool,
 }
 
 /// After so many failures in a row a session is told.
@@ -98,6 +100,11 @@ fn notices(facts: &Facts) -> Vec<String> {
             failing.runs,
             shown(&failing.since)
         ));
+    }
+    if facts.leaves_out {
+        lines.push(
+            "(memory hooks leave out what goes over their budget: `heirloom doctor` says what)".to_owned(),
+        );
     }
     lines
 }

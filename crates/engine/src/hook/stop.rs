@@ -43,8 +43,10 @@ pub struct Arrival<'a> {
 /// The folders of this machine that matter here.
 #[derive(Debug, Clone, Copy)]
 pub struct Folders<'a> {
-    /// The temporary folder.
+    /// The folder in which files have the names all agents agree on.
     pub temp: &'a Path,
+    /// The temporary folder of this user, for everything else.
+    pub own: &'a Path,
     /// The user's home.
     pub home: Option<&'a Path>,
     /// Where the host itself keeps its transcripts, if that is known.
@@ -186,7 +188,7 @@ fn is_named_after(path: &Path, session: &str) -> bool {
     session.chars().count() >= SHORT && name.contains(session)
 }
 
-/// The transcript's real place, if it lies below the temporary or the home folder.
+/// The transcript's real place, if it lies below a temporary folder or the home folder.
 fn allowed(path: &Path, folders: Folders<'_>) -> Option<PathBuf> {
     let real = std::fs::canonicalize(path).ok()?;
     let below = |folder: &Path| {
@@ -194,7 +196,7 @@ fn allowed(path: &Path, folders: Folders<'_>) -> Option<PathBuf> {
         // A home of `/` would allow the whole machine.
         folder != Path::new("/") && real != folder && real.starts_with(folder)
     };
-    (below(folders.temp) || folders.home.is_some_and(below)).then_some(real)
+    (below(folders.temp) || below(folders.own) || folders.home.is_some_and(below)).then_some(real)
 }
 
 /// Hosts write the transcript in their own time: what they say themselves counts even if it is not there yet.
@@ -241,7 +243,7 @@ fn kinds(call: &Call) -> impl Iterator<Item = &str> {
 /// A session ended: what was handed to it and what is remembered of its stops goes, and what others left behind a day ago.
 pub fn ended(call: &Call, folders: Folders<'_>, session: Option<&str>) {
     let world = call.project().world();
-    let handoff = Handoff::new(folders.temp, session, &world.nonce);
+    let handoff = Handoff::new(folders.temp, folders.own, session, &world.nonce);
     handoff.end();
     handoff.sweep(world.now, kinds(call));
     if let Ok(Some(data)) = call.project().known_data() {
@@ -252,7 +254,7 @@ pub fn ended(call: &Call, folders: Folders<'_>, session: Option<&str>) {
 /// A session begins: what others left behind a day ago goes.
 pub fn swept(call: &Call, folders: Folders<'_>) {
     let world = call.project().world();
-    Handoff::new(folders.temp, None, &world.nonce).sweep(world.now, kinds(call));
+    Handoff::new(folders.temp, folders.own, None, &world.nonce).sweep(world.now, kinds(call));
     if let Ok(Some(data)) = call.project().known_data() {
         super::sessions::end(&data, None, world.now);
     }
@@ -266,7 +268,7 @@ fn hand_over(
     findings: &[Finding],
 ) -> String {
     let world = call.project().world();
-    let handoff = Handoff::new(folders.temp, session, &world.nonce);
+    let handoff = Handoff::new(folders.temp, folders.own, session, &world.nonce);
     handoff.sweep(world.now, kinds(call));
     let files: Vec<Option<PathBuf>> = findings
         .iter()

@@ -47,6 +47,9 @@ pub struct Run {
     /// What it did and why, a line each: ids of memories, kinds with scores, the reason of a failure.
     #[serde(default)]
     pub because: Vec<String>,
+    /// What its budget had no room for, a line each with the command that does it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// How long it took, in microseconds.
     #[serde(default)]
     pub micros: u64,
@@ -103,6 +106,36 @@ pub fn last(project: &Project, count: usize) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
+/// Takes an id out of every line, for `forget`.
+pub fn forget(project: &Project, id: &str) -> Result<()> {
+    const GONE: &str = "a memory that was forgotten";
+    if !project.has_local() {
+        return Ok(());
+    }
+    let folder = folder(project)?;
+    for path in [folder.join(FILE), folder.join(OLD_FILE)] {
+        let Some(_held) = files::hold(&path)? else { continue };
+        let Some(text) = files::read_text(&path, 4 * FILE_MAX).ok().flatten() else { continue };
+        let mut kept = String::with_capacity(text.len());
+        for line in text.lines() {
+            match serde_json::from_str::<Run>(line) {
+                Ok(mut run) => {
+                    run.saw = run.saw.replace(id, GONE);
+                    run.because.iter_mut().for_each(|why| *why = why.replace(id, GONE));
+                    kept.push_str(&serde_json::to_string(&run).unwrap_or_default());
+                }
+                // A line that cannot be read cannot be cleaned either.
+                Err(_) => continue,
+            }
+            kept.push('\n');
+        }
+        if kept != text {
+            files::write(&path, kept.as_bytes(), Mode::Private)?;
+        }
+    }
+    Ok(())
+}
+
 /// Whether the latest runs, newest first, have been failures.
 pub fn failing(runs: &[Run]) -> Option<Failing> {
     let failed: Vec<&Run> = runs.iter().take_while(|run| run.ended == Ended::Failed).collect();
@@ -113,4 +146,17 @@ pub fn failing(runs: &[Run]) -> Option<Failing> {
         hook: newest.hook.clone(),
         why: newest.because.first().cloned().unwrap_or_default(),
     })
+}
+
+/// What hooks left out lately: of each hook's newest run, a line each. A run that left nothing out clears what an earlier one did.
+pub fn left_out(runs: &[Run]) -> Vec<String> {
+    let mut hooks: Vec<&str> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for run in runs {
+        if !hooks.contains(&run.hook.as_str()) {
+            hooks.push(&run.hook);
+            lines.extend(run.left_out.iter().map(|line| format!("{}: {line}", run.hook)));
+        }
+    }
+    lines
 }

@@ -3,6 +3,7 @@
 //! A document is a copy of what a shelf holds, in the words the index needs; the index never hands it back
 //! changed. Times are seconds since 1970 in UTC.
 
+use heirloom_core::kind::{Field, RECORD_KINDS, Row, Shape};
 use std::sync::Arc;
 
 /// How far a memory is trusted: by the channel it came through, never by what it says.
@@ -158,11 +159,38 @@ pub struct Document {
 impl Document {
     /// The text an embedder is given: title or speaker before the body.
     pub fn passage(&self) -> String {
+        let body: Vec<&str> = self.said().collect();
+        let body = body.join("\n");
         match (self.title.is_empty(), self.speaker.is_empty()) {
-            (false, _) => format!("{}\n{}", self.title, self.body),
-            (true, false) => format!("{}: {}", self.speaker, self.body),
-            (true, true) => self.body.clone(),
+            (false, _) => format!("{}\n{body}", self.title),
+            (true, false) => format!("{}: {body}", self.speaker),
+            (true, true) => body,
         }
+    }
+
+    /// What the body says. A record's body has a line for each field: the names of fields, and values that are one of a few words, say nothing
+    /// about what it is about, and every record of its kind has them.
+    pub(crate) fn said(&self) -> impl Iterator<Item = &str> {
+        let row = RECORD_KINDS.iter().find(|row| row.name == self.kind);
+        let whole = row.is_none().then_some(self.body.as_str());
+        let lines =
+            row.into_iter().flat_map(|row| self.body.lines().filter_map(move |line| value(row, line)));
+        whole.into_iter().chain(lines)
+    }
+}
+
+/// What a line of a record's body says: without the name of its field, and nothing if the field holds one of a few words.
+fn value<'l>(row: &Row, line: &'l str) -> Option<&'l str> {
+    let Some((name, rest)) = line.split_once(':') else { return Some(line) };
+    // Names are written with blanks.
+    let is_named = |field: &&Field| {
+        field.name.len() == name.len()
+            && field.name.bytes().zip(name.bytes()).all(|(a, b)| a == b || (a == b'_' && b == b' '))
+    };
+    match row.fields.iter().find(is_named) {
+        None => Some(line),
+        Some(field) if matches!(field.shape, Shape::Choice(_) | Shape::Flag) => None,
+        Some(_) => Some(rest.trim()).filter(|rest| !rest.is_empty()),
     }
 }
 
@@ -212,5 +240,21 @@ impl Card {
             role: document.role,
             speaker: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_a_record_s_fields_are_not_what_it_says() {
+        let body = "status: accepted\ncontext: status: of the queue\nrationale:\n- joins matter\nreason deferred: late";
+        let of = |kind: &str| Document { kind: kind.into(), body: body.into(), ..Document::default() };
+        let said = |kind: &str| of(kind).said().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(said("decision"), ["status: of the queue", "- joins matter", "reason deferred: late"]);
+        assert_eq!(said("note"), [body]);
+        assert_eq!(of("note").passage(), body);
+        assert!(said("tech_debt").contains(&"late".to_owned()));
     }
 }

@@ -51,6 +51,8 @@ pub(crate) use nearest::{Ahead, Nearest};
 pub(crate) use numbered::ByNumber;
 pub(crate) use postings::rarity;
 pub(crate) use read::Member;
+#[cfg(test)]
+pub(crate) use terms::is_stop;
 pub(crate) use terms::{each as each_term, of_question};
 pub(crate) use vectors::Probe;
 pub(crate) use write::{Missing, fingerprint};

@@ -150,7 +150,7 @@ impl Bag {
         found(&document.title, TITLE, true);
         document.tags.iter().for_each(|tag| found(tag, TAG, false));
         found(&document.speaker, 1.0, true);
-        found(&document.body, 1.0, true);
+        document.said().for_each(|text| found(text, 1.0, true));
     }
 
     /// Calls `found` with every term of a document and its weight, and says how many terms there are.

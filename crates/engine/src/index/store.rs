@@ -20,7 +20,7 @@ use super::error::IndexError;
 use crate::files::stamp;
 
 /// Version of tables and files. Another one means: start over.
-const VERSION: i64 = 8;
+const VERSION: i64 = 9;
 
 /// Waits a little longer each time another process holds the lock, up to 5 ms, and gives up after about ten seconds.
 fn wait(tries: i32) -> bool {

@@ -258,6 +258,7 @@ impl Index {
                 cut_posting(&tx, part.part, term, number_of(key))?;
             }
         }
+        drop_marks(&tx, ids)?;
         cards::drop_names(&tx)?;
         tx.prepare_cached("update part set docs = ?2, words = ?3 where part = ?1")?
             .execute(params![part.part, part.docs, part.words])?;
@@ -349,6 +350,28 @@ impl Index {
         tx.commit()?;
         Ok(left)
     }
+}
+
+/// Takes ids out of the marks: of files by the memory they hold, of whole shelves line by line. Their names are made from titles.
+fn drop_marks(tx: &Transaction<'_>, ids: &[&str]) -> Result<(), IndexError> {
+    let mut of_files = tx.prepare_cached(
+        "delete from mark where name >= '~f:' and name < '~g' and substr(value, -length(?1) - 1) = char(9) || ?1",
+    )?;
+    for id in ids {
+        of_files.execute([id])?;
+    }
+    let mut whole = tx.prepare_cached("select name, value from mark where name >= '~l:' and name < '~m'")?;
+    let lists: Vec<(String, String)> =
+        whole.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    for (name, value) in lists {
+        let about = |line: &str| line.rsplit_once('\t').is_some_and(|(id, _)| ids.contains(&id));
+        let kept: String =
+            value.lines().filter(|line| !about(line)).map(|line| format!("{line}\n")).collect();
+        if kept != value {
+            set_mark(tx, &name, &kept)?;
+        }
+    }
+    Ok(())
 }
 
 /// Sets a mark; one that is set to nothing is taken away.

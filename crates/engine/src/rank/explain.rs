@@ -1,4 +1,6 @@
-//! Why a hit is where it is: every factor of its score, in points.
+//! Why a hit is where it is: every factor of its score, in points, and whether it is worth showing.
+
+use crate::index::embed::Nearness;
 
 /// The factors of one score; they add up to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -9,6 +11,8 @@ pub struct Factors {
     pub neighbours: f32,
     /// Vector.
     pub vector: f32,
+    /// Names that answer a word of the question.
+    pub related: f32,
     /// Late interaction.
     pub late: f32,
     /// Keywords of the whole group it belongs to.
@@ -35,11 +39,12 @@ pub struct Factors {
 
 impl Factors {
     /// Every factor with its name.
-    pub fn named(&self) -> [(&'static str, f32); 14] {
+    pub fn named(&self) -> [(&'static str, f32); 15] {
         [
             ("keyword", self.keyword),
             ("neighbours", self.neighbours),
             ("vector", self.vector),
+            ("related", self.related),
             ("late", self.late),
             ("group", self.group),
             ("time", self.time),
@@ -64,10 +69,13 @@ impl Factors {
 const COVERS: f32 = 0.25;
 /// Telling words that do, however long the question is.
 const WORDS: usize = 3;
-/// The cosine that does without any word in common.
-const NEAR: f32 = 0.5;
+/// The share that does where the words are held by few memories: one word of six.
+const SHARES: f32 = 0.16;
 
-/// The cosine from which two texts may be about the same thing.
+/// The share from which it is most of the question.
+const MOSTLY: f32 = 0.6;
+
+/// The cosine from which two texts may be about the same thing, whatever the model.
 const RELATED: f32 = 0.35;
 
 /// Why one hit is there.
@@ -77,8 +85,16 @@ pub struct Explain {
     pub factors: Factors,
     /// The question's terms it holds, with what each adds to the keyword score.
     pub terms: Vec<(String, f32)>,
-    /// Share of the question's words it holds, 0 to 1, each counted by how rare it is.
+    /// Share of the question's words it holds, 0 to 1, each counted by how rare it is. Words that say little do not count.
     pub covered: f32,
+    /// How many of these words it holds.
+    pub held: usize,
+    /// Share of these words it holds, each counted alike, of those that few memories hold.
+    pub shared: f32,
+    /// Share of these words it answers by another name.
+    pub related: f32,
+    /// From which cosine on the vectors say something.
+    pub nearness: Nearness,
     /// Cosine of its vector with the question's, if it has one.
     pub cosine: Option<f32>,
     /// The memory it was put behind because that one says the same and is trusted more.
@@ -90,13 +106,28 @@ impl Explain {
     pub fn is_near(&self) -> bool {
         !self.terms.is_empty()
             || self.factors.neighbours > 0.0
-            || self.cosine.is_some_and(|cosine| cosine >= RELATED)
+            || self.related > 0.0
+            || self.is_as_near_as(self.nearness.alone.min(RELATED))
     }
 
     /// Whether it is near enough to the question to be given to an agent unasked.
     pub fn is_telling(&self) -> bool {
-        self.covered >= COVERS
-            || self.terms.len() >= WORDS
-            || self.cosine.is_some_and(|cosine| cosine >= NEAR)
+        self.held >= WORDS
+            || ((self.covered >= COVERS || self.shared >= SHARES) && !self.is_chance())
+            || (self.related > 0.0
+                && self.shared + self.related >= SHARES
+                && self.is_as_near_as(self.nearness.beside))
+            || self.is_as_near_as(self.nearness.alone)
+    }
+
+    /// Whether all that speaks for it is one word of several, in a text that is about something else.
+    fn is_chance(&self) -> bool {
+        self.held <= 1
+            && self.shared < MOSTLY
+            && self.cosine.is_some_and(|cosine| cosine < self.nearness.partly)
+    }
+
+    fn is_as_near_as(&self, cosine: f32) -> bool {
+        self.cosine.is_some_and(|own| own >= cosine)
     }
 }

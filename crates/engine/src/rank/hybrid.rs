@@ -9,12 +9,13 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::index::embed::{Detail, Embedder, Embedding, Worth};
+use crate::index::embed::{Detail, Embedder, Embedding, Nearness, Worth};
 use crate::index::{Card, IndexError, LateProbe, Matches, Nearest, Probe, Reader, Trust, of_question};
 
 use super::ask::Ask;
 use super::candidates::{Admission, Cosines, Found, LOOKED_AT};
 use super::explain::{Explain, Factors};
+use super::kin::About;
 use super::order;
 use super::points::Points;
 use super::seats;
@@ -38,6 +39,15 @@ const FEW: f32 = 20.0;
 const PREFIXED: usize = 32;
 /// What a mended word counts beside one that was written.
 const MENDED: f32 = 0.7;
+/// What a word counts of which only the beginning was typed.
+const BEGUN: f32 = 0.5;
+
+/// Up to so many memories, names that answer a word of the question are looked for; more have words enough of their own.
+const RELATED_AMONG: usize = 1_000;
+/// A word that more memories hold points at none of them.
+const HELD_BY_FEW: usize = 20;
+/// Letters from which a word that was mended tells what a question is about.
+const SURE: usize = 6;
 
 /// One hit.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,8 +106,15 @@ pub fn rank(
     let (matches, ahead) = reader.beside(wide, BY_VECTOR.max(ask.limit), || keywords(reader, ask));
     let matches = matches?;
     let lists = Found { reader, matches: &matches, probe: probe.as_ref(), ahead, among };
-    let mut candidates = gather(&lists, worth, ask, weights)?;
+    let own = of_question(&ask.text);
+    let about = About::of(own.iter().map(|(term, _)| term.as_str()));
+    let kin = related(reader, &about, &own, &matches)?;
+    let mut candidates = gather(&lists, worth, ask, weights, kin.own.keys())?;
     score(&mut candidates, ask, weights);
+    for c in candidates.iter_mut().filter(|c| !is_dialogue(&c.card.kind)) {
+        c.factors.related = weights.related * share(kin.of(c.card.number).count_ones() as usize, about.len());
+        c.sum += c.factors.related;
+    }
     candidates.sort_unstable_by(by_sum);
     if let Some(question) = &question {
         rerank(reader, &mut candidates, &matches, question, ask, weights)?;
@@ -113,21 +130,31 @@ pub fn rank(
     let only = crate::index::rarity(reader.len() as f32, 1.0);
     let worth =
         |(_, rarity, count): &(&str, f32, usize)| if *count == 0 { rarity.min(only) } else { *rarity };
-    let all: f32 = matches.terms().map(|term| worth(&term)).sum();
-    let covered = |shares: &[(&str, f32)]| {
-        let held = |term: &str| shares.iter().any(|(t, _)| *t == term);
-        let sum: f32 = matches.terms().filter(|term| held(term.0)).map(|term| worth(&term)).sum();
-        if all > 0.0 { sum / all } else { 0.0 }
-    };
+    // Behind the question's own words stand those that unknown ones were taken for; a short one is too easily another word.
+    let counts = |at: usize, term: &str| if at < own.len() { about.counts(at) } else { term.len() >= SURE };
+    let counted =
+        || matches.terms().enumerate().filter(|(at, term)| counts(*at, term.0)).map(|(_, term)| term);
+    let all: f32 = counted().take(about.len()).map(|term| worth(&term)).sum();
+    let nearness = embedder.map(Embedder::nearness).unwrap_or_default().among(reader.len());
+    // What a model that knows one language says of another one is noise.
+    let nearness = if about.foreign { Nearness::SILENT } else { nearness };
     let hits = candidates.into_iter().map(|c| {
         let shares = matches.shares(c.card.number);
+        let met = |term: &(&str, f32, usize)| shares.iter().any(|(t, _)| *t == term.0);
+        let held = || counted().filter(met);
+        let sum: f32 = held().map(|term| worth(&term)).sum();
+        let by_few = held().filter(|(_, _, count)| *count <= HELD_BY_FEW).count();
         Hit {
             number: c.card.number,
             score: c.sum,
             trust: c.card.trust,
             why: Explain {
                 factors: c.factors,
-                covered: covered(&shares),
+                covered: if all > 0.0 { (sum / all).min(1.0) } else { 0.0 },
+                held: held().count(),
+                shared: share(by_few, about.len()),
+                related: share(kin.of(c.card.number).count_ones() as usize, about.len()),
+                nearness,
                 terms: shares.into_iter().map(|(t, s)| (t.to_owned(), s)).collect(),
                 cosine: c.cosine,
                 behind: None,
@@ -137,6 +164,61 @@ pub fn rank(
     let hits = order::behind_the_trusted(reader, hits.collect())?;
     tracing::debug!(documents = reader.len(), vectors = reader.with_vectors(), hits = hits.len(), "ranked");
     Ok(hits)
+}
+
+fn share(some: usize, all: usize) -> f32 {
+    some as f32 / all.max(1) as f32
+}
+
+/// Memories that answer words of a question by another name.
+#[derive(Default)]
+struct Kin {
+    /// Names, with the words each stands for, bit by bit, and what holds them.
+    names: Vec<(&'static str, u64)>,
+    matches: Option<Matches>,
+    /// The words that each memory holds itself do not count again.
+    own: HashMap<u32, u64>,
+}
+
+impl Kin {
+    /// The words of the question that a memory answers by another name, bit by bit.
+    fn of(&self, number: u32) -> u64 {
+        let Some(matches) = self.matches.as_ref().filter(|matches| matches.score(number) > 0.0) else {
+            return 0;
+        };
+        let held = matches.shares(number);
+        let answered = |mask: u64, (name, words): &(&str, u64)| {
+            if held.iter().any(|(held, _)| held == name) { mask | words } else { mask }
+        };
+        self.names.iter().fold(0, answered) & !self.own.get(&number).copied().unwrap_or(0)
+    }
+}
+
+fn related(
+    reader: &Reader<'_>,
+    about: &About,
+    asked: &[(String, f32)],
+    matches: &Matches,
+) -> Result<Kin, IndexError> {
+    if reader.len() > RELATED_AMONG {
+        return Ok(Kin::default());
+    }
+    let terms: Vec<&str> = asked.iter().map(|(term, _)| term.as_str()).collect();
+    let names = about.kin(&terms);
+    if names.is_empty() {
+        return Ok(Kin::default());
+    }
+    let looked_for: Vec<(String, f32)> = names.iter().map(|(name, _)| ((*name).to_owned(), 1.0)).collect();
+    let found = reader.keywords(&looked_for)?;
+    let mut own = HashMap::new();
+    for (number, _) in found.best(RELATED_AMONG) {
+        let shares = matches.shares(number);
+        let held = |mask: u64, (at, term): (usize, &&str)| {
+            if shares.iter().any(|(t, _)| t == term) { mask | 1 << at } else { mask }
+        };
+        own.insert(number, terms.iter().enumerate().fold(0, held));
+    }
+    Ok(Kin { names, matches: Some(found), own })
 }
 
 /// What holds the question's terms; a word nobody wrote is taken for the nearest one somebody did.
@@ -149,6 +231,9 @@ fn keywords(reader: &Reader<'_>, ask: &Ask) -> Result<Matches, IndexError> {
     }
     for prefix in &ask.conditions.prefixes {
         mended.extend(reader.starting_with(prefix, PREFIXED)?.into_iter().map(|t| (t, 1.0)));
+    }
+    if let Some(begun) = &ask.conditions.begun {
+        mended.extend(reader.starting_with(begun, PREFIXED)?.into_iter().map(|t| (t, BEGUN)));
     }
     mended.retain(|(term, _)| !terms.iter().any(|(t, _)| t == term));
     if mended.is_empty() {
@@ -167,11 +252,12 @@ pub(crate) fn manner<'w>(weights: &'w Weights, card: &Card) -> &'w Manner {
 }
 
 /// Collects candidates with their keyword, neighbour, vector and group scores.
-fn gather(
+fn gather<'k>(
     lists: &Found<'_>,
     worth: Worth,
     ask: &Ask,
     weights: &Weights,
+    related: impl Iterator<Item = &'k u32>,
 ) -> Result<Vec<Candidate>, IndexError> {
     let Found { reader, matches, .. } = *lists;
     let mut admission = Admission::new(reader, ask);
@@ -182,7 +268,7 @@ fn gather(
         nearest = lists.by_vector(limit);
         std::mem::take(&mut nearest.top)
     })?;
-    let mut numbers: Vec<u32> = by_keyword.iter().chain(&near).map(|c| c.0).collect();
+    let mut numbers: Vec<u32> = by_keyword.iter().chain(&near).map(|c| c.0).chain(related.copied()).collect();
     let mut groups: HashMap<i64, Vec<crate::index::Member>> = HashMap::new();
     let mut crowded = false;
     for (i, (number, _)) in by_keyword.iter().enumerate() {

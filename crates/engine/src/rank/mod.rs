@@ -8,6 +8,7 @@ mod candidates;
 mod civil;
 mod explain;
 mod hybrid;
+pub(crate) mod kin;
 mod order;
 mod points;
 pub mod query;

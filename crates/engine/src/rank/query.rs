@@ -1,11 +1,12 @@
 //! What a person types into `search`: words, "phrases", prefix*, -exclusion and filters such as `kind:decision`.
 //!
-//! In: the line as typed. Out: the words to rank by and the conditions a hit must meet. Nothing is an error:
-//! what cannot be read as a filter is a word. Linear in the length of the line.
+//! In: the line as typed. Out: the words to rank by and the conditions a hit must meet. What has the name of no filter is a word; a filter
+//! with a value it does not take is refused, but for whoever is still typing. Linear in the length of the line.
 
 use crate::index::{Card, Document, Status, Trust};
 
 use super::when;
+use heirloom_core::{Code, Fault, fault::Result};
 
 /// What a hit must meet besides matching.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,13 +29,56 @@ pub struct Conditions {
     pub trust: Option<Trust>,
     /// Not before this instant.
     pub since: Option<i64>,
+    /// Names of work such as `TASK-12` that must stand in title or text as a whole, all of them.
+    pub contexts: Vec<String>,
+    /// The last word, which may still be typed: words that begin with it count as well. No condition by itself.
+    pub begun: Option<String>,
 }
 
-/// Reads a line; `now` is what "7d" counts back from. Gives the words to rank by and the conditions.
+/// What a part of a line is.
+enum Part {
+    Word,
+    Filter,
+    /// A filter with a value it does not take: its name and what it takes.
+    Wrong(&'static str, &'static str),
+}
+
+/// Reads a line; `now` is what "7d" counts back from. Gives the words to rank by and the conditions. A filter that is not whole yet is passed
+/// over, since somebody may still type it.
 pub fn read(line: &str, now: i64) -> (String, Conditions) {
+    let (words, conditions, _) = taken(line, now);
+    (words, conditions)
+}
+
+/// The same for a line that is whole: a filter with a value it does not take is refused.
+pub fn checked(line: &str, now: i64) -> Result<(String, Conditions)> {
+    let (words, conditions, wrong) = taken(line, now);
+    match wrong {
+        None => Ok((words, conditions)),
+        Some((part, name, takes)) => Err(Fault::new(Code::Usage, format!("`{part}` is no filter"))
+            .fact("filter", name)
+            .hint(format!("`{name}:` takes {takes}"))),
+    }
+}
+
+/// The filters of a line, each as it was typed.
+pub fn filters(line: &str, now: i64) -> Vec<String> {
+    let is_filter = |(part, quoted): &(&str, bool)| {
+        !quoted
+            && !part.starts_with('-')
+            && matches!(filter(part, now, &mut Conditions::default()), Part::Filter)
+    };
+    parts(line).into_iter().filter(is_filter).map(|(part, _)| part.to_owned()).collect()
+}
+
+type Wrong = (String, &'static str, &'static str);
+
+fn taken(line: &str, now: i64) -> (String, Conditions, Option<Wrong>) {
     let mut words = Vec::new();
     let mut c = Conditions::default();
+    let mut wrong = None;
     for (part, quoted) in parts(line) {
+        c.begun = None;
         let (part, not) = match part.strip_prefix('-') {
             Some(rest) if !rest.is_empty() => (rest.trim_matches('"'), true),
             _ => (part, false),
@@ -49,11 +93,19 @@ pub fn read(line: &str, now: i64) -> (String, Conditions) {
             part.strip_suffix('*').filter(|p| p.chars().all(char::is_alphanumeric) && p.len() >= 2)
         {
             c.prefixes.push(prefix.to_lowercase());
-        } else if !filter(part, now, &mut c) {
-            words.push(part);
+        } else {
+            match filter(part, now, &mut c) {
+                Part::Filter => {}
+                Part::Wrong(name, takes) => wrong = wrong.or(Some((part.to_owned(), name, takes))),
+                Part::Word => {
+                    words.push(part);
+                    c.begun = part.chars().all(char::is_alphanumeric).then(|| part.to_lowercase());
+                }
+            }
         }
     }
-    (words.join(" "), c)
+    c.begun.take_if(|_| line.ends_with(char::is_whitespace));
+    (words.join(" "), c, wrong)
 }
 
 /// Splits at spaces outside quotes; says whether a part was quoted.
@@ -74,31 +126,32 @@ fn parts(line: &str) -> Vec<(&str, bool)> {
     out
 }
 
-fn filter(part: &str, now: i64, c: &mut Conditions) -> bool {
-    let Some((name, value)) = part.split_once(':').filter(|(_, v)| !v.is_empty()) else { return false };
+fn filter(part: &str, now: i64, c: &mut Conditions) -> Part {
+    let Some((name, value)) = part.split_once(':').filter(|(_, v)| !v.is_empty()) else { return Part::Word };
     let value = value.trim_matches('"');
-    match name {
-        "kind" => c.kinds.push(value.to_owned()),
+    match name.to_ascii_lowercase().as_str() {
+        "kind" => c.kinds.push(value.to_lowercase()),
         "tag" => c.tags.push(value.to_lowercase()),
         "scope" => c.scopes.push(value.to_owned()),
+        "context" => c.contexts.push(value.to_owned()),
         "status" => match value {
             "active" => c.status = Some(Status::Active),
             "retired" => c.status = Some(Status::Retired),
-            _ => return false,
+            _ => return Part::Wrong("status", "active or retired"),
         },
         "trust" => match value {
             "high" => c.trust = Some(Trust::High),
             "medium" => c.trust = Some(Trust::Medium),
             "low" => c.trust = Some(Trust::Low),
-            _ => return false,
+            _ => return Part::Wrong("trust", "high, medium or low, the least there may be"),
         },
         "since" => match since(value, now) {
             Some(at) => c.since = Some(at),
-            None => return false,
+            None => return Part::Wrong("since", "7d, 2w, 3m, 1y, a day such as 2026-01-15, or yesterday"),
         },
-        _ => return false,
+        _ => return Part::Word,
     }
-    true
+    Part::Filter
 }
 
 /// `7d`, `2w`, `3m`, `1y`, a date, or a word such as `yesterday`.
@@ -125,12 +178,13 @@ impl Conditions {
         !(self.phrases.is_empty()
             && self.prefixes.is_empty()
             && self.without.is_empty()
+            && self.contexts.is_empty()
             && self.tags.is_empty())
     }
 
     /// Whether there is any condition at all.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        *self == Self { begun: self.begun.clone(), ..Self::default() }
     }
 
     /// Whether a card meets what can be seen on it.
@@ -148,6 +202,7 @@ impl Conditions {
         let holds = |phrase: &String| text.contains(&folded(phrase));
         let tagged = |tag: &String| d.tags.iter().any(|t| t.to_lowercase() == *tag);
         self.phrases.iter().all(holds)
+            && self.contexts.iter().all(holds)
             && !self.without.iter().any(holds)
             && self.prefixes.iter().all(|p| text.contains(&format!(" {p}")))
             && self.tags.iter().all(tagged)
@@ -186,6 +241,35 @@ mod tests {
         assert_eq!(c.trust, Some(Trust::High));
         assert_eq!(c.since, Some(1_000_000 - 7 * 86_400));
         assert_eq!(c.status, Some(Status::Retired));
+    }
+
+    #[test]
+    fn a_filter_with_a_value_it_does_not_take_is_refused_with_what_it_takes() {
+        for (line, takes) in
+            [("queue since:banana", "7d"), ("trust:some", "medium"), ("status:gone kind:note", "retired")]
+        {
+            let fault = checked(line, 0).unwrap_err();
+            assert!(fault.next_step().contains(takes), "{line}");
+            // While somebody types it is passed over.
+            assert!(!read(line, 0).0.contains(':'), "{line}");
+        }
+        assert!(checked("x:y http://a.b queue since:7d Tag:DB", 0).is_ok());
+        assert_eq!(filters("queue tag:db -x since:banana kind:note", 0), ["tag:db", "kind:note"]);
+    }
+
+    #[test]
+    fn the_last_word_may_be_the_beginning_of_one_until_a_space_ends_it() {
+        assert_eq!(read("the Que", 0).1.begun.as_deref(), Some("que"));
+        assert_eq!(read("the que ", 0).1.begun, None);
+        assert_eq!(read("que tag:db", 0).1.begun, None);
+        assert!(read("que", 0).1.is_empty(), "it is no condition");
+    }
+
+    #[test]
+    fn a_context_stands_in_a_text_as_a_whole() {
+        let d = Document { body: "Fixed for TASK-12.".into(), ..Document::default() };
+        let fits = |line: &str| read(line, 0).1.admit_text(&d);
+        assert!(fits("context:TASK-12") && fits("context:task-12") && !fits("context:TASK-1"));
     }
 
     #[test]

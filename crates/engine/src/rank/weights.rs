@@ -50,6 +50,8 @@ pub struct Weights {
     pub file: f32,
     /// Confidence.
     pub confidence: f32,
+    /// Names that answer all words of the question.
+    pub related: f32,
     /// Below this many terms neighbours count in full.
     pub short: f32,
     /// From this many terms on they do not count.
@@ -87,6 +89,7 @@ impl Default for Weights {
             scope: 0.05,
             file: 0.3,
             confidence: 0.05,
+            related: 0.3,
             short: 20.0,
             long: 40.0,
             deviations: 4.0,

@@ -6,6 +6,7 @@
 
 use super::ledger::Given;
 use super::title_tags::{self, Hit};
+use crate::budget::{self, Left};
 use crate::call::Call;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
@@ -97,10 +98,15 @@ pub fn for_prompt(call: &Call, prompt: &str) -> Result<Called> {
     let most = BESIDE_MAX.min(call.settings().retrieval.max_inject);
     Ok(Called {
         records,
-        notes: fresh(call, notes(call, question, most)?),
-        lessons: fresh(call, lessons(call, question, most)?),
+        notes: fresh(call, or_left_out(notes(call, question, most))?),
+        lessons: fresh(call, or_left_out(lessons(call, question, most))?),
         vault: String::new(),
     })
+}
+
+/// What a hook cannot read is left out of its answer, and noted where it was met.
+fn or_left_out<T: Default>(found: Result<T>) -> Result<T> {
+    found.or_else(|fault| if budget::gaps() > 0 { Ok(T::default()) } else { Err(fault) })
 }
 
 /// Those whose cited code is not gone; what cites changed code last.
@@ -132,6 +138,9 @@ fn notes(call: &Call, question: &str, most: usize) -> Result<Vec<Beside>> {
     let words = text::tokens(question);
     let mut found = Vec::new();
     for (group, memory) in notes.in_play(&session)? {
+        if !budget::goes_on_or_leaves(Left::Files) {
+            break;
+        }
         let why = match (group, &memory.scope) {
             (0, Scope::File(file)) => format!("about {file}"),
             (1, Scope::Area(area)) => format!("about {area}"),

@@ -112,11 +112,7 @@ fn records(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
 }
 
 fn lessons(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
-    let topics = call.topics();
-    let hits = match wanted.include_retired {
-        true => topics.search_all(question, usize::MAX)?,
-        false => topics.search(question, usize::MAX)?,
-    };
+    let hits = call.topics().found(question, wanted.include_retired)?;
     let found = |hit: crate::shelf::topics::Hit| Found {
         memory: hit.memory,
         score: Some(hit.score),

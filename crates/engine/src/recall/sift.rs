@@ -5,6 +5,7 @@
 //! that its line does not say.
 
 use super::words::Words;
+use crate::budget::{self, Left};
 use crate::shelf::records::{EntryLine, IndexSource};
 use aho_corasick::packed;
 use heirloom_core::fault::Result;
@@ -13,6 +14,9 @@ use std::ops::Range;
 
 /// How much is read and folded to lower case at a time: small enough to stay near the processor.
 const STRETCH: usize = 32 << 10;
+
+/// The longest line that a hook looks into.
+const LINE: usize = 1 << 20;
 
 /// The two characters beyond ASCII whose lower case is an ASCII letter. A line that has one may hold a word that its bytes do not show.
 const FOLDS_TO_ASCII: [&str; 2] = ["\u{212a}", "\u{130}"];
@@ -107,6 +111,9 @@ fn stretches(index: &IndexSource, mut each: impl FnMut(&[u8], u64)) -> Result<()
     let mut buffer = vec![0; STRETCH];
     let (mut start, mut filled) = (0u64, 0);
     loop {
+        if !budget::goes_on_or_leaves(Left::Index) {
+            return Ok(());
+        }
         let read = index.read_at(&mut buffer[filled..], start + filled as u64)?;
         let end = filled + read;
         if end < buffer.len() {
@@ -119,6 +126,12 @@ fn stretches(index: &IndexSource, mut each: impl FnMut(&[u8], u64)) -> Result<()
                 buffer.copy_within(at + 1.., 0);
                 start += at as u64 + 1;
                 filled = end - at - 1;
+            }
+            // No title and no tags are that long.
+            None if budget::is_bounded() && end > LINE => {
+                budget::leave_out(Left::Index, 1);
+                start += end as u64;
+                filled = 0;
             }
             // A line longer than a stretch.
             None => {

@@ -7,15 +7,17 @@
 use super::prompt::PROMPT_MIN;
 use super::sift::sift;
 use super::words::{Place, Words};
+use crate::budget::{self, Left};
 use crate::call::Call;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance;
 use crate::shelf::records::{EntryLine, Glance, IndexSource};
 use heirloom_core::{Status, fault::Result, hash, kind, text, time};
 use serde::Serialize;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// How many of the best get a second look.
@@ -145,7 +147,11 @@ pub fn recall(call: &Call, prompt: &str) -> Result<Vec<Hit>> {
     let Some(index) = (if words.is_empty() { None } else { records.index_or_rebuild()? }) else {
         return Ok(Vec::new());
     };
-    let forgotten = provenance::forgotten(call.project().root())?;
+    let forgotten = match provenance::forgotten(call.project().root()) {
+        // What may have been forgotten is not shown.
+        Err(_) if budget::is_bounded() => return Ok(Vec::new()),
+        forgotten => forgotten?,
+    };
     rank(call, &words, &index, &forgotten, max)
 }
 
@@ -153,19 +159,22 @@ fn rank(
     call: &Call,
     words: &BTreeSet<String>,
     index: &IndexSource,
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
     max: usize,
 ) -> Result<Vec<Hit>> {
-    let categories: Vec<Category> =
-        call.settings().categories.iter().map(|category| Category::of(category, words)).collect();
-    let points_of = |label: &str| {
-        let known = categories.iter().find(|category| category.label == label);
-        match known {
-            Some(category) => category.enabled.then_some(category.points),
-            None => label.bytes().all(|b| b.is_ascii_uppercase() || b == b'_').then_some(0),
-        }
+    // The first of two categories with one label counts.
+    let categories: HashMap<String, Category> = call
+        .settings()
+        .categories
+        .iter()
+        .rev()
+        .map(|category| (category.label(), Category::of(category, words)))
+        .collect();
+    let points_of = |label: &str| match categories.get(label) {
+        Some(category) => category.enabled.then_some(category.points),
+        None => label.bytes().all(|b| b.is_ascii_uppercase() || b == b'_').then_some(0),
     };
-    let described = categories.iter().any(|category| category.points > 0);
+    let described = categories.values().any(|category| category.points > 0);
     let mut words = Words::new(words);
     // Lines of a category stand together, so the last label is mostly this one's too.
     let last: RefCell<(String, Option<u32>, u8)> = RefCell::new((String::new(), None, 0));
@@ -198,7 +207,9 @@ fn rank(
         .collect();
     // A second look takes away or adds a point, so none of the others can come before these.
     sort(&mut best);
-    let rest = hits.filter(|hit| !forgotten.contains(&id_of(hit)));
+    let rest = hits
+        .take_while(|_| budget::goes_on_or_leaves(Left::Index))
+        .filter(|hit| !forgotten.contains(&id_of(hit)));
     // What is about to be shown is checked like a file: a line may have been put into the index by hand.
     let allowed = |hit: &Hit| {
         let shown = format!("{} {}", hit.title, hit.tags.join(" "));
@@ -230,7 +241,6 @@ fn mark_stale(call: &Call, hits: &mut Vec<Hit>) {
 
 /// What a prompt makes of a category of the settings.
 struct Category {
-    label: String,
     enabled: bool,
     /// Points every entry of it gets.
     points: u32,
@@ -239,7 +249,6 @@ struct Category {
 impl Category {
     fn of(category: &heirloom_core::settings::Category, words: &BTreeSet<String>) -> Category {
         Category {
-            label: category.label(),
             enabled: category.enabled,
             points: category.description.as_deref().map_or(0, |text| description_points(words, text)),
         }
@@ -281,7 +290,10 @@ fn id_of(hit: &Hit) -> String {
 /// forgotten and came back, perhaps with a merge, counts only if it was written or accepted here since.
 fn still_counts(call: &Call, hit: &mut Hit, forgotten: Option<&String>, folders: &mut Folders) -> bool {
     let project = call.project();
-    let Some(bytes) = folders.read(call, &project.folder().join(&hit.path)) else { return true };
+    let Some(bytes) = folders.read(call, &project.folder().join(&hit.path)) else {
+        // Of what was forgotten nothing is shown that cannot be looked at.
+        return forgotten.is_none();
+    };
     if forgotten.is_some_and(|id| provenance::came_back(call, id, &hash::sha256(&bytes))) {
         return false;
     }
@@ -312,8 +324,9 @@ impl Folders {
         }
         let real = self.last.as_ref().map(|(_, real)| real).filter(|real| real.starts_with(root.real()))?;
         // A link in the last place is not followed here; it gets the long look.
-        let read = crate::files::read(&real.join(name), crate::files::MAX_FILE);
-        let slow = || crate::files::read(&root.resolve(path).ok()?, crate::files::MAX_FILE).ok();
+        let limit = budget::one_memory(crate::files::MAX_FILE);
+        let read = crate::files::read(&real.join(name), limit);
+        let slow = || crate::files::read(&root.resolve(path).ok()?, limit).ok();
         read.ok().or_else(slow)
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::gate::Entry;
 use crate::shelf::Shelf as _;
+use crate::shelf::forgets::Forgets;
 use crate::shelf::records::{Given, IndexEntry, Said, compose};
 use crate::{Project, World};
 use heirloom_core::{Channel, MemoryId, Settings};
@@ -189,7 +190,7 @@ proptest! {
         let prompt = format!("{prompt} {}", many.join(" "));
         let words = text::tokens(&prompt);
         let source = IndexSource::Bytes(index.clone());
-        let quick = rank(&call, &words, &source, &HashSet::new(), max).unwrap();
+        let quick = rank(&call, &words, &source, &Forgets::default(), max).unwrap();
         prop_assert_eq!(quick, told::rank(&call, &words, &index, max));
     }
 
@@ -217,7 +218,7 @@ fn a_stretch_of_the_index_ends_at_a_line() {
     let call = call(folder.path());
     let index = lines.join("\n").into_bytes();
     let source = IndexSource::Bytes(index.clone());
-    let quick = rank(&call, &words, &source, &HashSet::new(), 50).unwrap();
+    let quick = rank(&call, &words, &source, &Forgets::default(), 50).unwrap();
     assert_eq!(quick.len(), 43);
     assert_eq!(quick, told::rank(&call, &words, &index, 50));
 }

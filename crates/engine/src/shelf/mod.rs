@@ -5,6 +5,7 @@
 
 pub mod anchors;
 pub(crate) mod door;
+pub mod forgets;
 pub mod links;
 mod merge;
 pub mod notes;

@@ -103,7 +103,7 @@ impl Call {
         if shelf == ShelfName::Tiers {
             return self.tiers()?.hold(item);
         }
-        let lock = self.project().lock()?;
+        let lock = self.lock()?;
         // What waits without a line in the audit would be a store that nobody was told of.
         self.say(&lock, "memory_write", "confirm", shelf, &item.id, self.entry(), &[], None)?;
         self.inbox()?.put(item, self.project().world().now)
@@ -118,7 +118,7 @@ impl Call {
     /// being refused.
     pub(crate) fn refuse(&self, verb: Verb, id: &str, fault: Fault) -> Fault {
         if self.project().has_local()
-            && let Ok(lock) = self.project().lock()
+            && let Ok(lock) = self.lock()
         {
             let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
             let code = Some(fault.code.name());

@@ -4,15 +4,20 @@
 //! an id, oldest first. The file merges by union, so lines may repeat and come in any order; readers sort by time. Never here:
 //! a memory's text. Whoever writes a reason has it redacted first.
 
+use crate::budget;
 use crate::call::Call;
 use crate::files::{self, Lock, Mode, Prepared, Root};
 use crate::gate::trust::Standing;
+use crate::shelf::forgets::{self, Forgets};
 use heirloom_core::{MemoryId, fault::Result, json};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 const LIMIT: u64 = 64 << 20;
+
+/// So many ids are looked for in a line before it is taken apart.
+const FEW: usize = 256;
 
 /// What a line says of a memory that is gone on purpose.
 const FORGOTTEN: &str = "forgotten";
@@ -64,6 +69,10 @@ fn path(root: &Root) -> PathBuf {
     root.join(&["provenance.jsonl"])
 }
 
+fn bytes(root: &Root) -> Result<Vec<u8>> {
+    Ok(files::read_if_there(&path(root), budget::limit(LIMIT, budget::LINES))?.unwrap_or_default())
+}
+
 /// Adds lines.
 pub fn append(root: &Root, _lock: &Lock, lines: &[Line]) -> Result<()> {
     if lines.is_empty() {
@@ -75,7 +84,7 @@ pub fn append(root: &Root, _lock: &Lock, lines: &[Line]) -> Result<()> {
 
 /// All lines that can be read, oldest first, each once.
 pub fn read(root: &Root) -> Result<Vec<Line>> {
-    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let bytes = bytes(root)?;
     let mut seen = HashSet::new();
     let mut lines: Vec<Line> = bytes
         .split(|b| *b == b'\n')
@@ -93,19 +102,22 @@ pub fn about(root: &Root, id: &str) -> Result<Vec<Line>> {
 
 /// Whether any line may say that this was done.
 pub fn says(root: &Root, did: &str) -> Result<bool> {
-    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let bytes = bytes(root)?;
     Ok(memchr::memmem::find(&bytes, did.as_bytes()).is_some())
 }
 
 /// The lines that say this was done, oldest first, each once; of those only the ones that name one of these ids, if there are any.
 pub fn saying(root: &Root, did: &str, ids: Option<&[&str]>) -> Result<Vec<Line>> {
-    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+    let bytes = bytes(root)?;
     let says_so = memchr::memmem::Finder::new(did);
     if says_so.find(&bytes).is_none() {
         return Ok(Vec::new());
     }
     // A file may hold very many lines, and a prompt asks about a few memories: only lines that hold an id are taken apart.
-    let named = ids.map(aho_corasick::AhoCorasick::new).and_then(std::result::Result::ok);
+    // Looking for very many at once costs more than taking lines apart.
+    let few = ids.filter(|ids| ids.len() <= FEW);
+    let named = few.map(aho_corasick::AhoCorasick::new).and_then(std::result::Result::ok);
+    let ids: Option<HashSet<&str>> = ids.map(|ids| ids.iter().copied().collect());
     let mut seen = HashSet::new();
     let mut lines: Vec<Line> = bytes
         .split(|b| *b == b'\n')
@@ -114,22 +126,26 @@ pub fn saying(root: &Root, did: &str, ids: Option<&[&str]>) -> Result<Vec<Line>>
         })
         .filter(|line| seen.insert(*line))
         .filter_map(Line::from_json)
-        .filter(|line| line.did == did && ids.is_none_or(|ids| ids.contains(&line.id.as_str())))
+        .filter(|line| line.did == did && ids.as_ref().is_none_or(|ids| ids.contains(line.id.as_str())))
         .collect();
     lines.sort_by(|a, b| a.at.cmp(&b.at));
     Ok(lines)
 }
 
 /// The ids that somebody had forgotten: text that comes back under them is not recalled.
-pub fn forgotten(root: &Root) -> Result<HashSet<String>> {
-    let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
+pub fn forgotten(root: &Root) -> Result<Forgets> {
+    let bytes = bytes(root)?;
+    let mut found = Forgets::default();
     // Every prompt asks for this, and few lines say it: only those that hold the word are taken apart.
     if memchr::memmem::find(&bytes, FORGOTTEN.as_bytes()).is_none() {
-        return Ok(HashSet::new());
+        return Ok(found);
     }
     let says_so = memchr::memmem::Finder::new(FORGOTTEN);
     let lines = bytes.split(|b| *b == b'\n').filter(|line| says_so.find(line).is_some());
-    Ok(lines.filter_map(Line::from_json).filter(|line| line.did == FORGOTTEN).map(|line| line.id).collect())
+    for line in lines.filter_map(Line::from_json).filter(|line| line.did == FORGOTTEN) {
+        found.take(line.id, &line.more);
+    }
+    Ok(found)
 }
 
 /// Whether a text under a forgotten id came from elsewhere. `forget` drops the id from the trust book, so whatever has an entry was
@@ -138,36 +154,51 @@ pub fn came_back(call: &Call, id: &str, hash: &str) -> bool {
     call.standing(id, hash).map_or(true, |standing| standing == Standing::STRANGER)
 }
 
-/// Takes every line about an id out, and about the ids it had before, and leaves one that says only that it was forgotten. The file is on
-/// disk beside its place when this returns, so that a full disk is met before anything is gone; `None` if it says so already.
+/// Takes every line about an id out, and about the ids it had before, and leaves one by which only somebody who knows the id can tell that it was
+/// forgotten. `salt` makes salts nobody can have guessed. The file is on disk beside its place when this returns, so that a full disk is met
+/// before anything is gone; `None` if it says so already.
 pub fn forgetting(
     root: &Root,
     _lock: &Lock,
     id: &str,
     earlier: &[MemoryId],
     at: &str,
+    salt: &str,
 ) -> Result<Option<Prepared>> {
-    let marker = Line {
-        id: id.to_owned(),
-        hash: String::new(),
-        at: at.to_owned(),
-        did: FORGOTTEN.to_owned(),
-        more: Map::new(),
-    };
     let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
-    let about = |line: &[u8]| {
-        let said = json::parse(line).ok();
-        let of = said.as_ref().and_then(|said| said.get("id")?.as_str());
-        of.is_some_and(|of| of == id || earlier.iter().any(|one| one.as_str() == of))
-    };
-    let mut text: Vec<u8> = Vec::with_capacity(bytes.len() + 128);
-    for line in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty() && !about(line)) {
+    let mut text: Vec<u8> = Vec::with_capacity(bytes.len() + 256);
+    let mut said = false;
+    for (n, line) in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()).enumerate() {
+        let known = json::parse(line).unwrap_or(Value::Null);
+        let of = known.get("id").and_then(Value::as_str).unwrap_or_default();
+        let about = |id: &str| forgets::is_about(of, &known, id);
+        let is_marker = known.get("did").and_then(Value::as_str) == Some(FORGOTTEN);
+        if is_marker && of.starts_with(forgets::MARKED) && about(id) {
+            said = true;
+        } else if about(id) || earlier.iter().any(|one| about(one.as_str())) {
+            continue;
+        } else if is_marker && !of.starts_with(forgets::MARKED) {
+            // An earlier version wrote the id itself.
+            let when = known.get("at").and_then(Value::as_str).unwrap_or(at);
+            text.extend_from_slice(marker(of, when, &format!("{salt}-{n}")).as_bytes());
+            text.push(b'\n');
+            continue;
+        }
         text.extend_from_slice(line);
         text.push(b'\n');
     }
-    text.extend_from_slice(marker.to_json().as_bytes());
-    text.push(b'\n');
+    if !said {
+        text.extend_from_slice(marker(id, at, salt).as_bytes());
+        text.push(b'\n');
+    }
     if text == bytes { Ok(None) } else { Prepared::new(&path(root), &text, Mode::Shared).map(Some) }
+}
+
+/// A line that says an id was forgotten, without it.
+fn marker(id: &str, at: &str, salt: &str) -> String {
+    let salt = &heirloom_core::hash::sha256(salt.as_bytes())[..32];
+    let (id, more) = forgets::marked(id, salt);
+    Line { id, hash: String::new(), at: at.to_owned(), did: FORGOTTEN.to_owned(), more }.to_json()
 }
 
 #[cfg(test)]
@@ -202,11 +233,36 @@ mod tests {
         let other = line("note:b", "2026-01-01T00:00:00Z", "retired");
         append(&root, &lock, &[line("note:a", "2026-01-01T00:00:00Z", "retired"), other.clone()]).unwrap();
         for at in ["2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"] {
-            forgetting(&root, &lock, "note:a", &[], at).unwrap().unwrap().commit().unwrap();
+            let again = forgetting(&root, &lock, "note:a", &[], at, at).unwrap();
+            again.map_or(Ok(()), Prepared::commit).unwrap();
         }
         let lines = read(&root).unwrap();
         assert_eq!(lines.len(), 2);
-        assert_eq!((lines[0].clone(), lines[1].more.len()), (other, 0));
-        assert_eq!(forgotten(&root).unwrap(), HashSet::from(["note:a".to_owned()]));
+        assert_eq!(lines[0], other);
+        let known = forgotten(&root).unwrap();
+        assert!(known.contains("note:a") && !known.contains("note:b"));
+        assert!(!std::fs::read_to_string(path(&root)).unwrap().contains("note:a"));
+    }
+
+    #[test]
+    fn markers_that_name_their_id_are_rewritten_and_still_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let lock = Lock::acquire(&folder.path().join("lock"), LOCK_LIMIT).unwrap();
+        let old = Line {
+            did: FORGOTTEN.into(),
+            more: Map::new(),
+            ..line("decision:anna", "2026-01-01T00:00:00Z", "x")
+        };
+        append(&root, &lock, &[old]).unwrap();
+        assert!(forgotten(&root).unwrap().contains("decision:anna"));
+        forgetting(&root, &lock, "note:b", &[], "2026-03-01T00:00:00Z", "s")
+            .unwrap()
+            .unwrap()
+            .commit()
+            .unwrap();
+        let known = forgotten(&root).unwrap();
+        assert!(known.contains("decision:anna") && known.contains("note:b"));
+        assert!(!std::fs::read_to_string(path(&root)).unwrap().contains("anna"));
     }
 }

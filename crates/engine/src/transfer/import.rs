@@ -9,8 +9,10 @@ use crate::call::Call;
 use crate::capture::{self, transcript};
 use crate::files;
 use crate::gate::Entry;
+use crate::gate::policy::Row;
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance::{self, Line};
-use crate::shelf::records::{Document, Said, name_for};
+use crate::shelf::records::{Document, Said, Target, name_for};
 use crate::shelf::topics::TopicFile;
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, text, time};
@@ -77,6 +79,15 @@ impl Imported {
         &mut self.shelves[at]
     }
 
+    /// A file may be named after what nobody should read.
+    fn clean(&mut self, call: &Call) {
+        let clean = |text: &mut String| *text = call.screen().redacted(text);
+        self.not_recognised.iter_mut().chain(&mut self.notes).for_each(clean);
+        for one in &mut self.refused {
+            [&mut one.from, &mut one.message, &mut one.next].into_iter().for_each(clean);
+        }
+    }
+
     /// Counts what is only waiting, lists what was refused, and ends the import for what concerns the store itself.
     pub(super) fn refuse(&mut self, shelf: ShelfName, from: String, fault: Fault) -> Result<()> {
         match fault.code {
@@ -93,19 +104,42 @@ impl Imported {
     }
 }
 
-/// Brings files to their shelves.
-pub fn import(call: &Call, sources: &[Source], entry: Entry) -> Result<Imported> {
+/// Brings files to their shelves. `read` is told how many were looked at.
+pub fn import(
+    call: &Call,
+    sources: &[Source],
+    entry: Entry,
+    read: &mut dyn FnMut(usize),
+) -> Result<Imported> {
+    brought(call, sources, entry, None, read)
+}
+
+/// Somebody who knows already what becomes of each record's file, in their order, and says so in the report.
+pub(super) type Known<'k> = dyn FnMut(&Source, &mut Imported) -> Result<()> + 'k;
+
+/// The same, with records that somebody else looks after.
+pub(super) fn brought(
+    call: &Call,
+    sources: &[Source],
+    entry: Entry,
+    mut known: Option<&mut Known<'_>>,
+    read: &mut dyn FnMut(usize),
+) -> Result<Imported> {
     let mut report = Imported { files: sources.len(), ..Imported::default() };
     let forgotten = provenance::forgotten(call.project().root())?;
     let mut origins: Vec<(String, String)> = Vec::new();
     let mut notes = Vec::new();
-    for source in sources {
+    for (at, source) in sources.iter().enumerate() {
+        read(at);
         match source.sort {
             Sort::Note => match read_text(source) {
                 Ok(text) => notes.push((source.shown.clone(), text)),
                 Err(fault) => report.refuse(ShelfName::Notes, source.shown.clone(), fault)?,
             },
-            Sort::Record => record(call, source, entry, &forgotten, &mut report, &mut origins)?,
+            Sort::Record => match &mut known {
+                Some(known) => known(source, &mut report)?,
+                None => record(call, source, entry, &forgotten, &mut report, &mut origins)?,
+            },
             Sort::TopicFile => lessons(call, source, entry, &mut report, &mut origins)?,
             Sort::Vault => vault(call, source, entry, &mut report, &mut origins)?,
             Sort::Transcript => talk(call, source, &mut report, &mut origins)?,
@@ -130,6 +164,7 @@ pub fn import(call: &Call, sources: &[Source], entry: Entry) -> Result<Imported>
     }
     note_origins(call, &origins)?;
     report.shelves.sort_by_key(|shelf| shelf.shelf);
+    report.clean(call);
     Ok(report)
 }
 
@@ -154,7 +189,7 @@ fn note_origins(call: &Call, origins: &[(String, String)]) -> Result<()> {
             more: Map::from_iter([("from".to_owned(), from)]),
         });
     }
-    provenance::append(call.project().root(), &call.project().lock()?, &lines)
+    provenance::append(call.project().root(), &call.lock()?, &lines)
 }
 
 fn read_text(source: &Source) -> Result<String> {
@@ -167,7 +202,7 @@ fn record(
     call: &Call,
     source: &Source,
     entry: Entry,
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
     report: &mut Imported,
     origins: &mut Vec<(String, String)>,
 ) -> Result<()> {
@@ -196,26 +231,60 @@ fn take_record(
     source: &Source,
     bytes: &[u8],
     entry: Entry,
-    forgotten: &HashSet<String>,
+    forgotten: &Forgets,
 ) -> Result<Took> {
+    let new = match weighed(call, source, bytes, forgotten)? {
+        Weighed::New(new) => new,
+        Weighed::Known => return Ok(Took::Known),
+        Weighed::LeftOut => return Ok(Took::LeftOut),
+    };
+    let records = call.records();
+    records.create(&new.target, new.category, new.document, entry, &mut Said::default())?;
+    if new.archived {
+        records.archive_target(&new.target, Some("archived where it was imported from"), entry)?;
+    }
+    Ok(Took::New(new.id.to_string()))
+}
+
+/// What a record's file is to this project.
+pub(super) enum Weighed<'c> {
+    /// Something to store.
+    New(Box<NewRecord<'c>>),
+    /// Here already.
+    Known,
+    /// Retired where it comes from.
+    LeftOut,
+}
+
+/// A record that could be stored.
+pub(super) struct NewRecord<'c> {
+    pub(super) id: MemoryId,
+    pub(super) category: &'c Category,
+    pub(super) target: Target,
+    pub(super) document: Document,
+    pub(super) archived: bool,
+}
+
+/// Looks at a record's file without storing anything.
+pub(super) fn weighed<'c>(
+    call: &'c Call,
+    source: &Source,
+    bytes: &[u8],
+    forgotten: &Forgets,
+) -> Result<Weighed<'c>> {
     let mut document = Document::parse(bytes).map_err(|why| {
         Fault::new(Code::Input, format!("no record: {why}"))
             .hint("give one JSON object with title and content")
     })?;
     let category = category_of(call, source, &document)?;
-    let stem = source.path.file_stem().map(|s| text::slug(&s.to_string_lossy())).unwrap_or_default();
+    let stem = source.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    call.screen().raw(Row::Records, "file name", &stem)?;
+    let stem = text::slug(&stem);
     let name = if stem.is_empty() { name_for(document.text("title").unwrap_or_default()) } else { stem };
     let id = MemoryId::new(&category.kind, &name);
     let records = call.records();
     if let Some(here) = records.document(&id)? {
-        if same(&here, &document) {
-            return Ok(Took::Known);
-        }
-        return Err(Fault::new(Code::Create, format!("`{id}` is here already and says something else"))
-            .fact("id", id.as_str())
-            .hint(format!(
-                "compare both (`heirloom show {id}`), then change the one here with `heirloom edit {id}`"
-            )));
+        return if same(&here, &document) { Ok(Weighed::Known) } else { Err(differs(&id)) };
     }
     if forgotten.contains(id.as_str()) {
         return Err(Fault::new(
@@ -227,15 +296,21 @@ fn take_record(
     document.fill_name();
     let status = document.status();
     if status == Some(Status::Retired) {
-        return Ok(Took::LeftOut);
+        return Ok(Weighed::LeftOut);
     }
     let place = call.project().shown(&records.folder(category).join(format!("{name}.json")));
     let target = records.target(&place, call.project().folder())?;
-    records.create(&target, category, document, entry, &mut Said::default())?;
-    if status == Some(Status::Archived) {
-        records.archive_target(&target, Some("archived where it was imported from"), entry)?;
-    }
-    Ok(Took::New(id.to_string()))
+    let archived = status == Some(Status::Archived);
+    Ok(Weighed::New(Box::new(NewRecord { id, category, target, document, archived })))
+}
+
+/// The refusal for a record whose name is taken by another.
+pub(super) fn differs(id: &MemoryId) -> Fault {
+    Fault::new(Code::Create, format!("`{id}` is here already and says something else"))
+        .fact("id", id.as_str())
+        .hint(format!(
+            "compare both (`heirloom show {id}`), then change the one here with `heirloom edit {id}`"
+        ))
 }
 
 /// The category a record names; one that names none has that of the folder it lies in.
@@ -256,7 +331,7 @@ fn category_of<'e>(call: &'e Call, source: &Source, document: &Document) -> Resu
 }
 
 /// Whether two documents say the same; dates and statuses aside.
-fn same(a: &Document, b: &Document) -> bool {
+pub(super) fn same(a: &Document, b: &Document) -> bool {
     let tags = |document: &Document| -> HashSet<String> {
         document.tags().into_iter().map(text::clean_tag).filter(|tag| !tag.is_empty()).collect()
     };

@@ -4,7 +4,7 @@
 //! person stands behind the memory. Saving something together with what it cites goes through here too. Never here: looking at code.
 
 use super::names::{self, Enough};
-use super::{Outcome, asked, seen, waiting};
+use super::{Outcome, asked_of, seen, waiting};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::anchors::{self, Anchored, Freshness};
@@ -52,7 +52,7 @@ pub(super) fn run(call: &Call, ask: &Anchor, entry: Entry) -> Result<Outcome<Anc
         Deed::Add(places) => cited(call, places, ask.from.as_deref())?,
         Deed::Renew | Deed::Drop(_) => Vec::new(),
     };
-    if asked(call, Verb::Anchor, memory.kind.shelf(), call.stands_behind(&memory)?)? == May::Waits {
+    if asked_of(call, Verb::Anchor, &memory, call.stands_behind(&memory)?)? == May::Waits {
         let deed = match &ask.deed {
             // As they are called from the project folder, wherever this was typed.
             Deed::Add(_) => Deed::Add(new.iter().map(anchors::Anchor::shown).collect()),

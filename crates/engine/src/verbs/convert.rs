@@ -4,7 +4,7 @@
 //! nothing else of a person's text without a yes. Never here: how each kind is made, which is [`crate::convert`]'s.
 
 use super::names::{self, Enough};
-use super::{Added, Outcome, asked, seen, waiting};
+use super::{Added, Outcome, asked_of, seen, waiting};
 use crate::call::Call;
 use crate::convert::{Conversion, convert as made};
 use crate::gate::Entry;
@@ -45,7 +45,7 @@ pub fn convert(call: &Call, ask: &Convert) -> Result<Outcome<Added>> {
 pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcome<Added>> {
     let source = source(call, ask)?;
     let kind = known_kind(call, &ask.kind)?;
-    if asked(call, Verb::Convert, source.kind.shelf(), call.stands_behind(&source)?)? == May::Waits {
+    if asked_of(call, Verb::Convert, &source, call.stands_behind(&source)?)? == May::Waits {
         crate::convert::check(call, &source, &kind)?;
         let ask = Convert { id: source.id.to_string(), seen: None, ..ask.clone() };
         return Ok(Outcome::Waits(waiting::wait(call, Verb::Convert, &source, &ask)?));

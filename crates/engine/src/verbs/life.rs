@@ -4,7 +4,7 @@
 //! yes. Never here: removing text; that is `forget`.
 
 use super::names::{self, Enough};
-use super::{Outcome, asked, seen, waiting};
+use super::{Outcome, asked_of, seen, waiting};
 use crate::call::Call;
 use crate::shelf::Done;
 use heirloom_core::{May, Memory, MemoryId, Owner, Verb, fault::Result};
@@ -51,7 +51,7 @@ fn each(call: &Call, verb: Verb, ask: &Move) -> Result<Vec<Outcome<Done>>> {
 
 pub(super) fn run(call: &Call, verb: Verb, id: &MemoryId, reason: Option<&str>) -> Result<Outcome<Done>> {
     let memory = seen(call, id)?;
-    if asked(call, verb, memory.kind.shelf(), stands_behind(call, verb, &memory)?)? == May::Waits {
+    if asked_of(call, verb, &memory, stands_behind(call, verb, &memory)?)? == May::Waits {
         let ask = Move { ids: vec![memory.id.to_string()], reason: reason.map(str::to_owned) };
         return Ok(Outcome::Waits(waiting::wait(call, verb, &memory, &ask)?));
     }

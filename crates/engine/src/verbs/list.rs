@@ -5,12 +5,12 @@
 //! newest first. A cursor says behind which memory to go on, so that what is added or removed in between moves nothing else; it holds for
 //! the filters it was made with. Never here: a memory that is not for the caller.
 
-use super::{may_read, told};
+use super::{asked, may_read, sees_tiers, told};
 use crate::call::Call;
 use crate::shelf::Listing;
 use crate::shelf::tiers::{LifeStatus, Page, Stored, Tier, Wanted};
 use heirloom_core::kind::OTHER_KINDS;
-use heirloom_core::{Code, Fault, Kind, Memory, Scope, ShelfName, Status, Verb};
+use heirloom_core::{Code, Fault, Kind, Memory, Owner, Scope, ShelfName, Status, Verb};
 use heirloom_core::{fault::Result, hash, time};
 use serde::{Deserialize, Serialize};
 
@@ -68,9 +68,15 @@ pub fn list(call: &Call, ask: &List) -> Result<Listed> {
     }
     let after = ask.cursor.as_deref().map(|cursor| read(ask, cursor)).transpose()?;
     let mut listed = match &ask.tier {
-        Some(name) => of_tier(call, ask, named_tier(name)?, after)?,
+        Some(name) => {
+            asked(call, Verb::List, ShelfName::Tiers, Owner::Nobody)?;
+            of_tier(call, ask, named_tier(name)?, after)?
+        }
         None => of_shelves(call, ask, after)?,
     };
+    if !sees_tiers(call, Verb::List) {
+        listed.memories.retain(|memory| memory.kind.shelf() != ShelfName::Tiers);
+    }
     // A list is an overview: not even a person is shown here what reached a title past the gate.
     for memory in &mut listed.memories {
         memory.title = call.screen().redacted(&memory.title);

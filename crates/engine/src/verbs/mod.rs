@@ -9,8 +9,11 @@
 
 pub mod add;
 pub mod anchor;
+pub mod archive;
 pub mod convert;
 pub mod edit;
+pub mod export;
+pub mod import;
 pub mod life;
 pub mod list;
 pub mod names;
@@ -19,16 +22,20 @@ pub mod record;
 pub mod remember;
 pub mod remove;
 pub mod review;
+pub mod scan;
 pub mod schema;
 pub mod search;
 pub mod shelves;
 pub mod show;
 pub mod status;
+pub mod sync;
 pub mod told;
 pub mod trail;
 pub mod undo;
+pub mod upkeep;
 pub mod users;
 pub mod vault;
+pub mod verify;
 mod waiting;
 
 pub use waiting::{Waiting, change_of, resume};
@@ -134,15 +141,49 @@ pub struct Yes {
     pub supersede: Vec<String>,
 }
 
+/// How far a long piece of work has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// What is counted: `files`, `memories`, …
+    pub what: &'static str,
+    /// How many are done.
+    pub done: u64,
+    /// How many there are, where that is known before the end.
+    pub of: Option<u64>,
+}
+
+/// Whoever wants to know how far a piece of work has come.
+pub type Watch<'a> = dyn FnMut(Progress) + 'a;
+
+/// Nobody does.
+pub fn unwatched(_: Progress) {}
+
 /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
 /// opens; the files of a project are that person's with and without it.
 pub(crate) fn asked(call: &Call, verb: Verb, shelf: ShelfName, owner: Owner) -> Result<May> {
-    call.asks(verb, shelf, owner)
+    call.asks(verb, shelf, owner).map_err(|fault| call.refuse(verb, "", fault))
+}
+
+/// The same about a memory that is there: a refusal names it in the audit.
+pub(crate) fn asked_of(call: &Call, verb: Verb, memory: &Memory, owner: Owner) -> Result<May> {
+    call.asks(verb, memory.kind.shelf(), owner).map_err(|fault| call.refuse(verb, memory.id.as_str(), fault))
 }
 
 /// Refuses whoever may not do what only looks.
 pub(crate) fn may_read(call: &Call, verb: Verb) -> Result<()> {
     asked(call, verb, ShelfName::Records, Owner::Nobody).map(|_| ())
+}
+
+/// Whether turns and facts may be among what this caller is shown: a token that may not look opens nothing to look at, also to a person.
+pub(crate) fn sees_tiers(call: &Call, verb: Verb) -> bool {
+    call.asks(verb, ShelfName::Tiers, Owner::Nobody).is_ok()
+}
+
+/// The same for what lies on one shelf: of the tiers even a person sees no more than the token that opens them may.
+pub(crate) fn may_read_of(call: &Call, verb: Verb, id: &MemoryId) -> Result<()> {
+    call.asks(verb, id.kind().shelf(), Owner::Nobody)
+        .map(|_| ())
+        .map_err(|fault| call.refuse(verb, id.as_str(), fault))
 }
 
 /// The memory of an id as this caller may see it.
@@ -158,3 +199,6 @@ fn unknown(id: &MemoryId) -> Fault {
 #[cfg(test)]
 #[path = "verbs_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod walk;

@@ -94,7 +94,11 @@ pub fn warm(call: &Call) -> bool {
 /// What a prompt is answered with, noted where `why` finds it and where the session's next prompt knows of it.
 pub fn prompt(call: &Call, ask: &Recall) -> Result<Given> {
     may_read(call, Verb::Recall)?;
-    let (chosen, block, repeated) = choose(call, ask)?;
+    // What somebody types to an agent may be a mere yes; whoever asks for memories means it.
+    let (chosen, block, repeated) = match is_hybrid(call) && says_too_little(&ask.prompt) {
+        true => (Chosen::Hybrid(Vec::new()), String::new(), 0),
+        false => choose(call, ask)?,
+    };
     if block.is_empty() {
         return Ok(Given { repeated, ..Given::default() });
     }
@@ -139,7 +143,7 @@ fn choose(call: &Call, ask: &Recall) -> Result<(Chosen, String, usize)> {
 fn hybrid(call: &Call, ask: &Recall, most: usize) -> Result<(Chosen, String, usize)> {
     let settings = &call.settings().retrieval;
     let room = settings.max_inject;
-    if !settings.enabled || room == 0 || says_too_little(&ask.prompt) {
+    if !settings.enabled || room == 0 || ask.prompt.trim().is_empty() {
         return Ok((Chosen::Hybrid(Vec::new()), String::new(), 0));
     }
     let mut hits = answer(

@@ -6,12 +6,12 @@
 use super::add::{Add, New, NewRecord, held_at};
 use super::edit::Edit;
 use super::life::{self, Move};
-use super::{Outcome, anchor, asked, waiting};
+use super::{Outcome, anchor, asked_of, waiting};
 use crate::call::Call;
 use crate::shelf::anchors;
 use crate::shelf::records::{Document, Said, Target, Version};
 use heirloom_core::settings::Category;
-use heirloom_core::{Code, Fault, May, Memory, MemoryId, ShelfName, Status, Verb, fault::Result};
+use heirloom_core::{Code, Fault, May, Memory, MemoryId, Status, Verb, fault::Result};
 use serde_json::Value;
 use std::path::Path;
 
@@ -120,7 +120,7 @@ fn update(
     for left in (0..TRIES).rev() {
         let memory = at(call, target)?;
         if let Some(memory) = &memory
-            && asked(call, Verb::Edit, ShelfName::Records, call.stands_behind(memory)?)? == May::Waits
+            && asked_of(call, Verb::Edit, memory, call.stands_behind(memory)?)? == May::Waits
         {
             let whole = document.to_value().to_string();
             records.expect_update(target, document, &version, cwd, said)?;
@@ -157,7 +157,7 @@ fn moved(call: &Call, verb: Verb, target: &Target, reason: Option<&str>) -> Resu
         _ => Status::Active,
     };
     if memory.status != from
-        || asked(call, verb, ShelfName::Records, life::stands_behind(call, verb, &memory)?)? != May::Waits
+        || asked_of(call, verb, &memory, life::stands_behind(call, verb, &memory)?)? != May::Waits
     {
         return Ok(None);
     }

@@ -8,7 +8,6 @@ use super::{Added, Outcome, Yes, asked};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::policy::Row;
-use crate::gate::scan::{Class, Level};
 use crate::shelf::tiers::{FactWords, Role, Turn};
 use heirloom_core::{Code, Fault, Kind, MemoryId, Owner, ShelfName, Verb, fault::Result, time};
 use serde::{Deserialize, Serialize};
@@ -143,12 +142,8 @@ pub(super) fn possible_secret(call: &Call, text: &str, is_fact: bool) -> Option<
         return None;
     }
     let row = if is_fact { Row::Fact } else { Row::Episode };
-    let findings = call.screen().verdict(text, row, call.entry().trust()).findings;
-    let secrets: Vec<_> = findings.iter().filter(|(finding, _)| finding.class == Class::Secret).collect();
-    let only_possible =
-        !secrets.is_empty() && secrets.iter().all(|(finding, _)| finding.level == Level::Possible);
-    let rules = || secrets.iter().map(|(finding, _)| finding.rule.to_string()).collect();
-    only_possible.then(|| Question::PossibleSecret { rules: rules() })
+    let rules = call.screen().possible_secrets(text, row, call.entry().trust());
+    (!rules.is_empty()).then_some(Question::PossibleSecret { rules })
 }
 
 /// Whether every question has its yes. A fact that is known by now and was not shown is a question without one.

@@ -8,12 +8,14 @@ use super::names::{self, Enough};
 use super::seen;
 use crate::call::Call;
 use crate::follow::ShelfIndex;
+use crate::hook::trace;
 use crate::recall::ledger;
-use crate::shelf::tiers::{Stored, Tier};
+use crate::shelf::tiers::{Stored, Tier, counted_terms};
 use crate::shelf::vault::Compacted;
-use crate::shelf::{Forgotten, Problem, unknown};
+use crate::shelf::{Forgotten, Listing, Problem, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Stands for a user's turns and facts where no single one is named.
 const TOPIC: &str = "fact:*";
@@ -42,12 +44,14 @@ pub enum Doomed {
         /// The memory, if it is still there; of one that is gone only traces are left.
         memory: Option<Box<Memory>>,
     },
-    /// A user's turns and facts about a topic.
+    /// Everything about a topic, or about somebody.
     Topic {
         /// The words.
         topic: String,
-        /// What they were found in.
+        /// The user's turns and facts they were found in.
         memories: Vec<Stored>,
+        /// The memories of the project they were found in, from every shelf.
+        others: Vec<Memory>,
     },
 }
 
@@ -89,19 +93,42 @@ pub fn permitted(call: &Call, verb: Verb, about: &str) -> Result<()> {
 pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
     permitted(call, Verb::Forget, "")?;
     let enough = if ask.shown_first { Enough::to_change(call) } else { Enough::Whole };
+    let (mut named, mut unclear) = (None, None);
     if !ask.topic {
         match names::find(call, &ask.name, enough) {
-            Ok(id) => {
+            Ok(id) if id.as_str() == ask.name || id.name() == ask.name || ask.name.contains(':') => {
                 let memory = seen(call, &id).ok().map(Box::new);
                 return Ok(Doomed::One { id, memory });
             }
+            Ok(id) => named = Some(id),
             Err(fault) if fault.code == Code::NotFound => {}
+            Err(fault) if fault.code == Code::Ambiguous && ask.shown_first => unclear = Some(fault),
             Err(fault) => return Err(fault),
         }
     }
-    permitted(call, Verb::Forget, TOPIC)?;
-    let memories = call.tiers()?.about_topic(&ask.name)?;
-    if memories.is_empty() {
+    // Words that are no whole id may be somebody's name: then everything that speaks of them is meant, wherever it lies.
+    // A yes that was given before anything was shown is for what it names, not for whatever speaks of it.
+    let looks = ask.shown_first || ask.topic;
+    let mut others = if looks { about(call, &ask.name)? } else { Vec::new() };
+    if let Some(id) = &named
+        && !others.iter().any(|memory| memory.id == *id)
+    {
+        others.extend(seen(call, id).ok());
+    }
+    let memories = match permitted(call, Verb::Forget, TOPIC).and_then(|()| call.tiers()) {
+        Ok(tiers) => tiers.about_topic(&ask.name)?,
+        // Whoever is not signed in can still forget what the project holds.
+        Err(_) if !others.is_empty() || named.is_some() => Vec::new(),
+        Err(fault) => return Err(fault),
+    };
+    if let (Some(id), true, true) = (named, memories.is_empty(), others.len() <= 1) {
+        let memory = seen(call, &id).ok().map(Box::new);
+        return Ok(Doomed::One { id, memory });
+    }
+    if let (Some(fault), true, true) = (unclear, memories.is_empty(), others.is_empty()) {
+        return Err(fault);
+    }
+    if memories.is_empty() && others.is_empty() {
         return Err(Fault::new(
             Code::NotFound,
             format!("there is no memory `{}`, and nothing of yours is about it", ask.name),
@@ -109,7 +136,29 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
         .fact("id", ask.name.as_str())
         .hint("`heirloom list` shows what there is"));
     }
-    Ok(Doomed::Topic { topic: ask.name.clone(), memories })
+    Ok(Doomed::Topic { topic: ask.name.clone(), memories, others })
+}
+
+/// The memories of the file shelves that speak of this, in their text, their labels or their names. One word of letters alone says too little to
+/// be taken for part of another.
+fn about(call: &Call, topic: &str) -> Result<Vec<Memory>> {
+    let wanted: BTreeSet<String> = counted_terms(topic).into_keys().collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let speaks = |memory: &Memory| {
+        let name = memory.id.name().replace(['-', '_', '/', '#', '.'], " ");
+        let fields = serde_json::Value::Object(memory.fields.clone()).to_string();
+        let text = format!("{}\n{}\n{}\n{name}\n{fields}", memory.title, memory.body, memory.tags.join(" "));
+        let has = counted_terms(&text);
+        wanted.iter().all(|term| has.contains_key(term))
+    };
+    let mut found = Vec::new();
+    for shelf in call.shelves().into_iter().filter(|shelf| shelf.name() != ShelfName::Tiers) {
+        let all = shelf.list(&Listing::everything())?;
+        found.extend(all.into_iter().filter(|memory| call.caller().sees().sees(memory) && speaks(memory)));
+    }
+    Ok(found)
 }
 
 /// Removes every trace of a memory. With `shred` also where that means rewriting tables that others use.
@@ -124,6 +173,7 @@ pub fn forget(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec
         unreached = call.tiers()?.scrub(true)?;
     }
     derived(call, [gone.id.as_str()])?;
+    [id, &gone.id].into_iter().try_for_each(|id| call.forget_in_audit(id.as_str()))?;
     Ok((gone, unreached))
 }
 
@@ -134,11 +184,61 @@ pub fn forget_topic(call: &Call, topic: &str, ids: &[String], shred: bool) -> Re
     cleared(call, gone, shred)
 }
 
+/// Which of a user's memories are to be removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clear {
+    /// `episodic`, `semantic` or `all`.
+    pub tier: String,
+    /// Also where that means rewriting tables that others use.
+    #[serde(default)]
+    pub shred: bool,
+}
+
+impl Clear {
+    fn tier(&self) -> Result<Option<Tier>> {
+        match (self.tier.as_str(), Tier::named(&self.tier)) {
+            ("all", _) => Ok(None),
+            (_, Some(tier)) if tier != Tier::Working => Ok(Some(tier)),
+            _ => Err(Fault::new(Code::Usage, format!("there is no tier `{}`", self.tier))
+                .hint("use episodic, semantic or all")),
+        }
+    }
+}
+
+/// What [`clear`] would remove.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Clearing {
+    /// Whose memories.
+    pub user: String,
+    /// What they are.
+    pub what: &'static str,
+    /// How many.
+    pub count: u64,
+    /// Whether it is everything.
+    pub everything: bool,
+}
+
+/// What would be removed, for whoever asks before it is.
+pub fn clearing(call: &Call, ask: &Clear) -> Result<Clearing> {
+    let tier = ask.tier()?;
+    permitted(call, Verb::Clear, &ask.tier)?;
+    let tiers = call.tiers()?;
+    let counts = tiers.store().counts(tiers.who())?;
+    let (what, count) = match tier {
+        Some(Tier::Episodic) => ("episodes", counts.episodes),
+        Some(_) => ("facts", counts.facts + counts.superseded),
+        None => ("episodes and facts", counts.episodes + counts.facts + counts.superseded + counts.retired),
+    };
+    Ok(Clearing { user: tiers.who().user().to_owned(), what, count, everything: tier.is_none() })
+}
+
 /// Removes every turn or every fact of a user, or both.
-pub fn clear(call: &Call, tier: Option<Tier>, shred: bool) -> Result<Cleared> {
-    permitted(call, Verb::Clear, tier.map_or("all", Tier::name))?;
+pub fn clear(call: &Call, ask: &Clear) -> Result<Cleared> {
+    let tier = ask.tier()?;
+    permitted(call, Verb::Clear, &ask.tier)?;
     let gone = call.tiers()?.clear(tier)?;
-    cleared(call, gone, shred)
+    cleared(call, gone, ask.shred)
 }
 
 fn cleared(call: &Call, gone: Vec<String>, shred: bool) -> Result<Cleared> {
@@ -154,19 +254,65 @@ fn derived<'a>(call: &Call, gone: impl IntoIterator<Item = &'a str>) -> Result<(
     }
     let gone: Vec<&str> = gone.into_iter().collect();
     ShelfIndex::forget(call, &gone)?;
-    gone.iter().try_for_each(|id| ledger::forget(call.project(), id))
+    gone.iter().try_for_each(|id| {
+        ledger::forget(call.project(), id)?;
+        trace::forget(call.project(), id)
+    })
+}
+
+/// What to do with the vault.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compact {
+    /// Only say how much would go.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What became of the vault.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Compaction {
+    /// Nothing yet.
+    Would {
+        /// Always true.
+        dry_run: bool,
+        /// Lines there are.
+        lines: usize,
+        /// Lines that no longer count.
+        would_go: usize,
+    },
+    /// It was rewritten.
+    Done(Compacted),
 }
 
 /// Drops the vault's lines that no longer count.
-pub fn compact(call: &Call) -> Result<Compacted> {
+pub fn compact(call: &Call, ask: &Compact) -> Result<Compaction> {
+    if ask.dry_run {
+        super::may_read(call, Verb::Status)?;
+        let stats = call.vault().stats()?;
+        let (lines, would_go) = (stats.raw_lines, stats.compactable_lines);
+        return Ok(Compaction::Would { dry_run: true, lines, would_go });
+    }
     permitted(call, Verb::Compact, "vault")?;
-    call.vault().compact(call.entry())
+    call.vault().compact(call.entry()).map(Compaction::Done)
+}
+
+/// What to do with what the gate would refuse.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Redact {
+    /// Cut it out; without it, only name it.
+    #[serde(default)]
+    pub fix: bool,
 }
 
 /// Looks for what the gate would refuse in every shelf; with `fix`, cuts it out.
-pub fn redact(call: &Call, fix: bool) -> Result<Redacted> {
+pub fn redact(call: &Call, ask: &Redact) -> Result<Redacted> {
+    super::may_read(call, Verb::Scan)?;
+    call.project().expect_memory()?;
     let held = call.refused_content()?;
-    if !fix || held.is_empty() {
+    if !ask.fix || held.is_empty() {
         return Ok(Redacted { left: held.clone(), held, fixed: Vec::new() });
     }
     permitted(call, Verb::Redact, "")?;

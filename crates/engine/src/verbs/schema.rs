@@ -1,4 +1,4 @@
-//! The shapes of the answers of reading verbs, as JSON Schemas.
+//! The shapes of the answers of verbs, as JSON Schemas.
 //!
 //! Comes in: the name of an answer. Goes out: its schema, which becomes a file in `schemas/answers/`; tests hold what every command prints
 //! against it. No answer has a key that its schema does not name. Never here: an answer.
@@ -6,12 +6,18 @@
 use serde_json::{Map, Value, json};
 
 /// The answers that have a schema: the command's words, joined by `-`.
-pub const ANSWERS: [&str; 22] = [
+pub const ANSWERS: [&str; 31] = [
     "anchor-list",
     "audit",
     "audit-verify",
     "brief",
+    "compact",
+    "expire",
+    "export",
+    "gc",
     "history",
+    "import",
+    "import-auto",
     "last",
     "lesson-load",
     "lesson-topics",
@@ -19,15 +25,18 @@ pub const ANSWERS: [&str; 22] = [
     "note-list",
     "note-session",
     "recall",
+    "scan",
     "search",
     "show",
     "snapshot",
     "status",
+    "sync",
     "vault-consolidate",
     "vault-context",
     "vault-propose",
     "vault-recall",
     "vault-stats",
+    "verify",
     "why",
 ];
 
@@ -38,13 +47,48 @@ pub fn of(name: &str) -> Option<Value> {
         "audit" => ("Lines of the project's audit, or with --tiers of the user's own", audit()),
         "audit-verify" => (
             "That the audit's chains are whole",
-            object(&[("whole", json!({ "const": true })), ("entries", count())]),
+            object(&[
+                ("whole", json!({ "const": true })),
+                ("entries", count()),
+                ("checkpoints?", list_of(object(&[("at", text()), ("lines", count()), ("was", text())]))),
+                ("left_out?", text()),
+            ]),
         ),
         "brief" => (
             "The lessons a task should start with",
             object(&[("text", text()), ("tokens", count()), ("ids", list_of(id()))]),
         ),
+        "compact" => ("What became of the vault, or would", compacted()),
+        "expire" => (
+            "What was past its time",
+            object(&[("users", count()), ("episodes", count()), ("audit_lines", count())]),
+        ),
+        "export" => {
+            ("The files of shelves, or what was written of them; of turns and facts, counts", exported())
+        }
+        "gc" => (
+            "What was collected, or would be",
+            object(&[
+                ("grace_period_days", count()),
+                ("deleted", list_of(text())),
+                ("archived", list_of(text())),
+                ("retired", list_of(text())),
+                ("skipped", list_of(text())),
+                ("failed", list_of(text())),
+                ("unreadable", list_of(text())),
+            ]),
+        ),
         "history" => ("How a memory came to be what it is, oldest first", list_of(change())),
+        "import" => {
+            ("What an import brought, or would; of an archive of turns and facts, counts", imported())
+        }
+        "import-auto" => (
+            "What coding agents already know about the project, and what came of it",
+            object(&[
+                ("found", list_of(object(&[("what", text()), ("sources", list_of(text()))]))),
+                ("report", arrivals()),
+            ]),
+        ),
         "last" => ("What hooks did last, newest first", list_of(run())),
         "lesson-load" => ("The lessons of a topic, newest first", memories()),
         "lesson-topics" => ("The topics of lessons", list_of(topic())),
@@ -63,6 +107,7 @@ pub fn of(name: &str) -> Option<Value> {
                 ("block", text()),
             ]),
         ),
+        "scan" => ("What the gate would not store as it is, and what was not looked at", scanned()),
         "search" => (
             "Memories that fit, best first",
             object(&[
@@ -81,6 +126,7 @@ pub fn of(name: &str) -> Option<Value> {
             object(&[("agent", maybe("string")), ("scopes", list_of(text())), ("block", text())]),
         ),
         "status" => ("What there is, and what needs attention", status()),
+        "sync" => ("What would move between here and the external memory, and what did", synced()),
         "vault-consolidate" => (
             "Pairs of the vault that may be one memory, best first",
             list_of(object(&[("score", number()), ("a", id()), ("b", id()), ("texts", list_of(text()))])),
@@ -95,6 +141,10 @@ pub fn of(name: &str) -> Option<Value> {
         ),
         "vault-recall" => ("The newest memories of the vault that are filed as asked", memories()),
         "vault-stats" => ("The vault's figures", stats()),
+        "verify" => (
+            "Whether everything is as it should be",
+            object(&[("ok", yes_or_no()), ("problems", list_of(problem())), ("repaired?", list_of(text()))]),
+        ),
         "why" => (
             "The last time a memory was given to an agent",
             object(&[
@@ -257,7 +307,14 @@ fn anchored() -> Value {
 
 fn change() -> Value {
     let any = || json!({});
-    object(&[("at", text()), ("summary", text()), ("field?", text()), ("old?", any()), ("new?", any())])
+    object(&[
+        ("at", text()),
+        ("summary", text()),
+        ("field?", text()),
+        ("old?", any()),
+        ("new?", any()),
+        ("undo?", text()),
+    ])
 }
 
 fn run() -> Value {
@@ -268,6 +325,7 @@ fn run() -> Value {
         ("ended", one_of(&["silent", "injected", "captured", "denied", "failed"])),
         ("saw", text()),
         ("because", list_of(text())),
+        ("left_out?", list_of(text())),
         ("micros", count()),
     ])
 }
@@ -296,6 +354,101 @@ fn audit() -> Value {
     let mut own = line(&["at", "user", "action", "prev", "hash"]);
     own["properties"]["metadata"] = free();
     list_of(json!({ "anyOf": [project, own] }))
+}
+
+fn any_of(ways: &[Value]) -> Value {
+    json!({ "anyOf": ways })
+}
+
+fn problem() -> Value {
+    object(&[("file", text()), ("line?", count()), ("code", text()), ("message", text()), ("fix", text())])
+}
+
+fn compacted() -> Value {
+    any_of(&[
+        object(&[("dry_run", json!({ "const": true })), ("lines", count()), ("would_go", count())]),
+        object(&[
+            ("lines_before", count()),
+            ("lines_after", count()),
+            ("lines_removed", count()),
+            ("twins_removed?", count()),
+            ("unreadable?", count()),
+        ]),
+    ])
+}
+
+fn exported() -> Value {
+    let held_back = object(&[("name", text()), ("why", text())]);
+    let by_user = json!({ "type": "object", "additionalProperties": count() });
+    any_of(&[
+        object(&[("folder", text()), ("files", list_of(text())), ("held_back?", list_of(held_back))]),
+        list_of(object(&[("name", text()), ("text", text())])),
+        object(&[("memories", count()), ("chunks", count()), ("users", by_user)]),
+    ])
+}
+
+fn arrivals() -> Value {
+    let shelf = object(&[
+        ("shelf", text()),
+        ("new", list_of(text())),
+        ("known", count()),
+        ("waiting", count()),
+        ("left_out", count()),
+    ]);
+    let refused = object(&[("from", text()), ("code", text()), ("message", text()), ("next", text())]);
+    object(&[
+        ("dry_run", yes_or_no()),
+        ("files", count()),
+        ("shelves", list_of(shelf)),
+        ("refused", list_of(refused)),
+        ("not_recognised", list_of(text())),
+        ("notes", list_of(text())),
+    ])
+}
+
+fn imported() -> Value {
+    any_of(&[
+        arrivals(),
+        object(&[
+            ("added", count()),
+            ("known", count()),
+            ("removed", count()),
+            ("expired", count()),
+            ("refused", json!({ "type": "object", "additionalProperties": count() })),
+            ("waiting", count()),
+            ("unsealed_chunks", count()),
+        ]),
+    ])
+}
+
+fn scanned() -> Value {
+    let place = object(&[
+        ("file", text()),
+        ("line", count()),
+        ("column", count()),
+        ("length", count()),
+        ("class", one_of(&["secret", "identity", "contact", "injection"])),
+        ("rule", text()),
+        ("level", one_of(&["possible", "probable", "definite"])),
+        ("act", one_of(&["keep", "neutralise", "redact", "confirm", "refuse"])),
+    ]);
+    let left_out = object(&[("path", text()), ("why", text())]);
+    any_of(&[
+        object(&[("looked", count()), ("findings", list_of(place)), ("left_out", list_of(left_out))]),
+        object(&[("held", list_of(problem())), ("fixed", list_of(text())), ("left", list_of(problem()))]),
+    ])
+}
+
+fn synced() -> Value {
+    let plan = object(&[
+        ("folder", text()),
+        ("remote?", text()),
+        ("bring", list_of(text())),
+        ("commit", list_of(object(&[("path", text()), ("what", text())]))),
+        ("pull", list_of(text())),
+        ("push", list_of(text())),
+    ]);
+    object(&[("plan", plan), ("done", list_of(text()))])
 }
 
 fn counts() -> [(&'static str, Value); 3] {

@@ -5,17 +5,21 @@
 
 use super::list::known_kind;
 use super::told::{self, Hit};
-use super::{may_read, recall};
+use super::{asked, may_read, recall, sees_tiers};
 use crate::call::Call;
-use crate::follow::Look;
-use crate::index::Status as Kept;
-use crate::rank::query;
+use crate::follow::{Look, described};
+use crate::index::{Card, Status as Kept};
+use crate::rank::query::{self, Conditions};
 use crate::recall::answer::{Asked, Recalled, answer, listed};
 use crate::recall::search as by_shelf;
 use crate::recall::tiers::LeftOut;
+use crate::shelf::provenance;
 use crate::shelf::tiers::{Found as OfTiers, Tier};
-use heirloom_core::{Code, Fault, Kind, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Kind, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+
+/// The scope of a person's turns and facts, as filters name it.
+const USER: &str = "user";
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,6 +81,15 @@ pub struct Found {
     /// How many there are of a kind, shown or not, where that is known.
     #[serde(skip)]
     pub totals: Vec<(Kind, usize)>,
+    /// Where nothing was found: the filters that no memory meets, as they were typed.
+    #[serde(skip)]
+    pub unmet: Vec<String>,
+}
+
+impl Found {
+    fn of(ranking: Ranking, hits: Vec<Hit>) -> Found {
+        Found { ranking, hits, context: None, totals: Vec::new(), unmet: Vec::new() }
+    }
 }
 
 /// What a model would be given of turns and facts.
@@ -97,16 +110,49 @@ pub fn search(call: &Call, ask: &Search) -> Result<Found> {
     may_read(call, Verb::Search)?;
     let empty = ask.words.iter().all(|word| word.trim().is_empty());
     if ask.context || ask.tier.is_some() {
+        asked(call, Verb::Search, ShelfName::Tiers, Owner::Nobody)?;
         return if empty { Err(nothing_asked()) } else { of_tiers(call, ask) };
     }
     if empty && ask.kind.is_none() {
         return Err(nothing_asked());
     }
-    if recall::is_hybrid(call) || empty {
-        let (ranking, hits) = narrowed(call, &line(ask), ask, Look::Thorough)?;
-        return Ok(Found { ranking, hits: whole(call, hits, ranking), context: None, totals: Vec::new() });
+    let typed = line(ask);
+    let (text, conditions) = query::checked(&typed, call.project().world().now.as_second())?;
+    for kind in &conditions.kinds {
+        known_kind(call, kind)?;
     }
-    of_shelves(call, ask)
+    let in_words = !text.is_empty() || !conditions.prefixes.is_empty() || !conditions.contexts.is_empty();
+    let begun = conditions.begun.is_some();
+    let mut found = match recall::is_hybrid(call) || !in_words {
+        true => ranked(call, (text, conditions), ask)?,
+        false => of_shelves(call, ask, &text, &conditions)?,
+    };
+    if found.hits.is_empty() && found.ranking == Ranking::TitleTags && begun {
+        // No shelf has such a word; one may begin so.
+        found = ranked(call, query::read(&typed, call.project().world().now.as_second()), ask)?;
+    }
+    if found.hits.is_empty() {
+        found.unmet = unmet(call, &typed, ask)?;
+    }
+    Ok(found)
+}
+
+fn ranked(call: &Call, asked: (String, Conditions), ask: &Search) -> Result<Found> {
+    let (ranking, hits) = met(call, asked, ask, Look::Thorough, ask.kind.is_some())?;
+    Ok(Found::of(ranking, whole(call, hits, ranking)))
+}
+
+/// The filters of a line that no memory meets by themselves.
+fn unmet(call: &Call, line: &str, ask: &Search) -> Result<Vec<String>> {
+    let now = call.project().world().now.as_second();
+    let one = Search { limit: 1, ..ask.clone() };
+    let mut unmet = Vec::new();
+    for filter in query::filters(line, now) {
+        if met(call, query::read(&filter, now), &one, Look::Quick, false)?.1.is_empty() {
+            unmet.push(filter);
+        }
+    }
+    Ok(unmet)
 }
 
 /// The fault for a search that says neither what nor where.
@@ -127,7 +173,22 @@ fn line(ask: &Search) -> String {
 /// What a line of search words finds, as the index has it; with filters alone, what meets them, newest first. For whoever types and sees the
 /// list narrow.
 pub fn narrowed(call: &Call, line: &str, ask: &Search, look: Look) -> Result<(Ranking, Vec<Recalled>)> {
-    let (text, mut conditions) = query::read(line, call.project().world().now.as_second());
+    let everything = line.trim().is_empty() || ask.kind.is_some();
+    met(call, query::read(line, call.project().world().now.as_second()), ask, look, everything)
+}
+
+/// What meets what was read; `everything` if neither words nor filters are needed.
+fn met(
+    call: &Call,
+    (text, mut conditions): (String, Conditions),
+    ask: &Search,
+    look: Look,
+    everything: bool,
+) -> Result<(Ranking, Vec<Recalled>)> {
+    // Marks without a word or a filter between them ask for nothing; an empty line asks for everything.
+    if text.trim().is_empty() && conditions.is_empty() && !everything {
+        return Ok((Ranking::Newest, Vec::new()));
+    }
     if let Some(kind) = &ask.kind {
         conditions.kinds = vec![known_kind(call, kind)?.name().to_owned()];
     }
@@ -146,7 +207,10 @@ pub fn narrowed(call: &Call, line: &str, ask: &Search, look: Look) -> Result<(Ra
         true => (Ranking::Newest, listed(call, &question)?),
         false => (Ranking::Hybrid, answer(call, &question)?),
     };
-    hits.retain(|hit| filters_only || hit.near);
+    let tiers = sees_tiers(call, Verb::Search);
+    hits.retain(|hit| {
+        (filters_only || hit.near) && (tiers || Kind::named(&hit.kind).shelf() != ShelfName::Tiers)
+    });
     for hit in &mut hits {
         hit.title = told::fit_text(call, &hit.title);
         hit.body = told::fit_text(call, &hit.body);
@@ -170,21 +234,46 @@ pub(super) fn whole(call: &Call, found: Vec<Recalled>, ranking: Ranking) -> Vec<
     found.into_iter().filter_map(hit).collect()
 }
 
-/// Each shelf by its own scoring, kind after kind.
-fn of_shelves(call: &Call, ask: &Search) -> Result<Found> {
+/// Hits of a kind looked at where filters may turn many away.
+const LOOKED_AT: usize = 1_000;
+
+/// Each shelf by its own scoring, kind after kind. Filters mean what they mean in the other ranking.
+fn of_shelves(call: &Call, ask: &Search, text: &str, conditions: &Conditions) -> Result<Found> {
     let wanted = by_shelf::Wanted {
         kind: ask.kind.as_deref().map(|name| known_kind(call, name)).transpose()?,
-        include_retired: ask.include_retired,
-        per_kind: ask.limit,
+        include_retired: ask.include_retired || conditions.status == Some(Kept::Retired),
+        per_kind: if conditions.is_empty() { ask.limit } else { LOOKED_AT },
         audience: call.caller().sees().clone(),
     };
-    let groups = by_shelf::search(call, &ask.words.join(" "), &wanted)?;
+    // A shelf gives points of its own for a name of work.
+    let contexts = conditions.contexts.iter().map(|name| format!("context:{name}"));
+    let words: Vec<String> =
+        std::iter::once(text.to_owned()).chain(conditions.prefixes.iter().cloned()).chain(contexts).collect();
+    let mut groups = by_shelf::search(call, words.join(" ").trim(), &wanted)?;
+    if !conditions.is_empty() {
+        let forgotten = provenance::forgotten(call.project().root())?;
+        for group in &mut groups {
+            group.hits.retain(|found| {
+                let mut document = described::document(call, &forgotten, &found.memory);
+                if found.memory.kind.shelf() == ShelfName::Tiers {
+                    USER.clone_into(&mut document.scope);
+                }
+                conditions.admit(&Card::of(&document)) && conditions.admit_text(&document)
+            });
+            group.total = group.hits.len();
+            group.hits.truncate(ask.limit);
+        }
+        groups.retain(|group| group.total > 0);
+    }
     let totals = groups.iter().map(|group| (group.kind.clone(), group.total)).collect();
-    let hits = groups.into_iter().flat_map(|group| group.hits).map(|found| {
+    let tiers = sees_tiers(call, Verb::Search);
+    let shown = |kind: &Kind| tiers || kind.shelf() != ShelfName::Tiers;
+    let groups = groups.into_iter().filter(|group| shown(&group.kind));
+    let hits = groups.flat_map(|group| group.hits).map(|found| {
         let why = found.why.into_iter().map(|reason| (reason.what, reason.points)).collect();
         Hit::of(call, found.memory, found.score, why)
     });
-    Ok(Found { ranking: Ranking::TitleTags, hits: hits.collect(), context: None, totals })
+    Ok(Found { totals, ..Found::of(Ranking::TitleTags, hits.collect()) })
 }
 
 /// Turns and facts that answer a question, and the block a model would be given of them.
@@ -192,8 +281,7 @@ fn of_tiers(call: &Call, ask: &Search) -> Result<Found> {
     let tiers = call.tiers()?;
     let question = ask.words.join(" ");
     let told = |found: &OfTiers| Hit::of(call, found.memory.memory(), Some(found.score), found.why.clone());
-    let found =
-        |hits: Vec<Hit>, context| Found { ranking: Ranking::Tiers, hits, context, totals: Vec::new() };
+    let found = |hits: Vec<Hit>, context| Found { context, ..Found::of(Ranking::Tiers, hits) };
     if ask.context {
         let context = tiers.context(&question, &tiers.limits())?;
         let hits = context.facts.iter().chain(&context.episodes).map(told).collect();

@@ -109,6 +109,18 @@ pub fn list_notes(call: &Call, ask: &ListNotes) -> Result<Memories> {
     Ok(Memories::of(call, call.notes().list_by(&filter)?))
 }
 
+/// How keywords of notes in use are spelled that differ from this one in capitals alone: keywords are compared exactly.
+pub fn other_spellings(call: &Call, keyword: &str) -> Result<Vec<String>> {
+    may_read(call, Verb::List)?;
+    let lower = keyword.to_lowercase();
+    let all = Memories::of(call, call.notes().list_by(&NoteFilter::default())?).memories;
+    let same = all
+        .into_iter()
+        .flat_map(|note| note.tags)
+        .filter(|word| word.to_lowercase() == lower && word != keyword);
+    Ok(same.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
+}
+
 /// What somebody works on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,7 +4,7 @@
 //! bytes. Never here: a memory that is not for the caller, which is as if it were not there.
 
 use super::names::{self, Enough};
-use super::{may_read, seen, told};
+use super::{may_read, may_read_of, seen, told, undo};
 use crate::call::Call;
 use crate::files;
 use crate::shelf::anchors::{self, Anchored, Cited, Freshness};
@@ -41,7 +41,9 @@ pub struct Shown {
 
 fn found(call: &Call, verb: Verb, ask: &Show) -> Result<Memory> {
     may_read(call, verb)?;
-    seen(call, &names::find(call, &ask.id, Enough::Part)?)
+    let id = names::find(call, &ask.id, Enough::Part)?;
+    may_read_of(call, verb, &id)?;
+    seen(call, &id)
 }
 
 /// A memory.
@@ -84,10 +86,22 @@ pub fn stored(call: &Call, ask: &Show) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How a memory came to be what it is, oldest first.
-pub fn history(call: &Call, ask: &Show) -> Result<Vec<Change>> {
+/// One step in the life of a memory.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Past {
+    /// What was done.
+    #[serde(flatten)]
+    pub change: Change,
+    /// The number by which `undo` takes it back, as long as that can be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+}
+
+/// How a memory came to be what it is, oldest first, with the numbers of what can be taken back.
+pub fn history(call: &Call, ask: &Show) -> Result<Vec<Past>> {
     may_read(call, Verb::History)?;
     let id = names::find(call, &ask.id, Enough::Part)?;
+    may_read_of(call, Verb::History, &id)?;
     let shelf = call.shelf_of(&id)?;
     if shelf.get(&id)?.is_some_and(|memory| !call.caller().sees().sees(&memory)) {
         return Err(unknown(id.as_str()));
@@ -101,7 +115,27 @@ pub fn history(call: &Call, ask: &Show) -> Result<Vec<Change>> {
             }
         }
     }
-    Ok(changes)
+    let past = changes.into_iter().map(|change| Past { change, undo: None }).collect();
+    Ok(numbered(past, undo::of(call, &id)?))
+}
+
+/// Gives each change that can be taken back its number: at the step of the same moment, or as a step of its own where the memory itself does
+/// not tell of it.
+fn numbered(mut past: Vec<Past>, mut changes: Vec<undo::Change>) -> Vec<Past> {
+    changes.reverse();
+    for change in changes {
+        let same = |step: &&mut Past| step.undo.is_none() && step.change.at == change.at;
+        if let Some(step) = past.iter_mut().find(same) {
+            step.undo = Some(change.number);
+            continue;
+        }
+        let at = past.iter().rposition(|step| step.change.at <= change.at).map_or(0, |at| at + 1);
+        let actions: Vec<String> = change.actions.iter().map(|action| action.replace('_', " ")).collect();
+        let summary = format!("{} by {}", actions.join(", "), change.by);
+        let told = Change { at: change.at, summary, field: None, old: None, new: None };
+        past.insert(at, Past { change: told, undo: Some(change.number) });
+    }
+    past
 }
 
 /// Which citations are asked for.

@@ -114,8 +114,9 @@ pub fn audit(call: &Call, ask: &Audit) -> Result<Vec<Value>> {
     let is = |line: &Value, key: &str, wanted: &Option<String>| {
         wanted.as_ref().is_none_or(|text| line.get(key).and_then(Value::as_str) == Some(text))
     };
-    let mut wanted = chain::entries(&call.project().local()?.path("audit.jsonl"))?;
-    wanted.retain(|line| is(line, "id", &ask.id) && is(line, "verdict", &ask.verdict));
+    let mut wanted = call.audit_entries()?;
+    let about = |line: &Value| ask.id.as_ref().is_none_or(|id| call.is_about(line, id));
+    wanted.retain(|line| about(line) && is(line, "verdict", &ask.verdict));
     wanted.drain(..wanted.len().saturating_sub(ask.limit));
     Ok(wanted)
 }
@@ -131,18 +132,29 @@ pub fn own_audit(call: &Call, ask: &Audit) -> Result<Vec<tiers::Line>> {
 }
 
 /// That the audit is whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Whole {
     /// Always true; a chain that is not whole is a fault.
     pub whole: bool,
     /// How many lines were walked.
     pub entries: u64,
+    /// Where the ids of earlier lines were replaced by keyed hashes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checkpoints: Vec<chain::Checkpoint>,
+    /// Why the project's chain was not walked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
 }
 
 /// Walks the hash chains: was anything altered, removed or moved? The project's chain and the user's own are one question to whoever asks it.
 pub fn verify_audit(call: &Call) -> Result<Whole> {
     may_read(call, Verb::Audit)?;
-    let count = chain::verify(&call.project().local()?.path("audit.jsonl"))?;
     let own = call.tiers().map_or(Ok(0), |tiers| tiers.verify_audit())?;
-    Ok(Whole { whole: true, entries: count + own })
+    // Nothing is not the same as nothing wrong.
+    let (walked, left_out) = match call.project().expect_memory() {
+        Ok(()) => (chain::verify(&call.audit_path()?)?, None),
+        Err(none) if own > 0 => (chain::Walked::default(), Some(none.message)),
+        Err(none) => return Err(none),
+    };
+    Ok(Whole { whole: true, entries: walked.entries + own, checkpoints: walked.checkpoints, left_out })
 }

@@ -69,6 +69,9 @@ pub struct TokenShown {
     /// From when on it is nobody's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
+    /// The hour in which it was last used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_at: Option<String>,
 }
 
 impl TokenShown {
@@ -79,6 +82,7 @@ impl TokenShown {
             scopes: token.scopes,
             added_at: token.added_at.clone(),
             expires_at: token.expires_at.clone(),
+            used_at: token.used_at.clone(),
         }
     }
 }
@@ -104,6 +108,36 @@ pub struct RevokedToken {
     /// Its name.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
+}
+
+/// A user to be removed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveUser {
+    /// The name.
+    pub user: String,
+    /// Rewrite what other users' rows are in as well, so that nothing is left in files the store can reach.
+    #[serde(default)]
+    pub shred: bool,
+    /// Only say what would go.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// A user that is gone.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RemovedUser {
+    /// `removed`, or `would_remove`.
+    pub status: &'static str,
+    /// The name.
+    pub user: String,
+    /// How many turns and facts they had.
+    pub memories: u64,
+    /// How many tokens.
+    pub tokens: usize,
+    /// Places this machine cannot reach, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreached: Vec<String>,
 }
 
 /// A user as the list shows them.
@@ -141,6 +175,7 @@ pub fn list(call: &Call) -> Result<Vec<UserShown>> {
 /// Adds a user.
 pub fn add(call: &Call, ask: &AddUser) -> Result<AddedUser> {
     call.permit(Verb::UserAdd, ShelfName::Tiers, "")?;
+    call.screen().plain("user", &ask.user)?;
     let tiers = call.tiers()?;
     let known = is_known(&tiers, &ask.user)?;
     if !known {
@@ -153,6 +188,8 @@ pub fn add(call: &Call, ask: &AddUser) -> Result<AddedUser> {
 /// Makes a token, in the place of the one of its name. Whoever holds it is its user, so no program makes one unless a person said it may.
 pub fn token(call: &Call, ask: &MakeToken) -> Result<MadeToken> {
     call.permit(Verb::UserToken, ShelfName::Tiers, "")?;
+    call.screen().plain("user", &ask.user)?;
+    call.screen().plain("name", ask.name.as_deref().unwrap_or_default())?;
     let tiers = call.tiers()?;
     let own = tiers.who().is_keeper() && ask.user == tiers.who().user();
     if !is_known(&tiers, &ask.user)? && !own {
@@ -180,6 +217,7 @@ pub fn token(call: &Call, ask: &MakeToken) -> Result<MadeToken> {
 /// Takes a token away.
 pub fn revoke(call: &Call, ask: &RevokeToken) -> Result<RevokedToken> {
     call.permit(Verb::UserToken, ShelfName::Tiers, "")?;
+    call.screen().plain("user", &ask.user)?;
     let tiers = call.tiers()?;
     tiers.who().manages()?;
     if !is_known(&tiers, &ask.user)? {
@@ -204,6 +242,47 @@ pub fn revoke(call: &Call, ask: &RevokeToken) -> Result<RevokedToken> {
     tiers.account_changes(Verb::UserToken, &what)?;
     tiers.store().remove_token(&ask.user, &name)?;
     Ok(RevokedToken { status: "revoked", user: ask.user.clone(), name })
+}
+
+/// Removes a user and all that is theirs: memories, what waits, what could be taken back, audit, tokens, account. It cannot be undone.
+pub fn remove(call: &Call, ask: &RemoveUser) -> Result<RemovedUser> {
+    call.permit(Verb::UserRemove, ShelfName::Tiers, "")?;
+    let tiers = call.tiers()?;
+    tiers.who().manages()?;
+    if ask.user == tiers.who().user() {
+        return Err(Fault::new(Code::Usage, "nobody removes the user they act as")
+            .hint("`heirloom clear all` removes everything of yours"));
+    }
+    if !is_known(&tiers, &ask.user)? {
+        return Err(unknown(&ask.user));
+    }
+    let tokens = tiers.store().tokens(Some(&ask.user))?;
+    if let Some((_, own)) = tiers.who().token()
+        && tokens.iter().any(|token| !own.missing(token.scopes).is_empty())
+    {
+        return Err(Fault::new(Code::Security, "this token may less than those of the user it would remove")
+            .hint(format!(
+                "a person does it in a terminal, without HEIRLOOM_TOKEN: heirloom user remove {}",
+                ask.user
+            )));
+    }
+    let memories = tiers.counts_of(&ask.user)?;
+    let mut removed = RemovedUser {
+        status: "would_remove",
+        user: ask.user.clone(),
+        memories,
+        tokens: tokens.len(),
+        unreached: Vec::new(),
+    };
+    if ask.dry_run {
+        return Ok(removed);
+    }
+    let name = shown_name(&ask.user);
+    tiers.account_changes(Verb::UserRemove, &format!("user {name} is to go"))?;
+    removed.unreached = tiers.remove_user(&ask.user, ask.shred)?;
+    tiers.account_changes(Verb::UserRemove, &format!("user {name} is gone"))?;
+    removed.status = "removed";
+    Ok(removed)
 }
 
 fn is_known(tiers: &Tiers<'_>, user: &str) -> Result<bool> {

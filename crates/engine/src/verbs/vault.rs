@@ -6,7 +6,7 @@
 use super::add::source;
 use super::convert::{self, Convert};
 use super::names::{self, Enough};
-use super::{Added, Outcome, asked, life, seen};
+use super::{Added, Outcome, asked, asked_of, life, seen};
 use crate::call::Call;
 use crate::convert::Conversion;
 use crate::shelf::vault::{Addition, Retired, Stored, Write};
@@ -106,9 +106,7 @@ pub fn bulk_delete(call: &Call, ids: &[String]) -> Result<Retired> {
     let mut unknown = Vec::new();
     for name in names {
         match seen(call, &MemoryId::new(&Kind::Register, name)) {
-            Ok(memory)
-                if asked(call, Verb::Retire, ShelfName::Vault, call.owner_of(&memory)?)? == May::Waits =>
-            {
+            Ok(memory) if asked_of(call, Verb::Retire, &memory, call.owner_of(&memory)?)? == May::Waits => {
                 life::run(call, Verb::Retire, &memory.id, None)?;
                 waiting.push(name.to_owned());
             }

@@ -17,27 +17,38 @@ use heirloom_core::{Caller, Grant, Scopes, Settings, Trust, Who, time};
 use serde_json::json;
 use std::sync::Arc;
 
-struct Desk {
-    folder: tempfile::TempDir,
+pub(super) struct Desk {
+    pub(super) folder: tempfile::TempDir,
     deployment: Arc<Deployment>,
 }
 
 impl Desk {
-    fn new() -> Desk {
+    pub(super) fn new() -> Desk {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("project/.claude/memory")).unwrap();
         Desk { folder, deployment: Arc::default() }
     }
 
-    fn call(&self, caller: Caller) -> Call {
+    pub(super) fn call(&self, caller: Caller) -> Call {
+        self.call_with(caller, |_| {})
+    }
+
+    /// The same with other settings.
+    pub(super) fn call_with(&self, caller: Caller, change: impl FnOnce(&mut Settings)) -> Call {
+        self.call_at("2026-01-10T09:00:00Z", caller, change)
+    }
+
+    /// The same at another time.
+    pub(super) fn call_at(&self, now: &str, caller: Caller, change: impl FnOnce(&mut Settings)) -> Call {
         let world = World {
-            now: time::parse("2026-01-10T09:00:00Z").unwrap(),
+            now: time::parse(now).unwrap(),
             data: self.folder.path().join("data"),
             nonce: "0f".repeat(16),
             user: "tester".into(),
         };
         let mut settings = Settings::standard();
         settings.vault.agents.insert("orion".into(), "orion".into());
+        change(&mut settings);
         let folder = self.folder.path().join("project");
         let tiers = self.folder.path().join("data/tiers");
         let access =
@@ -46,11 +57,11 @@ impl Desk {
         self.deployment.call(project, settings, caller).with_tiers(access)
     }
 
-    fn person(&self) -> Call {
+    pub(super) fn person(&self) -> Call {
         self.call(Caller::person("tester"))
     }
 
-    fn agent(&self) -> Call {
+    pub(super) fn agent(&self) -> Call {
         self.call(Caller::process("tester"))
     }
 
@@ -327,4 +338,71 @@ fn a_rehearsal_stores_nothing_and_says_what_would_be_stored() {
     let memory = desk.folder.path().join("project/.claude/memory");
     let left: Vec<_> = std::fs::read_dir(memory).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| name.to_string_lossy().starts_with('.')), "{left:?}");
+}
+
+#[test]
+fn an_undo_that_fails_half_way_leaves_everything_as_it_was() {
+    use crate::undo::back::{self, Way};
+    let desk = Desk::new();
+    let mut ids = Vec::new();
+    for text in ["Use PostgreSQL because we need jsonb", "Use Redis because it is quick"] {
+        ids.push(done(add(&desk.person(), &decision(text)).unwrap()).id.to_string());
+    }
+    let ask = life::Move { ids: ids.clone(), reason: Some("no".into()) };
+    life::retire(&desk.person(), &ask).unwrap();
+    let statuses = || ids.iter().map(|id| desk.memory(id).status).collect::<Vec<_>>();
+    let before = statuses();
+    let call = desk.person();
+    let number = undo::list(&call).unwrap()[0].number.clone();
+    let at: u64 = number[1..].parse().unwrap();
+    let lock = call.lock().unwrap();
+    let mut ways = back::ways(&call, &back::groups(&call).unwrap(), at).unwrap();
+    // The one that comes second is gone from under the undo.
+    let Way::Memory { now, .. } = &mut ways[0] else { panic!() };
+    *now = None;
+    crate::undo::whole::all(&call, &lock, at, true, &ways).unwrap_err();
+    drop(lock);
+    assert_eq!(statuses(), before, "what was put back was taken out again");
+    // Nothing is left to be made good, and the change can still be taken back.
+    let undone = undo::undo(&desk.person(), &undo::Undo { number: Some(number), dry_run: false }).unwrap();
+    assert_eq!(undone.status, "undone");
+    assert_eq!(statuses(), [heirloom_core::Status::Active; 2]);
+    let path = desk.person().project().local().unwrap().path("audit.jsonl");
+    crate::gate::audit::verify(&path).unwrap();
+}
+
+#[test]
+fn a_lock_is_taken_again_by_the_thread_that_has_it_and_by_no_other() {
+    let desk = Desk::new();
+    let call = desk.person();
+    let outer = call.lock().unwrap();
+    drop(call.lock().unwrap());
+    // Still held: another thread does not get it, whatever was given back inside.
+    let got = std::thread::scope(|scope| {
+        let path = call.project().local().unwrap().path("lock");
+        let short = std::time::Duration::from_millis(50);
+        scope.spawn(move || crate::files::Lock::acquire(&path, short).is_ok()).join().unwrap()
+    });
+    assert!(!got);
+    drop(outer);
+    assert!(call.lock().is_ok());
+}
+
+#[test]
+fn an_agent_says_anew_what_a_program_said_and_no_more() {
+    let desk = Desk::new();
+    let who = Who::Token { user: "tester".into(), id: "ab12".into() };
+    let program =
+        || desk.call(Caller::process("tester").known_by(who.clone(), Scopes::USUAL.with(Grant::Facts)));
+    let fact = NewFact { text: "I like tea".into(), ..NewFact::default() };
+    let id = done(remember(&program(), &Remember { fact, yes: Yes::default() }).unwrap()).id;
+    let change =
+        |id: &MemoryId, text: &str| Edit { id: id.to_string(), text: Some(text.into()), ..Edit::default() };
+    let said = done(edit(&desk.agent(), &change(&id, "I like coffee")).unwrap()).id;
+    assert!(desk.memory(said.as_str()).trust < Trust::High, "labelled as a program's");
+    assert_eq!(desk.memory(id.as_str()).status, heirloom_core::Status::Superseded);
+    // Once a person vouches for it, it waits; and what may be a secret or an order does not get in this way.
+    let mine = done(edit(&desk.person(), &change(&said, "I like water")).unwrap()).id;
+    assert!(matches!(edit(&desk.agent(), &change(&mine, "I like beer")).unwrap(), Outcome::Waits(_)));
+    assert_eq!(desk.memory(mine.as_str()).status, heirloom_core::Status::Active);
 }

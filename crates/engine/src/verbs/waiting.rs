@@ -82,7 +82,7 @@ pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Seri
     if let Err(fault) = texts_screened(call, row_of(memory.kind.shelf()), &mut request) {
         let shelf = memory.kind.shelf();
         if shelf != ShelfName::Tiers {
-            call.refused(&call.project().lock()?, shelf, memory.id.as_str(), call.entry(), &fault)?;
+            call.refused(&call.lock()?, shelf, memory.id.as_str(), call.entry(), &fault)?;
         }
         return Err(fault);
     }

@@ -5,10 +5,11 @@
 //! `LINE_MAX` in memory, more than `TEXT_MAX` of text.
 
 use super::turn::Turn;
+use crate::budget;
 use heirloom_core::{Fault, fault::Result, json};
 use serde_json::Value;
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 /// A longer line counts for the window but says nothing: it is a file or a picture, not a conversation.
@@ -17,6 +18,9 @@ const LINE_MAX: usize = 4 << 20;
 const TEXT_MAX: usize = 4 << 20;
 /// How far back from the end lines are looked for.
 const SCAN_MAX: u64 = 256 << 20;
+/// The same at a hook.
+const HOOK_TEXT: u64 = 1 << 20;
+const HOOK_SCAN: u64 = 64 << 20;
 const CHUNK: usize = 128 << 10;
 
 /// The end of a transcript.
@@ -31,14 +35,15 @@ pub struct Tail {
 /// Reads the last `count` objects of a transcript.
 pub fn read(path: &Path, count: usize) -> Result<Tail> {
     let cannot = |e: &std::io::Error| Fault::io(path, "read", e);
-    let file = File::open(path).map_err(|e| cannot(&e))?;
-    let meta = file.metadata().map_err(|e| cannot(&e))?;
-    let mut tail = Tail { turns: Vec::new(), size: meta.len() };
-    // A pipe or a folder has no end to read from.
+    // A pipe or a folder has no end to read from, and opening a pipe must not wait for its writer.
+    let meta = std::fs::metadata(path).map_err(|e| cannot(&e))?;
     if !meta.is_file() {
-        return Ok(tail);
+        return Ok(Tail::default());
     }
-    let mut room = TEXT_MAX;
+    let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(|e| cannot(&e))?;
+    let mut tail = Tail { turns: Vec::new(), size: meta.len() };
+    let mut room = budget::limit(TEXT_MAX as u64, HOOK_TEXT) as usize;
     let mut lines = Backwards::new(&file, tail.size);
     while tail.turns.len() < count {
         let Some((start, line)) = lines.next_line().map_err(|e| cannot(&e))? else { break };
@@ -131,7 +136,7 @@ impl<'a> Backwards<'a> {
         Backwards {
             file,
             read_from: size,
-            stop_at: size.saturating_sub(SCAN_MAX),
+            stop_at: size.saturating_sub(budget::limit(SCAN_MAX, HOOK_SCAN)),
             buffer: Vec::new(),
             pieces: Vec::new(),
             pieces_len: 0,

@@ -40,6 +40,11 @@ impl Key {
         Ok(hash::keyed(self.get()?.as_bytes(), &message))
     }
 
+    /// What the audit knows an id by.
+    pub(crate) fn of_id(&self, id: &str) -> Result<String> {
+        Ok(hash::keyed(self.get()?.as_bytes(), &[b"id\0", id.as_bytes()].concat()))
+    }
+
     fn get(&self) -> Result<&str> {
         if let Some(key) = self.key.get() {
             return Ok(key);

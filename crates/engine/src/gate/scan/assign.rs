@@ -47,7 +47,7 @@ pub(super) fn announced(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut Ju
     {
         return None;
     }
-    if in_arn(text, at.start) {
+    if in_arn(text, at.start) || in_slug(text, &at) {
         return None;
     }
     // The `=` of a cookie is part of its cue.
@@ -56,8 +56,42 @@ pub(super) fn announced(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut Ju
     if !judged.first(&found.span) {
         return None;
     }
+    // A policy, a field, a page: what follows is not the password.
+    if matches!(cue, Cue::Password | Cue::Phrase)
+        && found.fillers > 0
+        && about_else(&text[after..found.span.start])
+    {
+        return None;
+    }
     // A value that is itself the next cue (`secret key = …`) is read from there.
     judge(text, cue, found, tail)
+}
+
+/// Whether a word stands inside of words joined by hyphens: `rotate-the-api-token-every-90-days`.
+fn in_slug(text: &[u8], at: &Range<usize>) -> bool {
+    let part = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-';
+    if text.get(at.end) != Some(&b'-') || at.start == 0 || text[at.start - 1] != b'-' {
+        return false;
+    }
+    let from = at.start - text[..at.start].iter().rev().take(80).take_while(|b| part(b)).count();
+    let to = at.end + text[at.end..].iter().take(80).take_while(|b| part(b)).count();
+    !text[from..].starts_with(b"-") && value::is_slug(&text[from..to])
+}
+
+/// Whether one of the words between a name and its value makes it something else than a password.
+fn about_else(between: &[u8]) -> bool {
+    let words = between.split(|b| !(b.is_ascii_alphanumeric() || *b >= 0x80));
+    words.filter(|w| w.len() > 2).take(8).any(|w| super::chosen::listed(super::rules::NOUNS, w))
+}
+
+/// Where the identifier around a word for a password ends; nothing if the word is part of something else.
+pub(super) fn named(text: &[u8], at: &Range<usize>, cue: Cue) -> Option<usize> {
+    let head = head(text, at.start);
+    let other = HEADS.iter().any(|h| head.eq_ignore_ascii_case(h.as_bytes()));
+    if !word_start(text, at.start) || other || in_arn(text, at.start) {
+        return None;
+    }
+    tail(text, at.end, cue).map(|(end, _)| end)
 }
 
 /// Inside `arn:aws:…:secret:name` and its like, what follows is a name.
@@ -149,6 +183,9 @@ fn judge(text: &[u8], cue: Cue, found: Value, known: bool) -> Option<Announced> 
     if value::is_placeholder(token) {
         return None;
     }
+    if matches!(cue, Cue::Token | Cue::Weak) && value::is_slug(token) {
+        return None;
+    }
     let shape = value::shape(token);
     let level = match cue {
         Cue::Password | Cue::Phrase => password_level(token, shape, link, quoted, fillers)?,
@@ -193,7 +230,13 @@ fn password_level(token: &[u8], shape: Shape, link: Link, quoted: bool, fillers:
     }
     // A single unusual word in quotes, said to be the password.
     let word = (5..=24).contains(&n) && token.iter().all(u8::is_ascii_alphabetic);
-    (word && quoted && link >= Link::Copula && fillers == 0 && !common_word(token)).then_some(Level::Possible)
+    (word
+        && quoted
+        && link >= Link::Copula
+        && fillers == 0
+        && !common_word(token)
+        && super::chosen::password(token))
+    .then_some(Level::Possible)
 }
 
 /// Looks like something a person made up: digits beside letters, or a symbol inside, and not a
@@ -325,11 +368,11 @@ fn phrase(text: &[u8], span: &Range<usize>, quoted: bool, link: Link) -> Option<
             .map_or(text.len().min(span.start + 400), |i| span.start + i)
     };
     let body = value::trim_end(&text[span.start..end], |b| b == b' ' || b == b',');
-    let words = body.split(|b| matches!(b, b' ' | b'-' | b',')).filter(|w| !w.is_empty());
-    let (count, plain) = words.fold((0, true), |(n, ok), w| {
-        (n + 1, ok && (3..=9).contains(&w.len()) && w.iter().all(u8::is_ascii_lowercase))
-    });
-    (plain && (4..=25).contains(&count)).then_some(span.start..span.start + body.len())
+    let words: Vec<&[u8]> =
+        body.split(|b| matches!(b, b' ' | b'-' | b',')).filter(|w| !w.is_empty()).collect();
+    let plain = words.iter().all(|w| w.len() <= 12 && w.iter().all(u8::is_ascii_lowercase));
+    (plain && (4..=25).contains(&words.len()) && super::chosen::told(&words))
+        .then_some(span.start..span.start + body.len())
 }
 
 /// In a query string the value ends at `&` or `#`.

@@ -1,7 +1,7 @@
 //! What a format demands beyond its pattern: checksums, structure, plausible values. In: a match.
 //! Out: rejected, accepted, or accepted and proven. Numbers of people are checked in `ids`.
 
-use super::{ids, rules::Check, value};
+use super::{chosen, ids, letters, rules::Check, value};
 use std::ops::Range;
 
 /// `None` rejects; `Some(true)` proves the match, which raises its level to definite.
@@ -14,6 +14,10 @@ pub(super) fn passes(check: Check, token: &[u8], text: &[u8], span: &Range<usize
         Check::Random => ok(random(token)),
         Check::Jwt => ok(jwt(token)),
         Check::GithubCrc32 => Some(github_crc32(token)),
+        // `abc123` stands for a token in every manual, and is a password all the same.
+        Check::Bearer => ok(chosen::password(token) && !(token.len() <= 6 && token.starts_with(b"abc"))),
+        Check::Opaque => ok(opaque(token)),
+        Check::Chosen => ok(chosen::password(token)),
         Check::BasicAuth => ok(basic_auth(token)),
         Check::Ip4 => ok(ip4(token, text, span)),
         Check::Ip6 => ok(ip6(token)),
@@ -33,6 +37,14 @@ fn random(token: &[u8]) -> bool {
         value::shape(body),
         value::Shape::Random | value::Shape::Hex | value::Shape::Uuid | value::Shape::Gibberish
     ) && !value::is_placeholder(token)
+}
+
+/// Letters and digits that are no words, however few.
+fn opaque(token: &[u8]) -> bool {
+    token.iter().any(u8::is_ascii_digit)
+        && token.iter().any(u8::is_ascii_alphabetic)
+        && letters::wordy(token) * 2 < token.len()
+        && !value::is_placeholder(token)
 }
 
 /// A password somebody chose: not a placeholder, not an option, not a plain word.

@@ -40,6 +40,11 @@ pub(super) fn invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Marks that are drawn through or under a letter: struck out and underlined text.
+fn overlay(c: char) -> bool {
+    matches!(c, '\u{332}'..='\u{338}' | '\u{305}' | '\u{30a}'..='\u{30f}' | '\u{20d0}'..='\u{20f0}' | '\u{33f}' | '\u{346}'..='\u{34e}')
+}
+
 /// Tag characters spell ASCII that no one sees.
 pub(super) fn tag(c: char) -> Option<char> {
     matches!(c, '\u{e0020}'..='\u{e007e}').then(|| char::from((c as u32 - 0xe0000) as u8))
@@ -59,7 +64,7 @@ pub(super) fn at(text: &str, at: usize, token: &mut Token) -> Folded {
                 return Folded::Same(1);
             };
             let len = c.len_utf8();
-            if invisible(c) {
+            if invisible(c) || overlay(c) {
                 return Folded::Drop(len);
             }
             if let Some(plain) = compatible(c) {

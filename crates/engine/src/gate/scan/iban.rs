@@ -34,11 +34,12 @@ pub(super) fn at(text: &[u8], at: usize) -> Option<Range<usize>> {
         return None;
     }
     // Groups may be parted by single blanks or hyphens.
-    let limit = text.len().min(start + LONGEST + 9);
+    let limit = text.len().min(start + LONGEST + 14);
     let mut p = start;
     while p < limit
         && (text[p].is_ascii_alphanumeric()
-            || matches!(text[p], b' ' | b'-') && text[p - 1].is_ascii_alphanumeric())
+            || matches!(text[p], b' ' | b'-' | b'\n' | b'\r') && text[p - 1].is_ascii_alphanumeric()
+            || matches!(text[p], b'\r' | b'\n' | b' ') && matches!(text[p - 1], b'\r' | b'\n' | b' '))
     {
         p += 1;
         let ends = text[p - 1].is_ascii_alphanumeric() && !text.get(p).is_some_and(u8::is_ascii_alphanumeric);
@@ -51,7 +52,8 @@ pub(super) fn at(text: &[u8], at: usize) -> Option<Range<usize>> {
 
 /// Structure of the country and mod 97; in small letters only if it is printed in one piece or in groups of four.
 pub(super) fn valid(token: &[u8]) -> bool {
-    let groups: Vec<&[u8]> = token.split(|b| matches!(b, b' ' | b'-')).collect();
+    let groups: Vec<&[u8]> =
+        token.split(|b| matches!(b, b' ' | b'-' | b'\n' | b'\r')).filter(|group| !group.is_empty()).collect();
     let fours = groups.split_last().is_some_and(|(last, rest)| {
         last.len() <= 4 && rest.iter().all(|group| group.len() == 4) || rest.is_empty()
     });

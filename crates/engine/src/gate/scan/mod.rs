@@ -8,6 +8,7 @@
 mod assign;
 mod bare;
 mod check;
+mod chosen;
 mod finding;
 mod fold;
 mod hidden;
@@ -16,6 +17,7 @@ mod ids;
 mod letters;
 mod national;
 mod near;
+mod pair;
 mod parse;
 mod pattern;
 mod peel;
@@ -23,8 +25,10 @@ mod pem;
 mod prefilter;
 mod redact;
 mod rules;
+mod said;
 pub mod seed;
 mod sweep;
+mod table;
 mod url;
 mod user;
 mod value;
@@ -32,6 +36,8 @@ mod view;
 
 #[cfg(test)]
 mod laws_tests;
+#[cfg(test)]
+mod passwords_tests;
 #[cfg(test)]
 mod rules_tests;
 
@@ -82,9 +88,19 @@ impl Scanner {
     pub fn with_user_rules(rules: &[UserRule], allow: &[Allow]) -> (Scanner, Vec<RuleError>) {
         let mut errors = Vec::new();
         let mut keep = |error: RuleError| errors.push(error);
-        let rules = rules.iter().filter_map(|r| user::Compiled::new(r).map_err(&mut keep).ok()).collect();
+        for (list, count) in [("gate.rules", rules.len()), ("gate.allow", allow.len())] {
+            if count > user::MOST {
+                keep(user::too_many(list, count));
+            }
+        }
+        let rules = rules
+            .iter()
+            .take(user::MOST)
+            .filter_map(|r| user::Compiled::new(r).map_err(&mut keep).ok())
+            .collect();
         let exceptions = allow
             .iter()
+            .take(user::MOST)
             .enumerate()
             .filter_map(|(i, a)| user::Exception::new(i, a).map_err(&mut keep).ok())
             .collect();
@@ -126,7 +142,7 @@ impl Scanner {
             _ if aim == Aim::All => wrapped(&snippet.text, Aim::Tokens, snippet.span, &mut raw),
             _ => {}
         });
-        respelled(text, &view, cues, &mut raw);
+        respelled(text, &view, cues, aim, &mut raw);
         found.extend(raw.into_iter().map(|r| Finding::new(r.class, r.level, r.rule, view.origin(r.span))));
         for rule in &self.rules {
             let mut own = Vec::new();
@@ -181,6 +197,7 @@ const ROUNDS: usize = 8;
 struct Seen {
     leet: bool,
     rot13: bool,
+    reversed: bool,
 }
 
 /// One pass of the keyword index over `text` and everything it leads to.
@@ -212,6 +229,7 @@ fn pass(text: &[u8], aim: Aim, out: &mut Vec<Raw>) -> Seen {
                     }
                 }
                 Use::Cue(Cue::Rot13) => seen.rot13 = true,
+                Use::Cue(Cue::Reversed) => seen.reversed = true,
                 Use::Cue(cue) if aim == Aim::All => cue_at(text, at.clone(), cue, &mut judged, out),
                 Use::Service if aim == Aim::All => {
                     if let Some(a) = assign::issued(text, at.clone(), &mut services) {
@@ -246,7 +264,25 @@ fn cue_at(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut assign::Judged, 
         Cue::Url => out
             .extend(url::credentials(text, at).map(|span| secret(Level::Probable, "url-credentials", span))),
         Cue::Pem => out.extend(pem::block(text, at).map(|span| secret(Level::Definite, "private-key", span))),
+        Cue::Pair => out.extend(pair::pair(text, at).map(|a| secret(a.level, a.rule, a.span))),
+        Cue::Password | Cue::Phrase => {
+            let at = short_name(text, at);
+            table::column(text, &at, |span| out.push(secret(Level::Probable, "password-column", span)));
+            let found =
+                assign::announced(text, at.clone(), cue, judged).or_else(|| chosen::chosen(text, at, cue));
+            out.extend(found.map(|a| secret(a.level, a.rule, a.span)));
+        }
         _ => out.extend(assign::announced(text, at, cue, judged).map(|a| secret(a.level, a.rule, a.span))),
+    }
+}
+
+/// A name of two letters is found by what stands beside it (`_pw`, `pw:`); only the letters count.
+fn short_name(text: &[u8], at: Range<usize>) -> Range<usize> {
+    match text[at.clone()].windows(2).position(|w| w.eq_ignore_ascii_case(b"pw")) {
+        Some(i) if at.len() < 8 && text.get(at.start + i + 2).is_none_or(|b| !b.is_ascii_alphanumeric()) => {
+            at.start + i..at.start + i + 2
+        }
+        _ => at,
     }
 }
 
@@ -259,8 +295,8 @@ fn wrapped(text: &[u8], aim: Aim, span: Range<usize>, out: &mut Vec<Raw>) {
     );
 }
 
-/// Instructions spelled with digits, by rot13, or backwards.
-fn respelled(text: &str, view: &View<'_>, seen: Seen, out: &mut Vec<Raw>) {
+/// Instructions spelled with digits, by rot13, or backwards; by the last two also secrets.
+fn respelled(text: &str, view: &View<'_>, seen: Seen, aim: Aim, out: &mut Vec<Raw>) {
     let bytes = view.text.as_bytes();
     if seen.leet {
         let plain: Vec<u8> = bytes
@@ -288,12 +324,12 @@ fn respelled(text: &str, view: &View<'_>, seen: Seen, out: &mut Vec<Raw>) {
                 b => b,
             })
             .collect();
-        pass(&plain, Aim::Instructions, out);
+        pass(&plain, aim, out);
     }
-    if text.contains('\u{202e}') {
+    if seen.reversed || text.contains('\u{202e}') {
         let plain: Vec<u8> = bytes.iter().rev().copied().collect();
         let mut inner = Vec::new();
-        pass(&plain, Aim::Instructions, &mut inner);
+        pass(&plain, aim, &mut inner);
         out.extend(
             inner
                 .into_iter()

@@ -56,6 +56,8 @@ pub(super) fn value_after(text: &[u8], at: usize) -> Option<Value> {
                 }
                 p += 1;
             }
+            // A folded or literal block of YAML begins on the next line.
+            b'>' | b'|' if link == Link::Assign && block(text, p).is_some() => p += block(text, p)?,
             b'\n' | b'\r' if link == Link::Assign => {
                 // YAML and code break the line after the colon and indent the value.
                 let indent = text[p..limit].iter().take_while(|b| b.is_ascii_whitespace()).count();
@@ -136,6 +138,12 @@ pub(super) fn value_after(text: &[u8], at: usize) -> Option<Value> {
         first = false;
     }
     None
+}
+
+/// The length of `>-`, `|` and the like at the end of a line.
+fn block(text: &[u8], at: usize) -> Option<usize> {
+    let marks = 1 + text[at + 1..].iter().take(2).take_while(|b| matches!(b, b'-' | b'+')).count();
+    text.get(at + marks).filter(|b| matches!(b, b'\n' | b'\r')).map(|_| marks)
 }
 
 /// An ordinary lower-case word, which can stand between a word and its value.

@@ -1,5 +1,5 @@
-//! Undoes one layer of wrapping: base64, hex, binary, spacing, string concatenation, line wraps,
-//! reversal. In: the normalised text. Out: short snippets with the stretch they came from; a finding
+//! Undoes one layer of wrapping (of base64 two): base64, base32, hex, binary, spacing, marks between characters, string
+//! concatenation, line wraps, reversal. In: the normalised text. Out: short snippets with the stretch they came from; a finding
 //! in a snippet stands for the whole stretch. Linear: every byte is in a bounded number of snippets.
 
 use super::check;
@@ -32,6 +32,7 @@ fn token(b: u8) -> bool {
 pub(super) fn peel(text: &[u8], mut each: impl FnMut(Snippet)) {
     tokens(text, &mut each);
     spaced(text, &mut each);
+    dotted(text, &mut each);
     joined(text, &mut each);
 }
 
@@ -51,7 +52,14 @@ fn tokens(text: &[u8], each: &mut impl FnMut(Snippet)) {
         let run = &text[start..at];
         let pad = text[at..].iter().take(2).take_while(|b| **b == b'=').count();
         let span = start..at + pad;
-        if let Some(plain) = decode(run) {
+        if let Some(plain) = decode(run).or_else(|| base32(run)) {
+            // Encoded twice is still cheap; three times is somebody else's puzzle.
+            let inner = Some(plain.trim_ascii())
+                .filter(|p| p.len() >= 20 && p.iter().all(|b| token(*b) || *b == b'='));
+            let again = inner.and_then(|p| decode(super::value::trim_end(p, |b| b == b'=')));
+            if let Some(again) = again {
+                each(Snippet { text: again, span: span.clone(), peel: Peel::Decoded });
+            }
             each(Snippet { text: plain, span, peel: Peel::Decoded });
         } else if run.len() <= 256 && run.iter().filter(|b| b.is_ascii_digit()).count() >= 2 {
             each(Snippet { text: run.iter().rev().copied().collect(), span, peel: Peel::Joined });
@@ -81,6 +89,72 @@ fn decode(run: &[u8]) -> Option<Vec<u8>> {
             .filter(|p| readable(p));
     }
     check::base64(run).or_else(|| check::base64(&run[..run.len() - 1])).filter(|plain| readable(plain))
+}
+
+/// Readable text behind base32.
+fn base32(run: &[u8]) -> Option<Vec<u8>> {
+    if run.len() < 24 || !run.iter().all(|b| b.is_ascii_uppercase() || matches!(b, b'2'..=b'7')) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(run.len() * 5 / 8);
+    let (mut bits, mut held) = (0u32, 0);
+    for &b in run {
+        let five = if b.is_ascii_uppercase() { b - b'A' } else { b - b'2' + 26 };
+        bits = bits << 5 | u32::from(five);
+        held += 5;
+        if held >= 8 {
+            held -= 8;
+            let byte = (bits >> held) as u8;
+            if !(byte.is_ascii_graphic() || matches!(byte, b' ' | b'\n')) {
+                return None;
+            }
+            out.push(byte);
+        }
+    }
+    (out.len() >= 12).then_some(out)
+}
+
+/// `g.h.p._.A.b`, `i*g*n*o*r*e`, and the same with an emoji between: single characters with one and the same mark after each.
+fn dotted(text: &[u8], each: &mut impl FnMut(Snippet)) {
+    let mut at = 0;
+    while at + 2 < text.len() {
+        if !text[at].is_ascii_graphic() {
+            at += 1;
+            continue;
+        }
+        let mark = match text[at + 1] {
+            b if b.is_ascii_punctuation() => 1,
+            b if b >= 0x80 => text[at + 1..].iter().take(9).take_while(|b| **b >= 0x80).count(),
+            _ => 0,
+        };
+        if mark == 0 || mark > 8 || text[at] == text[at + 1] {
+            at += 1;
+            continue;
+        }
+        let sign = &text[at + 1..at + 1 + mark];
+        // Most marks are not followed by another one two places on: nothing is made for them.
+        if !text.get(at + 2 + mark..).is_some_and(|rest| rest.starts_with(sign)) {
+            at += 1;
+            continue;
+        }
+        let mut out = vec![text[at]];
+        let mut p = at + 1 + mark;
+        while p < text.len() && text[p].is_ascii_graphic() && text[p] != sign[0] {
+            out.push(text[p]);
+            p += 1;
+            if !text[p..].starts_with(sign) {
+                break;
+            }
+            p += mark;
+        }
+        // A blank may be marked too: `i-g-n-o-r-e- -a-l-l`.
+        if out.len() >= 8 {
+            each(Snippet { text: out, span: at..p, peel: Peel::Decoded });
+            at = p;
+        } else {
+            at += 1;
+        }
+    }
 }
 
 /// `i g n o r e`, `sk_l ive_ …`, `01101001 …`: groups of one length.
@@ -205,6 +279,13 @@ fn joined(text: &[u8], each: &mut impl FnMut(Snippet)) {
             }
         };
         if out.len() >= 16 && out.iter().any(|b| !b.is_ascii_lowercase()) {
+            let body = super::value::trim_end(&out, |b| b == b'=');
+            if body.len() >= 20
+                && body.iter().all(|b| token(*b))
+                && let Some(plain) = decode(body)
+            {
+                each(Snippet { text: plain, span: start..end, peel: Peel::Decoded });
+            }
             each(Snippet { text: out, span: start..end, peel: Peel::Joined });
         }
         at = end.max(at + 1);

@@ -69,10 +69,14 @@ pub(super) enum Cue {
     Phrase,
     /// A session cookie.
     Session,
+    /// `login`, `credentials`: an account and its password may follow.
+    Pair,
     /// `://`, where a URL may carry credentials.
     Url,
     /// The first line of a PEM block.
     Pem,
+    /// Words that only text written backwards has.
+    Reversed,
     /// `rot13` and text that only rot13 produces.
     Rot13,
 }
@@ -88,6 +92,9 @@ pub(super) enum Check {
     Jwt,
     GithubCrc32,
     BasicAuth,
+    Opaque,
+    Bearer,
+    Chosen,
     Luhn,
     Ssn,
     Base58,

@@ -165,6 +165,13 @@ fn number(run: &Run, text: &[u8], each: &mut impl FnMut(Swept)) -> bool {
                 ],
             );
     if grouped && plausible && ids::card(&run.digits) {
+        // A published number that is said to be for tests is nobody's card.
+        // The one everybody knows needs no such word where nothing else is said.
+        let alone = text.trim_ascii().len() == run.span.len()
+            && run.digits.chunks(4).all(|four| four == [4, 2, 4, 2]);
+        if ids::published(&run.digits) && (alone || test_beside(text, &run.span)) {
+            return true;
+        }
         each(Swept {
             class: Class::Identity,
             level: Level::Definite,
@@ -176,6 +183,7 @@ fn number(run: &Run, text: &[u8], each: &mut impl FnMut(Swept)) -> bool {
     if n == 9
         && (run.groups == [3, 2, 4] || run.groups == [3, 6] && mark == Some(b'-'))
         && ids::ssn(&run.digits)
+        && !(mark == Some(b' ') && unit_after(text, run.span.end))
     {
         each(Swept {
             class: Class::Identity,
@@ -199,6 +207,29 @@ fn number(run: &Run, text: &[u8], each: &mut impl FnMut(Swept)) -> bool {
         return true;
     }
     false
+}
+
+/// Whether the number is a quantity: `536 22 8726 ms`.
+fn unit_after(text: &[u8], end: usize) -> bool {
+    let from = end + usize::from(text.get(end) == Some(&b' '));
+    let len = text[from..].iter().take(12).take_while(|b| b.is_ascii_alphabetic() || **b == b'%').count();
+    const UNITS: [&str; 34] = [
+        "ms", "us", "ns", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "b", "kb",
+        "mb", "gb", "tb", "kib", "mib", "gib", "bytes", "rows", "lines", "files", "ops", "req", "requests",
+        "px", "pt", "hz", "mhz", "ghz", "rpm", "%",
+    ];
+    UNITS.iter().any(|unit| text[from..from + len].eq_ignore_ascii_case(unit.as_bytes()))
+}
+
+/// Whether somebody says beside a number that it is for tests.
+fn test_beside(text: &[u8], span: &Range<usize>) -> bool {
+    let near = &text[span.start.saturating_sub(96)..text.len().min(span.end + 64)];
+    [
+        "test", "stripe", "sandbox", "demo", "example", "dummy", "fake", "sample", "mock", "fixture",
+        "checkout", "staging",
+    ]
+    .iter()
+    .any(|word| super::value::holds(near, word))
 }
 
 /// Splits a run at spaces and tries each piece.

@@ -36,6 +36,24 @@ pub struct Data {
     pub public: Vec<String>,
     #[serde(default)]
     pub letters: Vec<String>,
+    #[serde(default)]
+    pub copulas: Vec<String>,
+    #[serde(default)]
+    pub relays: Vec<String>,
+    #[serde(default)]
+    pub nouns: Vec<String>,
+    #[serde(default)]
+    pub states: Vec<String>,
+    #[serde(default)]
+    pub places: Vec<String>,
+    #[serde(default)]
+    pub named: Vec<String>,
+    #[serde(default)]
+    pub users: Vec<String>,
+    #[serde(default)]
+    pub joins: Vec<String>,
+    #[serde(default)]
+    pub before: Vec<String>,
 }
 
 /// A format: a pattern near a keyword.
@@ -123,6 +141,15 @@ impl Data {
         self.heads.extend(other.heads);
         self.public.extend(other.public);
         self.letters.extend(other.letters);
+        self.copulas.extend(other.copulas);
+        self.relays.extend(other.relays);
+        self.nouns.extend(other.nouns);
+        self.states.extend(other.states);
+        self.places.extend(other.places);
+        self.named.extend(other.named);
+        self.users.extend(other.users);
+        self.joins.extend(other.joins);
+        self.before.extend(other.before);
     }
 }
 
@@ -276,6 +303,15 @@ pub fn render(data: &Data) -> String {
         ("TAILS", &data.tails),
         ("HEADS", &data.heads),
         ("PUBLIC", &data.public),
+        ("COPULAS", &data.copulas),
+        ("RELAYS", &data.relays),
+        ("NOUNS", &data.nouns),
+        ("STATES", &data.states),
+        ("PLACES", &data.places),
+        ("NAMED", &data.named),
+        ("USERS", &data.users),
+        ("JOINS", &data.joins),
+        ("BEFORE", &data.before),
     ] {
         let mut words = words.clone();
         words.sort();

@@ -70,6 +70,7 @@ fn stands_for(password: &[u8]) -> bool {
     let word = |w: &str| value::holds(password, w);
     let digits = password.iter().filter(|b| b.is_ascii_digit()).count();
     value::is_placeholder(password)
+        || super::chosen::listed(super::rules::NAMED, password)
         || matches!(password.first(), Some(b'$' | b'<' | b'{' | b'%' | b'[' | b'*'))
         || digits <= 3 && (word("pass") || word("pwd") || word("secret") || word("token") || word("example"))
         || password.iter().all(u8::is_ascii_uppercase) && password.len() <= 8

@@ -107,6 +107,25 @@ pub(super) struct Exception {
 /// Lines are cut into pieces of this size for unbounded patterns.
 const PIECE: usize = 4096;
 
+/// Bytes a pattern may take when it is compiled, and again while it runs.
+const COMPILED: usize = 256 << 10;
+/// The longest pattern.
+const PATTERN: usize = 2_000;
+/// Most literals of one rule.
+const KEYWORDS: usize = 64;
+/// Most rules, and most exceptions, that are compiled.
+pub(super) const MOST: usize = 256;
+
+/// Why those above [`MOST`] are not used.
+pub(super) fn too_many(list: &str, count: usize) -> RuleError {
+    RuleError {
+        rule: list.into(),
+        position: None,
+        message: format!("{} more than {MOST} are not used", count.saturating_sub(MOST)),
+        fix: "join patterns with `|`, or leave some out".into(),
+    }
+}
+
 impl Compiled {
     pub fn new(rule: &UserRule) -> Result<Self, RuleError> {
         if rule.id.is_empty() {
@@ -115,6 +134,14 @@ impl Compiled {
                 position: None,
                 message: "the rule has no id".into(),
                 fix: "give it a short name in `id`".into(),
+            });
+        }
+        if rule.keywords.len() > KEYWORDS {
+            return Err(RuleError {
+                rule: rule.id.clone(),
+                position: None,
+                message: format!("the rule has more than {KEYWORDS} keywords"),
+                fix: "keep those that nearly every match has".into(),
             });
         }
         let regex = compile(&rule.id, &rule.pattern)?;
@@ -205,10 +232,19 @@ impl Exception {
 
 /// Compiles a user's pattern; the error says where and what to change.
 fn compile(rule: &str, text: &str) -> Result<Regex, RuleError> {
-    let error = match RegexBuilder::new(text).unicode(false).size_limit(1 << 22).build() {
-        Ok(regex) => return Ok(regex),
-        Err(error) => error,
-    };
+    if text.len() > PATTERN {
+        return Err(RuleError {
+            rule: rule.into(),
+            position: Some(PATTERN),
+            message: format!("the pattern is longer than {PATTERN} bytes"),
+            fix: "make several rules of it".into(),
+        });
+    }
+    let error =
+        match RegexBuilder::new(text).unicode(false).size_limit(COMPILED).dfa_size_limit(COMPILED).build() {
+            Ok(regex) => return Ok(regex),
+            Err(error) => error,
+        };
     let parsed = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build().parse(text);
     let (position, message) = match parsed {
         Err(regex_syntax::Error::Parse(e)) => (Some(e.span().start.offset), e.kind().to_string()),
@@ -229,4 +265,39 @@ fn compile(rule: &str, text: &str) -> Result<Regex, RuleError> {
         () => "escape the character at that position with `\\`, or close what it opens",
     };
     Err(RuleError { rule: rule.into(), position, message, fix: fix.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scanner;
+    use super::*;
+
+    fn rule(id: usize, pattern: String) -> UserRule {
+        let (class, level) = (Class::Secret, Level::Probable);
+        UserRule { id: format!("r{id}"), class, level, pattern, keywords: Vec::new(), entropy: 0.0 }
+    }
+
+    #[test]
+    fn rules_above_the_most_are_not_compiled_and_are_counted() {
+        let rules: Vec<UserRule> = (0..1_000).map(|n| rule(n, format!("zq{n}x+"))).collect();
+        let (scanner, errors) = Scanner::with_user_rules(&rules, &[]);
+        assert_eq!((scanner.rules.len(), errors.len()), (MOST, 1));
+        assert!(errors[0].message.contains("744"), "{}", errors[0]);
+        assert!(!scanner.scan("see zq255xx").is_empty() && scanner.scan("see zq256xx").is_empty());
+    }
+
+    #[test]
+    fn a_pattern_that_grows_when_it_is_compiled_costs_only_itself() {
+        let mut many = rule(3, "good+".to_owned());
+        many.keywords = (0..1_000).map(|n| format!("k{n}")).collect();
+        let rules = [
+            rule(0, "(((a{1,50}){1,50}){1,50}b)+".to_owned()),
+            rule(1, "x".repeat(PATTERN + 1)),
+            rule(2, "good+".to_owned()),
+            many,
+        ];
+        let (scanner, errors) = Scanner::with_user_rules(&rules, &[]);
+        assert_eq!((scanner.rules.len(), errors.len()), (1, 3), "{errors:?}");
+        assert!(errors.iter().all(|error| !error.fix.is_empty()));
+    }
 }

@@ -137,7 +137,10 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         return true;
     }
     let folded: String = value.iter().map(|b| b.to_ascii_lowercase() as char).collect();
+    // `test1` stands for something; `admin123` is what people really type.
     let stem = folded.trim_matches(|c: char| !c.is_ascii_alphabetic());
+    let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+    let stem = if digits(&folded) >= digits(stem) + 2 { folded.as_str() } else { stem };
     folded.starts_with("my-")
         || folded.starts_with("my_")
         || PLACEHOLDERS.binary_search(&stem).is_ok()
@@ -189,6 +192,9 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
         return true;
     }
     let slashes = value.iter().filter(|&&b| b == b'/').count();
+    if slashes >= 2 && has_ending(value) {
+        return true;
+    }
     if matches!(value.first(), Some(b'/' | b'.')) && slashes >= 1
         || slashes >= 2 && letters::wordy(value) * 2 > value.len()
     {
@@ -201,6 +207,27 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
     });
     let access = has(b".") || has(b"::") || has(b"->") || has(b"[") || has(b"(");
     dotted && access && letters::wordy(value) * 2 >= value.len()
+}
+
+/// The last part of a path ends like a file: `uploads/42/avatar.png`.
+fn has_ending(value: &[u8]) -> bool {
+    let last = value.iter().rposition(|b| *b == b'/').map_or(value, |i| &value[i + 1..]);
+    let dot = last.iter().rposition(|b| *b == b'.');
+    dot.is_some_and(|i| {
+        (2..=8).contains(&(last.len() - i - 1)) && last[i + 1..].iter().all(u8::is_ascii_lowercase)
+    })
+}
+
+/// Small words joined by hyphens, as an id made from a title is.
+pub(super) fn is_slug(value: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = value.split(|b| *b == b'-').collect();
+    let word = |part: &&&[u8]| part.len() >= 2 && part.iter().all(u8::is_ascii_lowercase);
+    let small = value.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-');
+    let words = parts.iter().filter(word).count();
+    small
+        && parts.len() >= 4
+        && words >= 3
+        && letters::wordy(value) * 2 >= value.len().saturating_sub(parts.len() + 8)
 }
 
 /// Begins like `2025-01-31`.

@@ -4,7 +4,7 @@
 //! is used where it lies. How it is made: `models/README.md`.
 
 use super::vocab::{PieceId, Vocab};
-use super::{Detail, EmbedError, Embedder, Embedding, Space, Worth, pieces, to_unit};
+use super::{Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth, pieces, to_unit};
 
 static TABLE: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/static-256.bin"));
 
@@ -85,6 +85,10 @@ impl Embedder for Builtin {
     /// Measured (`docs/benchmarks.md`): carries more than its share in talk, and less than keywords on documents.
     fn worth(&self) -> Worth {
         Worth { dialogue: 1.5, document: 0.4, floor: 1.0 }
+    }
+
+    fn nearness(&self) -> Nearness {
+        Nearness { alone: 0.30, beside: 0.02, partly: 0.26 }
     }
 
     fn embed(&self, texts: &[&str], _detail: Detail) -> Result<Vec<Embedding>, EmbedError> {

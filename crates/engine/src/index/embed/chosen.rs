@@ -5,7 +5,7 @@
 
 use super::builtin::Builtin;
 use super::minilm::MiniLm;
-use super::{Detail, EmbedError, Embedder, Embedding, Space, Worth};
+use super::{Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -92,6 +92,10 @@ impl Embedder for Chosen {
 
     fn worth(&self) -> Worth {
         self.inner().worth()
+    }
+
+    fn nearness(&self) -> Nearness {
+        self.inner().nearness()
     }
 
     fn is_remote(&self) -> bool {

@@ -68,6 +68,44 @@ impl Default for Worth {
     }
 }
 
+/// From which cosine on a model's vectors say that two texts are about the same thing: a property of the model, measured on questions and
+/// texts that have nothing to do with each other (`docs/benchmarks.md`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nearness {
+    /// The cosine that says so by itself, among few texts.
+    pub alone: f32,
+    /// The cosine that says so together with a word that the text answers by another name.
+    pub beside: f32,
+    /// The cosine below which one word in common of several is taken for chance.
+    pub partly: f32,
+}
+
+impl Default for Nearness {
+    /// A model nobody has measured must be very sure.
+    fn default() -> Self {
+        Self { alone: Self::MOST, beside: 0.35, partly: f32::NEG_INFINITY }
+    }
+}
+
+impl Nearness {
+    /// Vectors say nothing: words alone count.
+    pub(crate) const SILENT: Nearness =
+        Nearness { alone: f32::INFINITY, beside: f32::INFINITY, partly: f32::NEG_INFINITY };
+    /// What is enough however many texts there are.
+    const MOST: f32 = 0.5;
+    /// So many texts are few.
+    const FEW: f32 = 16.0;
+    /// What a cosine must be higher each time there are twice as many: the nearest of many unrelated texts is nearer than that of few.
+    const DOUBLED: f32 = 0.03;
+
+    /// What counts among so many texts.
+    pub(crate) fn among(self, texts: usize) -> Nearness {
+        let doublings = (texts as f32 / Self::FEW).max(1.0).log2();
+        let alone = (self.alone + Self::DOUBLED * doublings).min(self.alone.max(Self::MOST));
+        Nearness { alone, ..self }
+    }
+}
+
 /// Turns texts into vectors of one space.
 pub trait Embedder: Send + Sync {
     /// The space all answers belong to.
@@ -79,6 +117,11 @@ pub trait Embedder: Send + Sync {
     /// How far recall may lean on the model's vectors.
     fn worth(&self) -> Worth {
         Worth::default()
+    }
+
+    /// From which cosine on its vectors say something.
+    fn nearness(&self) -> Nearness {
+        Nearness::default()
     }
 
     /// Whether texts leave this machine: such a model is asked only where nobody waits long for it, and may fail at any time.

@@ -17,7 +17,7 @@ use crate::shelf::unknown;
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, Trust, fault::Result, hash};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What a line of this sort says was done.
 const ANCHORED: &str = "anchored";
@@ -178,7 +178,7 @@ fn write(
     entry: Entry,
 ) -> Result<Vec<Cited>> {
     let shelf = MemoryId::parse(id).map_or(ShelfName::Records, |id| id.kind().shelf());
-    let lock = call.project().lock()?;
+    let lock = call.lock()?;
     let draft = AnchorDraft { id: id.to_owned(), anchors };
     let passed = call.pass(&lock, shelf, draft, entry, |_| Value::Null)?;
     let anchors: Vec<Value> = passed.draft().anchors.iter().map(Anchor::to_json).collect();
@@ -201,7 +201,17 @@ fn write(
     call.book_grew();
     // What the memory says is what it was: its trust is carried over.
     let (was, leaves) = (Was::Unkept, Status::Active);
-    let what = Written { action: "memory_anchor", shelf, id, hash, before: Some(hash), size: 0, was, leaves };
+    let what = Written {
+        body: "",
+        action: "memory_anchor",
+        shelf,
+        id,
+        hash,
+        before: Some(hash),
+        size: 0,
+        was,
+        leaves,
+    };
     let intent = call.intend(&lock, &passed, what)?;
     provenance::append(call.project().root(), &lock, &[line])?;
     intent.done();
@@ -235,6 +245,10 @@ fn of(call: &Call, id: &str) -> Result<Vec<Anchor>> {
 /// The anchors of these memories, or of all, by the id each has now.
 fn read(call: &Call, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec<Anchor>>> {
     let root = call.project().root();
+    // Where nothing is cited, nobody need know what was renamed.
+    if !provenance::says(root, ANCHORED)? {
+        return Ok(BTreeMap::new());
+    }
     let now_called: HashMap<String, String> = match call.records().renames() {
         Ok(renames) => renames.into_iter().collect(),
         Err(_) => HashMap::new(),
@@ -249,11 +263,10 @@ fn read(call: &Call, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec<Anc
         }
         now
     };
-    let named: Option<Vec<String>> = wanted.map(|wanted| {
-        let earlier = now_called.keys().filter(|id| wanted.contains(&name_now(id).as_str()));
-        wanted.iter().map(|id| (*id).to_owned()).chain(earlier.cloned()).collect()
+    let named: Option<Vec<&str>> = wanted.map(|wanted| {
+        let asked: HashSet<&str> = wanted.iter().copied().collect();
+        wanted.iter().copied().chain(earlier(&now_called, &asked)).collect()
     });
-    let named: Option<Vec<&str>> = named.as_ref().map(|ids| ids.iter().map(String::as_str).collect());
     let mut found: BTreeMap<String, Vec<Anchor>> = BTreeMap::new();
     let lines = provenance::saying(root, ANCHORED, named.as_deref())?;
     for line in lines {
@@ -279,6 +292,27 @@ fn read(call: &Call, wanted: Option<&[&str]>) -> Result<BTreeMap<String, Vec<Anc
     }
     found.retain(|_, anchors| !anchors.is_empty());
     Ok(found)
+}
+
+/// The ids that were renamed, step by step, to one of those that are asked for: every rename is looked at once, however many there are.
+fn earlier<'m>(now_called: &'m HashMap<String, String>, asked: &HashSet<&str>) -> Vec<&'m str> {
+    let mut renamed_to: HashMap<&str, Vec<&'m str>> = HashMap::new();
+    for (was, is) in now_called {
+        renamed_to.entry(is).or_default().push(was);
+    }
+    let mut found: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
+    // Whatever was renamed on is about what it is called now.
+    let mut open: Vec<&str> = asked.iter().copied().filter(|id| !now_called.contains_key(*id)).collect();
+    while let Some(id) = open.pop() {
+        for was in renamed_to.get(id).into_iter().flatten() {
+            if !asked.contains(was) && seen.insert(was) {
+                found.push(was);
+                open.push(was);
+            }
+        }
+    }
+    found
 }
 
 /// Whether any memory of the project cites code.

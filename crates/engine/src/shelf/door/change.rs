@@ -14,6 +14,7 @@ use crate::gate::trust::{self, Standing};
 use crate::gate::{Edition, Entry, Passed, Remark, withdrawn};
 use crate::undo::{self, Before, Kept};
 use heirloom_core::{Channel, Code, Fault, MemoryId, ShelfName, Status, fault::Result, time};
+use std::collections::HashMap;
 
 /// Actions that take a memory out of use.
 const WITHDRAWS: [&str; 2] = ["memory_retire", "memory_archive"];
@@ -21,6 +22,8 @@ const WITHDRAWS: [&str; 2] = ["memory_retire", "memory_archive"];
 /// Forgetting keeps nothing of what was there, not even for a while.
 const FORGETS: &str = "memory_forget";
 
+/// A decision in review was taken back.
+const RETURNS: &str = "review_return";
 /// What a person decided about something that waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decided {
@@ -59,6 +62,8 @@ pub struct Written<'a> {
     pub id: &'a str,
     /// SHA-256 of what is stored; empty if nothing is left.
     pub hash: &'a str,
+    /// What the new text says, whatever its name; empty if no new text comes in.
+    pub body: &'a str,
     /// SHA-256 of what was there before, if only its status changes: trust is carried over, not made anew.
     pub before: Option<&'a str>,
     /// Bytes stored.
@@ -67,6 +72,21 @@ pub struct Written<'a> {
     pub was: Was<'a>,
     /// The status the memory has afterwards.
     pub leaves: Status,
+}
+
+/// A decision in review.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decision<'a> {
+    pub(crate) decided: Decided,
+    pub(crate) shelf: ShelfName,
+    /// What it is about.
+    pub(crate) id: &'a str,
+    /// How that had arrived.
+    pub(crate) entry: Entry,
+    /// The draft, if it was one.
+    pub(crate) draft: Option<&'a Waiting>,
+    /// The bytes, of a memory as it stands.
+    pub(crate) hash: &'a str,
 }
 
 /// One change of several.
@@ -154,23 +174,24 @@ impl Call {
     pub(crate) fn intend_all<'c>(&'c self, lock: &'c Lock, all: &[Noting<'_>]) -> Result<Intent<'c>> {
         let mut chain = self.chain(lock)?;
         let from = chain.next();
-        let group = self.group(from);
+        let group = self.in_files().group(from);
         let by = self.caller().shown();
         let mut kept = Vec::with_capacity(all.len());
-        for Noting { entry, remarks, what, .. } in all {
+        let names = self.audit_names(&all.iter().map(|one| one.what.id).collect::<Vec<_>>())?;
+        for (Noting { entry, remarks, what, .. }, name) in all.iter().zip(&names) {
             let redacts = remarks.iter().any(|r| r.act == Act::Redact);
             let event = Event {
                 action: what.action,
                 verdict: if redacts { "redact" } else { "keep" },
                 shelf: what.shelf.name(),
-                id: what.id,
+                id: name,
                 by: &by,
                 channel: entry.channel,
                 size: what.size,
                 remarks,
                 code: None,
                 intent: true,
-                undoes: self.undoing(),
+                undoes: self.in_files().undoing(),
             };
             let seq = chain.push(&event);
             if what.action != FORGETS {
@@ -178,14 +199,15 @@ impl Call {
                     seq,
                     group,
                     at: time::format(self.project().world().now),
+                    when: self.project().world().now.as_microsecond(),
                     id: what.id.to_owned(),
                     action: what.action.to_owned(),
                     by: by.clone(),
-                    person: self.caller().is_person(),
+                    person: self.caller().is_person() || self.in_files().undoes_a_persons(),
                     was: self.before(what)?,
                     hash: what.hash.to_owned(),
                     status: what.leaves.name().to_owned(),
-                    undoes: self.undoing(),
+                    undoes: self.in_files().undoing(),
                     draft: None,
                 });
             }
@@ -248,12 +270,15 @@ impl Call {
         }
         let standing = match what.before {
             Some(before) => self.standing(what.id, before)?,
-            None => Standing { channel: entry.channel, accepted: entry.confirmed },
+            None => self.grown(what, Standing { channel: entry.channel, accepted: entry.confirmed })?,
         };
         let data = self.project().data()?;
         if standing != Standing::STRANGER {
             let now = self.project().world().now;
-            trust::note_looked_at(&trust::path(data), now, what.id, what.hash, standing, edition)?;
+            let body = trust::body_of(what.body);
+            let line =
+                trust::Noted { id: what.id, hash: what.hash, standing, body: body.as_deref(), edition };
+            trust::note_whole(&trust::path(data), now, &line)?;
             self.book_grew();
         }
         if entry.channel == Channel::Person && WITHDRAWS.contains(&what.action) {
@@ -262,22 +287,35 @@ impl Call {
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the fields of one audit line and of its way back")]
-    /// What a person decided in review, in the audit. `entry` says how what was decided about had arrived; `draft` is what it was.
-    pub(crate) fn decided(
-        &self,
-        lock: &Lock,
-        decided: Decided,
-        shelf: ShelfName,
-        id: &str,
-        entry: Entry,
-        draft: Option<&Waiting>,
-        hash: &str,
-    ) -> Result<()> {
+    /// How a text stands after a change: whoever changes a part of it without having seen the rest gives their word for none of it.
+    fn grown(&self, what: &Written<'_>, new: Standing) -> Result<Standing> {
+        match what.was {
+            Was::Text { id, bytes, .. } if self.is_unseen() && !new.accepted => {
+                let old = self.standing(id, &heirloom_core::hash::sha256(bytes))?;
+                Ok(if old.trust() < new.trust() { old } else { new })
+            }
+            _ => Ok(new),
+        }
+    }
+
+    /// What a person decided in review, in the audit: a yes to a draft, whose own lines follow.
+    pub(crate) fn decided(&self, lock: &Lock, decision: &Decision<'_>) -> Result<()> {
+        self.decide(lock, decision, false).map(|_| ())
+    }
+
+    /// What a person is about to decide in review. Dropped without [`Intent::done`], it did not happen.
+    pub(crate) fn decides<'c>(&'c self, lock: &'c Lock, decision: &Decision<'_>) -> Result<Intent<'c>> {
+        let seq = self.decide(lock, decision, true)?;
+        step::reached("decided");
+        Ok(Intent { call: self, lock, from: seq, to: seq, settled: false, replaced: Vec::new() })
+    }
+
+    fn decide(&self, lock: &Lock, decision: &Decision<'_>, intent: bool) -> Result<u64> {
+        let Decision { decided, shelf, id, entry, draft, hash } = *decision;
         let (action, verdict) = match decided {
             Decided::Accepted => ("review_accept", "keep"),
             Decided::Rejected => ("review_reject", "refuse"),
-            Decided::Returned => ("review_return", "confirm"),
+            Decided::Returned => (RETURNS, "confirm"),
         };
         let id = self.screen().redacted(id);
         let by = self.caller().shown();
@@ -285,32 +323,34 @@ impl Call {
         let seq = chain.next();
         self.keep_before(&[Kept {
             seq,
-            group: self.group(seq),
+            group: self.in_files().group(seq),
             at: time::format(self.project().world().now),
+            when: self.project().world().now.as_microsecond(),
             id: id.clone(),
             action: action.to_owned(),
             by: by.clone(),
-            person: self.caller().is_person(),
+            person: self.caller().is_person() || self.in_files().undoes_a_persons(),
             was: Before::Unkept,
             hash: hash.to_owned(),
             status: Status::Active.name().to_owned(),
-            undoes: self.undoing(),
+            undoes: self.in_files().undoing(),
             draft: draft.cloned(),
         }])?;
         chain.push(&Event {
             action,
             verdict,
             shelf: shelf.name(),
-            id: &id,
+            id: &self.audit_names(&[&id])?[0],
             by: &by,
             channel: entry.channel,
             size: 0,
             remarks: &[],
             code: None,
-            intent: false,
-            undoes: self.undoing(),
+            intent,
+            undoes: self.in_files().undoing(),
         });
-        chain.write()
+        chain.write()?;
+        Ok(seq)
     }
 
     /// A refusal in the audit. An id is made from a title, and a title the gate refused may be the secret itself: of what the gate
@@ -353,7 +393,7 @@ impl Call {
             action,
             verdict,
             shelf: shelf.name(),
-            id,
+            id: &self.audit_names(&[id])?[0],
             by: &by,
             channel: entry.channel,
             size: 0,
@@ -366,15 +406,30 @@ impl Call {
     }
 
     fn chain_as_it_is(&self, lock: &Lock) -> Result<Chain> {
-        Chain::end(&self.project().local()?.path("audit.jsonl"), lock, self.project().world().now)
+        Chain::end(&self.audit_path()?, lock, self.project().world().now)
+    }
+
+    /// The number that the next line of the audit gets, once what a stopped process left open has its word.
+    pub(crate) fn next_number(&self, lock: &Lock) -> Result<u64> {
+        Ok(self.chain(lock)?.next())
+    }
+
+    /// Says what became of whatever a stopped process left open.
+    pub(crate) fn settle_open(&self, lock: &Lock) -> Result<()> {
+        self.chain(lock)?.write()
     }
 
     /// The end of the chain, with a word about whatever a stopped process left open.
     fn chain(&self, lock: &Lock) -> Result<Chain> {
         let mut chain = self.chain_as_it_is(lock)?;
         if chain.open().is_empty() {
+            if self.audit_is_plain()? {
+                self.rename_audit(lock)?;
+                chain = self.chain_as_it_is(lock)?;
+            }
             return Ok(chain);
         }
+        let ids = self.audit_ids()?;
         let project = self.project();
         let kept = match project.known_data()? {
             Some(data) => undo::kept(&data, project.store_name(), project.world().now)?,
@@ -382,7 +437,7 @@ impl Call {
         };
         let mut runs: Vec<(u64, u64, Outcome)> = Vec::new();
         for open in chain.open() {
-            let outcome = self.became(open, &kept);
+            let outcome = self.became(open, &kept, &ids);
             match runs.last_mut() {
                 Some((_, to, same)) if *same == outcome => *to = open.seq,
                 _ => runs.push((open.seq, open.seq, outcome)),
@@ -395,19 +450,38 @@ impl Call {
     }
 
     /// What became of a change nobody finished, by what is there now.
-    fn became(&self, open: &Open, kept: &[Kept]) -> Outcome {
-        let found = MemoryId::parse(&open.id).and_then(|id| self.shelf_of(&id).ok()?.get(&id).ok());
+    fn became(&self, open: &Open, kept: &[Kept], ids: &HashMap<String, String>) -> Outcome {
+        if open.action.starts_with("review_") {
+            return self.became_of_decision(open, kept).unwrap_or(Outcome::Unknown);
+        }
+        let asked = ids.get(&open.id).unwrap_or(&open.id);
+        let found = MemoryId::parse(asked).and_then(|id| self.shelf_of(&id).ok()?.get(&id).ok());
         let Some(found) = found else { return Outcome::Unknown };
         let now = found.as_ref().map(|memory| (memory.content_hash.as_str(), memory.status));
         if open.action == FORGETS {
             return if now.is_none() { Outcome::Done } else { Outcome::Failed };
         }
-        match kept.iter().rev().find(|one| one.seq == open.seq && one.id == open.id) {
+        match kept.iter().rev().find(|one| one.seq == open.seq && one.id == *asked) {
             // A change that leaves the text as it was, like one of its anchors, cannot be told from none.
             Some(one) if one.left(now) && one.found(now) => Outcome::Unknown,
             Some(one) if one.left(now) && one.was != Before::Unkept => Outcome::Done,
             Some(one) if one.found(now) => Outcome::Failed,
             _ => Outcome::Unknown,
         }
+    }
+
+    /// The same of a decision in review, by the trust book or the inbox.
+    fn became_of_decision(&self, open: &Open, kept: &[Kept]) -> Option<Outcome> {
+        let one = kept.iter().rev().find(|one| one.seq == open.seq && one.id == open.id)?;
+        let returned = open.action == RETURNS;
+        let done = match &one.draft {
+            None => self.standing(&one.id, &one.hash).ok()?.accepted != returned,
+            Some(draft) => {
+                let items = self.inbox().ok()?.list(self.project().world().now).ok()?;
+                items.iter().any(|item| item.id == draft.id && undo::back::same_draft(item, draft))
+                    == returned
+            }
+        };
+        Some(if done { Outcome::Done } else { Outcome::Failed })
     }
 }

@@ -37,8 +37,9 @@ impl Shelf for Notes<'_> {
         let id = stored.note.id.memory_id();
         let mut changes = Vec::new();
         if self.call.project().has_local() {
-            let path = self.call.project().local()?.path("audit.jsonl");
-            changes.extend(audit::entries(&path)?.iter().filter_map(|entry| stored_line(entry, id.as_str())));
+            changes.extend(
+                self.call.audit_entries()?.iter().filter_map(|entry| stored_line(entry, id.as_str())),
+            );
         }
         let lines = provenance::about(self.call.project().root(), id.as_str())?;
         changes.extend(lines.iter().map(|line| {
@@ -73,7 +74,7 @@ impl Shelf for Notes<'_> {
 
     fn forget(&self, id: &MemoryId, entry: Entry) -> Result<Forgotten> {
         let wanted = NoteId::parse(id.name()).ok_or_else(|| unknown(id.as_str()))?;
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let id = wanted.memory_id();
         let project = self.call.project();
         let mut paths = Vec::new();
@@ -92,7 +93,7 @@ impl Shelf for Notes<'_> {
             return Err(unknown(id.as_str()));
         }
         let at = time::format(project.world().now);
-        let marker = provenance::forgetting(project.root(), &lock, id.as_str(), &[], &at)?;
+        let marker = provenance::forgetting(project.root(), &lock, id.as_str(), &[], &at, &self.call.salt())?;
         let intent = self.intend(&lock, entry, "memory_forget", &id, paths.len(), None)?;
         let waiting = waiting.max(inbox.sweep(project.world().now, Some(id.as_str()))?);
         // The marker first: whatever stops this half-way, the note is out of recall and nothing captures it again.
@@ -124,7 +125,7 @@ impl Notes<'_> {
 
     /// Moves a note to the folder of another status.
     fn change(&self, id: &MemoryId, to: Status, reason: &str, entry: Entry) -> Result<Done> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let stored = self.need(id)?;
         let id = stored.note.id.memory_id();
         let (did, already, action) = match to {
@@ -172,6 +173,7 @@ impl Notes<'_> {
             None => Vec::new(),
         };
         let what = Written {
+            body: "",
             action,
             shelf: ShelfName::Notes,
             id: id.as_str(),

@@ -79,7 +79,7 @@ impl Notes<'_> {
             brought.push(Brought { from, kept });
         }
         if !lines.is_empty() {
-            let lock = self.call.project().lock()?;
+            let lock = self.call.lock()?;
             let noted = provenance::append(self.call.project().root(), &lock, &lines);
             // The notes are stored by now; an error would say that they are not.
             if let Err(fault) = noted

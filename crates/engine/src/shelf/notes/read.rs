@@ -4,10 +4,11 @@
 //! a link leads to.
 
 use super::{Note, NoteId, Notes, file};
+use crate::budget::{self, Left};
 use crate::files;
+use crate::shelf::forgets::Forgets;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, Status, fault::Result, hash};
 use serde_json::Map;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The largest note that is read.
@@ -41,6 +42,7 @@ impl Notes<'_> {
         };
         let mut paths: Vec<PathBuf> = entries
             .flatten()
+            .take_while(|_| budget::goes_on_or_leaves(Left::Files))
             .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
             .map(|entry| entry.path())
             .filter(|path| path.extension().is_some_and(|ext| ext == "md"))
@@ -51,7 +53,7 @@ impl Notes<'_> {
 
     /// The note in a file.
     pub(super) fn load(&self, path: &Path, status: Status) -> Result<Stored> {
-        let text = files::read_text(path, MAX_NOTE)?
+        let text = files::read_text(path, budget::one_memory(MAX_NOTE))?
             .ok_or_else(|| Fault::new(Code::NotFound, format!("there is no file `{}`", path.display())))?;
         Ok(Stored {
             note: file::read(&text)?,
@@ -67,7 +69,8 @@ impl Notes<'_> {
         let mut found = Vec::new();
         for place in [Status::Active, Status::Retired] {
             if status.is_none_or(|wanted| wanted == place) {
-                let readable = self.files(place)?.into_iter().filter_map(|path| self.load(&path, place).ok());
+                let files = self.files(place)?.into_iter().filter(|_| budget::goes_on_or_leaves(Left::Files));
+                let readable = files.filter_map(|path| self.load(&path, place).ok());
                 found.extend(
                     readable.filter(|stored| !forgotten.contains(stored.note.id.memory_id().as_str())),
                 );
@@ -105,7 +108,7 @@ impl Notes<'_> {
     }
 
     /// The ids that may not come back.
-    pub(super) fn forgotten(&self) -> Result<HashSet<String>> {
+    pub(super) fn forgotten(&self) -> Result<Forgets> {
         crate::shelf::provenance::forgotten(self.call.project().root())
     }
 
@@ -122,7 +125,7 @@ impl Notes<'_> {
     pub(super) fn memory(&self, stored: Stored) -> Result<Memory> {
         let Stored { note, status, path, hash } = stored;
         let id = note.id.memory_id();
-        let standing = self.call.standing(id.as_str(), &hash)?;
+        let standing = self.call.standing_of(id.as_str(), &hash, &note.content)?;
         let applies_to = match &note.applies_to {
             Scope::File(file) => vec![file.clone()],
             _ => Vec::new(),

@@ -13,7 +13,7 @@ use heirloom_core::{ShelfName, fault::Result, hash};
 impl Notes<'_> {
     /// Cuts secrets and identity numbers out of every note. Returns the files that changed.
     pub(super) fn redact_notes(&self, entry: Entry) -> Result<Vec<String>> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let screen = self.call.screen();
         let mut changed = Vec::new();
         for stored in self.all(None)? {
@@ -31,6 +31,7 @@ impl Notes<'_> {
             let hash = hash::sha256(text.as_bytes());
             let line = self.line(id.as_str(), &hash, "redacted", []);
             let what = Written {
+                body: "",
                 action: "memory_redact",
                 shelf: ShelfName::Notes,
                 id: id.as_str(),

@@ -38,7 +38,7 @@ impl Notes<'_> {
 
     /// Stores several under one lock. One that is refused costs only itself.
     pub fn create_many(&self, drafts: Vec<NoteDraft>, entry: Entry) -> Result<Vec<Result<Kept>>> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let profile = self.call.settings().gate.profile(ShelfName::Notes);
         let passed: Vec<Result<Passed<NoteDraft>>> = drafts
             .into_iter()
@@ -109,6 +109,7 @@ impl Notes<'_> {
         let id = note.id.memory_id();
         let hash = hash::sha256(text.as_bytes());
         let what = Written {
+            body: &note.content,
             action: "memory_write",
             shelf: ShelfName::Notes,
             id: id.as_str(),

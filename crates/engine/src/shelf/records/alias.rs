@@ -4,10 +4,11 @@
 //! per rename, and merges by union. Never here: text of a record.
 
 use super::store::Records;
+use crate::budget;
 use crate::files::{self, Lock, Mode};
 use heirloom_core::{MemoryId, fault::Result, json};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 const MAX: u64 = 16 << 20;
@@ -23,18 +24,22 @@ impl Records<'_> {
     /// The id an old id stands for now.
     pub(super) fn alias(&self, old: &MemoryId) -> Result<Option<MemoryId>> {
         let pairs = self.alias_pairs()?;
-        let mut now = old.as_str().to_owned();
+        // What was said last counts.
+        let renamed: HashMap<&str, &str> =
+            pairs.iter().map(|(was, is)| (was.as_str(), is.as_str())).collect();
+        let mut now = old.as_str();
         for _ in 0..MAX_STEPS {
-            match pairs.iter().rev().find(|(from, _)| *from == now) {
-                Some((_, to)) => now.clone_from(to),
+            match renamed.get(now) {
+                Some(next) => now = next,
                 None => break,
             }
         }
-        Ok((now != old.as_str()).then(|| MemoryId::parse(&now)).flatten())
+        Ok((now != old.as_str()).then(|| MemoryId::parse(now)).flatten())
     }
 
     fn alias_pairs(&self) -> Result<Vec<(String, String)>> {
-        let bytes = files::read_if_there(&self.alias_path(), MAX)?.unwrap_or_default();
+        let bytes = files::read_if_there(&self.alias_path(), budget::limit(MAX, budget::RENAMES))?
+            .unwrap_or_default();
         let pairs = bytes.split(|b| *b == b'\n').filter_map(|line| {
             let value = json::parse(line).ok()?;
             let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);

@@ -11,8 +11,12 @@ use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, MemoryId, fault::Result};
 use serde_json::Value;
 
-/// Fields whose values are fixed words, ids or dates; there is nothing to look for in them.
-const FIXED: [&str; 5] = ["schema_version", "category", "record_status", "created_at", "updated_at"];
+/// Fields whose values are fixed words; there is nothing to look for in them.
+const FIXED: [&str; 3] = ["schema_version", "category", "record_status"];
+
+/// Fields that are folded, corrected or replaced before a record is stored.
+const FOLDED: [&str; 7] =
+    ["id", "tags", "created_at", "updated_at", "schema_version", "category", "record_status"];
 
 const ORDER: &[Check] =
     &[Check::Shape, Check::Secrets, Check::Identity, Check::Contact, Check::Injection, Check::Trust];
@@ -24,6 +28,19 @@ pub(super) struct RecordDraft<'a> {
     pub(super) document: Document,
     /// Its category.
     pub(super) category: &'a Category,
+    /// What was given for fields that are folded before they are stored.
+    pub(super) given: Vec<(&'static str, String)>,
+}
+
+/// What a document says in fields that are folded before they are stored.
+pub(super) fn given(document: &Document) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    for field in FOLDED {
+        if let Some(mut value) = document.0.get(field).cloned() {
+            walk(field, &mut value, &mut |_, text| found.push((field, text.clone())));
+        }
+    }
+    found
 }
 
 impl Draft for RecordDraft<'_> {
@@ -48,6 +65,10 @@ impl Draft for RecordDraft<'_> {
                 }
             }
         }
+    }
+
+    fn given(&self) -> &[(&'static str, String)] {
+        &self.given
     }
 
     fn own_check(&mut self, check: Check) -> Result<()> {

@@ -5,9 +5,11 @@
 
 use super::document::Document;
 use super::schema::is_id;
+use crate::gate::fields::without_secrets;
 use heirloom_core::text::{clean_tag, clean_title, slug};
 use heirloom_core::time;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Most tags a record has.
@@ -44,6 +46,13 @@ pub(super) fn auto_fix(document: &mut Document, doing: Doing<'_>, now: &str, sai
             document.set(field, now);
             said.push(format!("{field}: lay in the future, set to the current time"));
         }
+        // The field has room for a time and for nothing else.
+        if matches!(doing, Doing::Create)
+            && document.text(field).is_some_and(|text| time::parse(text).is_none())
+        {
+            document.set(field, now);
+            said.push(format!("{field}: is no time, set to the current time"));
+        }
     }
     if let Some(tag) = document.text("tags").map(str::to_owned) {
         document.set("tags", vec![tag]);
@@ -53,7 +62,11 @@ pub(super) fn auto_fix(document: &mut Document, doing: Doing<'_>, now: &str, sai
         && !is_id(&id)
     {
         let fixed = slug(&id);
-        said.push(format!("id: '{id}' written as '{fixed}'"));
+        said.push(match without_secrets(&id) {
+            // Neither as it was given nor as it was folded.
+            Cow::Owned(_) => "id: written as a plain name".to_owned(),
+            Cow::Borrowed(id) => format!("id: '{id}' written as '{fixed}'"),
+        });
         document.set("id", fixed);
     }
     if let Some(confidence) = document.get("confidence").filter(|v| v.is_number()).and_then(Value::as_f64)

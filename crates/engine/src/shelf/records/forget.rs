@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 impl Records<'_> {
     pub(super) fn forget_record(&self, asked: &MemoryId, entry: Entry) -> Result<Forgotten> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let id = match self.target_of(asked)?.path.exists() {
             true => asked.clone(),
             false => self.alias(asked)?.unwrap_or_else(|| asked.clone()),
@@ -33,6 +33,7 @@ impl Records<'_> {
         let in_git = self.held_by_git(&id, &files_of_it)?;
         let index = self.prepare_index(&lock, &target.path, None, None)?;
         let written = Written {
+            body: "",
             action: "memory_forget",
             shelf: ShelfName::Records,
             id: id.as_str(),
@@ -44,7 +45,8 @@ impl Records<'_> {
         };
         let earlier_ids = self.earlier_ids(&id)?;
         let root = self.call.project().root();
-        let marker = provenance::forgetting(root, &lock, id.as_str(), &earlier_ids, &self.now())?;
+        let marker =
+            provenance::forgetting(root, &lock, id.as_str(), &earlier_ids, &self.now(), &self.call.salt())?;
         let intent = self.call.intend_plain(&lock, entry, &[], written)?;
         // The marker comes first: whatever stops this call half-way, what is left of the record is known to be unwanted.
         marker.map_or(Ok(()), Prepared::commit)?;

@@ -33,13 +33,18 @@ pub struct Collected {
 }
 
 impl Records<'_> {
-    /// Collects. With `dry_run` nothing is touched and the answer says what would be.
+    /// Collects by the settings. With `dry_run` nothing is touched and the answer says what would be.
     pub fn collect(&self, dry_run: bool) -> Result<Collected> {
+        self.collect_after(self.call.settings().delete.grace_period_days, dry_run)
+    }
+
+    /// The same with another grace period. Whether the caller may shorten it is the verb's to ask.
+    pub(crate) fn collect_after(&self, grace_period_days: u32, dry_run: bool) -> Result<Collected> {
         let now = self.call.project().world().now;
-        let delete = self.call.settings().delete;
-        let mut done = Collected { grace_period_days: delete.grace_period_days, ..Collected::default() };
+        let archive = self.call.settings().delete.archive_retired;
+        let mut done = Collected { grace_period_days, ..Collected::default() };
         self.retire_unused(dry_run, &mut done)?;
-        let lock = if dry_run { None } else { Some(self.call.project().lock()?) };
+        let lock = if dry_run { None } else { Some(self.call.lock()?) };
         let scan = self.scan();
         done.unreadable = scan.unreadable;
         for found in scan.found.iter().filter(|f| f.status() == Some(Status::Retired)) {
@@ -52,15 +57,15 @@ impl Records<'_> {
                 done.skipped.push(format!("{shown}: retired_at is no date"));
                 continue;
             };
-            if age < i64::from(delete.grace_period_days) {
+            if age < i64::from(grace_period_days) {
                 continue;
             }
             let outcome = match &lock {
                 None => Ok(()),
-                Some(lock) => self.collect_one(lock, found, delete.archive_retired),
+                Some(lock) => self.collect_one(lock, found, archive),
             };
             match outcome {
-                Ok(()) if delete.archive_retired => done.archived.push(shown),
+                Ok(()) if archive => done.archived.push(shown),
                 Ok(()) => done.deleted.push(shown),
                 Err(fault) => done.failed.push(format!("{shown}: {}", fault.message)),
             }
@@ -78,6 +83,7 @@ impl Records<'_> {
         let stem = found.path.file_stem().unwrap_or_default().to_string_lossy();
         let id = MemoryId::new(&kind, &stem);
         let written = Written {
+            body: "",
             action: "memory_collect",
             shelf: ShelfName::Records,
             id: id.as_str(),

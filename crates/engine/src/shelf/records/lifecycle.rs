@@ -24,7 +24,7 @@ const STALE_DAYS: i64 = 7;
 impl Records<'_> {
     /// Takes a record out of use; its file stays until the grace period is over.
     pub fn retire_target(&self, target: &Target, reason: Option<&str>, entry: Entry) -> Result<Value> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let (document, bytes) = self.there(target, Code::Delete, "File does not exist.")?;
         match document.status() {
             Some(Status::Retired) => {
@@ -65,7 +65,7 @@ impl Records<'_> {
 
     /// Keeps a record for the record, out of recall.
     pub fn archive_target(&self, target: &Target, reason: Option<&str>, entry: Entry) -> Result<Value> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let (mut document, bytes) = self.there(target, Code::Archive, "File does not exist.")?;
         match document.status() {
             Some(Status::Archived) => {
@@ -96,7 +96,7 @@ impl Records<'_> {
 
     /// Puts an archived record back into use.
     pub fn unarchive_target(&self, target: &Target, entry: Entry) -> Result<Value> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let (mut document, bytes) = self.there(target, Code::Unarchive, "File does not exist.")?;
         if document.status() != Some(Status::Archived) {
             let fix = "Only archived memories can be unarchived.";
@@ -114,7 +114,7 @@ impl Records<'_> {
 
     /// Puts a retired record back into use, within the grace period.
     pub fn restore_target(&self, target: &Target, entry: Entry, said: &mut Said) -> Result<Value> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let (mut document, bytes) = self.there(target, Code::Restore, "File does not exist.")?;
         match document.status() {
             Some(Status::Active) => return Ok(json!({ "status": "already_active", "target": target.shown })),
@@ -231,6 +231,7 @@ impl Records<'_> {
         let kind = heirloom_core::Kind::named(document.text("category").unwrap_or_default());
         let id = MemoryId::new(&kind, &target.stem());
         let written = Written {
+            body: "",
             action: match is {
                 "retired" => "memory_retire",
                 "archived" => "memory_archive",

@@ -26,7 +26,7 @@ impl Records<'_> {
         why: &str,
         entry: Entry,
     ) -> Result<Done> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let target = self.target_of(id)?;
         let (now, bytes) = self.load(&target.path, &target.shown)?.ok_or_else(|| unknown(id.as_str()))?;
         if Document::token(&bytes) != version {
@@ -53,7 +53,7 @@ impl Records<'_> {
         let place = self.renamed(&now, &mut old, &target, &mut said);
         self.expect_valid(&old, category, Stage::Stored)?;
         let name = old.text("id").unwrap_or_default().to_owned();
-        let draft = RecordDraft { document: old, category };
+        let draft = RecordDraft { document: old, category, given: Vec::new() };
         let passed = self
             .call
             .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;

@@ -500,7 +500,7 @@ mod lives {
             }
             let written = store.index();
             let records = store.call.records();
-            records.rebuild(&store.call.project().lock().unwrap()).unwrap();
+            records.rebuild(&store.call.lock().unwrap()).unwrap();
             prop_assert_eq!(store.index(), written);
             prop_assert!(records.compare_index().unwrap().unwrap().is_none());
         }

@@ -15,13 +15,13 @@ use serde_json::Value;
 impl Records<'_> {
     /// Cuts what the gate refuses out of every record. Returns the files that changed.
     pub fn redact_refused(&self, entry: Entry) -> Result<Vec<String>> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let screen = self.call.screen();
         let mut changed = Vec::new();
         for found in self.scan().found {
             let name = found.document.text("category").unwrap_or(&found.folder_category);
             let Some(category) = self.call.settings().category(name) else { continue };
-            let mut draft = RecordDraft { document: found.document.clone(), category };
+            let mut draft = RecordDraft { document: found.document.clone(), category, given: Vec::new() };
             draft.texts(&mut |_, text| {
                 let verdict = screen.verdict(text, Row::Records, Trust::Medium);
                 let cut: Vec<&scan::Finding> = verdict

@@ -2,11 +2,13 @@
 //!
 //! Comes in: the shelf as it is. Goes out: data for a report; the command line words it. Never here: repairing.
 
+use super::gist::Gists;
 use super::index_file::{is_entry, line_path};
 use super::scan::Found;
 use super::store::{Records, label_of};
 use heirloom_core::{Status, fault::Result, time};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Times a record was updated from which it is worth mentioning.
 const HEAVY: u64 = 5;
@@ -76,13 +78,18 @@ impl Records<'_> {
     }
 
     fn compare(&self, found: &[Found], unreadable: Vec<String>) -> Result<Option<Mismatch>> {
+        let active = found.iter().filter(|f| f.status() == Some(Status::Active)).map(|f| f.path.as_path());
+        self.compare_active(active, unreadable)
+    }
+
+    fn compare_active<'p>(
+        &self,
+        active: impl Iterator<Item = &'p Path>,
+        unreadable: Vec<String>,
+    ) -> Result<Option<Mismatch>> {
         let Some(text) = self.index_text()? else { return Ok(None) };
         let listed: BTreeSet<&str> = text.lines().filter_map(line_path).collect();
-        let active: BTreeSet<String> = found
-            .iter()
-            .filter(|f| f.status() == Some(Status::Active))
-            .map(|f| self.call.project().shown(&f.path))
-            .collect();
+        let active: BTreeSet<String> = active.map(|path| self.call.project().shown(path)).collect();
         let missing = active.iter().filter(|path| !listed.contains(path.as_str())).cloned().collect();
         let stale =
             listed.iter().filter(|path| !active.contains(**path)).map(|path| (*path).to_owned()).collect();
@@ -95,6 +102,30 @@ impl Records<'_> {
         let Some(text) = self.index_text()? else { return Ok(None) };
         let hits = text.lines().filter(|line| is_entry(line) && line.to_lowercase().contains(&needle));
         Ok(Some(hits.map(str::to_owned).collect()))
+    }
+
+    /// How the store is, from what counting knows of each record: names in place of titles, and of retired ones not when that was.
+    pub(crate) fn health_of(&self, gists: &Gists) -> Result<Health> {
+        let mut health = Health { unreadable: gists.unreadable.clone(), ..Health::default() };
+        for gist in &gists.all {
+            match gist.status {
+                Some(Status::Active) => {
+                    health.active += 1;
+                    *health.by_category.entry(label_of(gist.kind.name())).or_default() += 1;
+                }
+                Some(Status::Retired) => health.retired += 1,
+                Some(Status::Archived | Status::Superseded) => health.archived += 1,
+                None => {}
+            }
+            if gist.times > HEAVY {
+                let name = gist.id.name().to_owned();
+                health.heavy.push((self.call.project().shown(&gist.path), name, gist.times));
+            }
+        }
+        let active = gists.all.iter().filter(|gist| gist.status == Some(Status::Active));
+        health.sync =
+            self.compare_active(active.map(|gist| gist.path.as_path()), gists.unreadable.clone())?;
+        Ok(health)
     }
 
     /// How the store is.

@@ -5,6 +5,7 @@
 
 use super::document::Document;
 use super::store::Records;
+use crate::budget::{self, Left};
 use crate::files;
 use heirloom_core::Status;
 use heirloom_core::settings::Category;
@@ -81,6 +82,7 @@ impl Records<'_> {
         let Ok(entries) = std::fs::read_dir(&folder) else { return };
         let mut names: Vec<_> = entries
             .flatten()
+            .take_while(|_| budget::goes_on_or_leaves(Left::Files))
             .map(|entry| entry.file_name())
             .filter(|name| {
                 let name = name.to_string_lossy();
@@ -89,8 +91,11 @@ impl Records<'_> {
             .collect();
         names.sort();
         for name in names {
+            if !budget::goes_on_or_leaves(Left::Files) {
+                continue;
+            }
             let path = folder.join(&name);
-            let read = files::read(&path, files::MAX_FILE)
+            let read = files::read(&path, budget::one_memory(files::MAX_FILE))
                 .map_err(|fault| fault.message)
                 .and_then(|bytes| Document::parse(&bytes).map(|document| (document, bytes)));
             match read {

@@ -34,7 +34,8 @@ pub enum Stage {
     Stored,
 }
 
-const BASE: [&str; 17] = [
+/// The fields that records of all categories share.
+pub const BASE_FIELDS: [&str; 17] = [
     "schema_version",
     "category",
     "id",
@@ -102,7 +103,7 @@ pub fn validate(document: &Document, category: &Category, stage: Stage) -> Vec<W
     }
     look.changes(document, stage);
     look.content(document, category);
-    for (key, value) in root.iter().filter(|(key, _)| !BASE.contains(&key.as_str())) {
+    for (key, value) in root.iter().filter(|(key, _)| !BASE_FIELDS.contains(&key.as_str())) {
         look.say(key, "no such field", value);
     }
     look.wrong

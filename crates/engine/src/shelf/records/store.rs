@@ -6,6 +6,7 @@
 use super::document::Document;
 use super::index_file::{self, IndexEntry};
 use super::index_source::IndexSource;
+use crate::budget::{self, Left};
 use crate::call::Call;
 use crate::files::{self, Lock, Mode};
 use heirloom_core::settings::Category;
@@ -14,6 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// The largest index: 100,000 records with long lines.
 const MAX_INDEX: u64 = 64 << 20;
+
+/// Where it is noted that a hook could not make the index.
+const TRIED: &str = "index-tried";
 
 /// The record shelf of a project.
 #[derive(Debug, Clone, Copy)]
@@ -89,17 +93,51 @@ impl<'e> Records<'e> {
 
     fn rebuilt_index(&self) -> Result<Option<Vec<u8>>> {
         // With nothing to list there is nothing to make; an empty file is as good as any.
-        if !self.root().is_dir() || self.lines().0.is_empty() {
+        if !self.has_files() {
             return Ok(None);
         }
-        match self.call.project().lock().and_then(|lock| self.rebuild(&lock)) {
-            Ok(_) => self.index_bytes(),
-            // A disk that cannot be written can still be read.
-            Err(fault) if fault.code == Code::Io => {
-                Ok(Some(index_file::render(&self.lines().0).into_bytes()))
+        // A hook that once could not look at all of it takes no longer at later prompts than for anything else.
+        let tried = self.call.project().local()?.path(TRIED);
+        let patient = !(budget::is_bounded() && tried.exists());
+        let unwritten = |lines: Vec<String>| Some(lines).filter(|lines| !lines.is_empty());
+        let unwritten = |lines| unwritten(lines).map(|lines| index_file::render(&lines).into_bytes());
+        let before = budget::gaps();
+        let made = self.call.lock().and_then(|lock| {
+            self.finish_rename(&lock)?;
+            let lines = if patient { budget::once(|| self.lines().0) } else { self.lines().0 };
+            // A hook that could not look at every record answers from those it saw. An index without the others would hide them for good.
+            if budget::gaps() > before {
+                budget::leave_out(Left::Index, 1);
+                files::write_passing(&tried, b"")?;
+                return Ok(unwritten(lines));
             }
-            Err(fault) => Err(fault),
+            if lines.is_empty() {
+                return Ok(None);
+            }
+            let text = index_file::render(&lines).into_bytes();
+            files::write(&self.index_path(), &text, Mode::Shared)?;
+            self.index_owes_nothing()?;
+            let _ = files::remove(&tried);
+            Ok(Some(text))
+        });
+        match made {
+            // A disk that cannot be written can still be read.
+            Err(fault) if fault.code == Code::Io => Ok(unwritten(self.lines().0)),
+            made => made,
         }
+    }
+
+    /// Whether any category has a file that could be a record.
+    fn has_files(&self) -> bool {
+        let is_record = |entry: std::fs::DirEntry| {
+            let name = entry.file_name();
+            let name = name.as_encoded_bytes();
+            name.ends_with(b".json") && !name.starts_with(b".")
+        };
+        let mut categories = self.call.settings().categories.iter();
+        categories.any(|category| {
+            std::fs::read_dir(self.folder(category)).into_iter().flatten().flatten().any(is_record)
+        })
     }
 
     /// Reads a record; says why if it cannot be read.
@@ -109,7 +147,7 @@ impl<'e> Records<'e> {
                 .fact("target", shown)
                 .fact("error", why)
         };
-        let bytes = match files::read_if_there(path, files::MAX_FILE) {
+        let bytes = match files::read_if_there(path, budget::one_memory(files::MAX_FILE)) {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Ok(None),
             Err(fault) => return Err(unreadable(fault.message)),
@@ -139,7 +177,13 @@ impl<'e> Records<'e> {
             files::write(&self.index_path(), index_file::render(&lines).as_bytes(), Mode::Shared)?;
         }
         self.index_owes_nothing()?;
+        let _ = files::remove(&self.call.project().local()?.path(TRIED));
         Ok((lines.len(), unreadable))
+    }
+
+    /// The lines that the index has if it says what the records say.
+    pub(crate) fn index_lines(&self) -> Vec<String> {
+        self.lines().0
     }
 
     /// The index lines of all active records, sorted, and what could not be read.

@@ -89,6 +89,7 @@ impl Records<'_> {
         let mut draft = super::draft::RecordDraft {
             document: found.document.clone(),
             category: &self.call.settings().categories[0],
+            given: Vec::new(),
         };
         let screen = self.call.screen();
         crate::gate::Draft::texts(&mut draft, &mut |field, text| {

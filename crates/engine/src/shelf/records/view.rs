@@ -9,7 +9,7 @@ use super::store::Records;
 use super::write::Said;
 use crate::gate::Entry;
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, unknown};
-use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, fault::Result};
+use heirloom_core::{Kind, Memory, MemoryId, Scope, ShelfName, Status, fault::Result};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -21,7 +21,8 @@ impl Records<'_> {
         let kind = Kind::named(category);
         let id = MemoryId::new(&kind, &stem);
         let hash = Document::token(&found.bytes);
-        let standing = self.call.standing(id.as_str(), &hash)?;
+        let body = body(document);
+        let standing = self.call.standing_of(id.as_str(), &hash, &body)?;
         let text = |key: &str| document.text(key).map(str::to_owned);
         let list = |key: &str| {
             let items = document.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -31,7 +32,7 @@ impl Records<'_> {
             id,
             kind,
             title: text("title").unwrap_or(stem),
-            body: body(document),
+            body,
             tags: list("tags"),
             applies_to: list("related_files"),
             scope: Scope::Global,
@@ -53,6 +54,20 @@ impl Records<'_> {
             path: Some(self.call.project().shown(&found.path)),
             fields: document.content().cloned().unwrap_or_default(),
         })
+    }
+
+    /// The active records of these kinds, from the folders of their categories; other folders are not looked into.
+    pub fn active_in(&self, kinds: &[Kind]) -> Result<Vec<Memory>> {
+        let mut memories = Vec::new();
+        for category in self.call.settings().categories.iter().filter(|c| kinds.contains(&c.kind)) {
+            for found in self.scan_folder(category).found {
+                let memory = self.memory(&found)?;
+                if memory.status == Status::Active && kinds.contains(&memory.kind) {
+                    memories.push(memory);
+                }
+            }
+        }
+        Ok(memories)
     }
 
     /// The memory in a file of a category's folder; `None` if there is no file.
@@ -109,7 +124,7 @@ impl Records<'_> {
 }
 
 /// The content as people read it: a line per field, a bullet per item.
-fn body(document: &Document) -> String {
+pub(super) fn body(document: &Document) -> String {
     let mut out = String::new();
     for (key, value) in document.content().into_iter().flatten() {
         let name = key.replace('_', " ");

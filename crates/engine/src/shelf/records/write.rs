@@ -4,7 +4,7 @@
 //! order of the checks is the format's: path, file, input, schema, merge rules, new change entry, schema again, version.
 
 use super::document::Document;
-use super::draft::{RecordDraft, full, wrong_fields};
+use super::draft::{self, RecordDraft, full, wrong_fields};
 use super::fix::{self, Doing};
 use super::merge;
 use super::replace::{Change, Renamed};
@@ -12,7 +12,7 @@ use super::schema::{self, Stage};
 use super::store::Records;
 use super::target::Target;
 use crate::files::{self, Lock, Mode, Placed, Prepared};
-use crate::gate::{Draft as _, Entry, Passed};
+use crate::gate::{Decision, Draft as _, Entry, Passed, admit};
 use crate::shelf::door::change::{Was, Written};
 use heirloom_core::settings::Category;
 use heirloom_core::{
@@ -70,7 +70,84 @@ impl Records<'_> {
         entry: Entry,
         said: &mut Said,
     ) -> Result<Value> {
+        let draft = self.drafted(target, category, input, entry, said)?;
+        let stem = target.stem();
+        let to_item = |d: &RecordDraft<'_>| Value::Object(d.document.0.clone());
+        let lock = || self.call.lock();
+        let passed = self.call.pass_before_lock(lock, ShelfName::Records, draft, entry, to_item)?;
+        let title = passed.draft().document.text("title").unwrap_or_default().to_owned();
+        if let Some(folder) = target.path.parent() {
+            files::make_folder(folder, Mode::Shared)?;
+        }
+        let bytes = passed.draft().document.to_bytes();
+        // On disk before the lock: writers wait for the disk side by side, and for each other only for the renames.
+        let record = Prepared::new(&target.path, &bytes, Mode::Shared)?;
+        let lock = self.call.lock()?;
+        self.expect_free(target)?;
+        if let Err(fault) = self.check_capacity(category) {
+            self.call.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
+            return Err(fault);
+        }
+        // A name that was retired long ago is free, and what stood under it can be had back.
+        let old = files::read_if_there(&target.path, files::MAX_FILE)?;
+        let id = passed.draft().id();
+        let was = match &old {
+            Some(bytes) => Was::Text { id: &id, bytes, status: Status::Retired },
+            None => Was::Nothing,
+        };
+        let placed = self.store(&lock, &passed, &bytes, record, &target.path, None, was)?;
+        if let Err(fault) = self.keep_window(&lock, category, &target.path, entry, said) {
+            // The record is stored; that an older one could not be retired does not undo it.
+            said.warnings.push(format!("the window of newest records was not kept: {}", fault.message));
+        }
+        drop(lock);
+        placed.sync()?;
+        Ok(json!({ "status": "created", "target": target.shown, "id": stem, "title": title }))
+    }
+
+    /// Whether [`Records::create`] would store this, found out without writing anything; what would wait is the fault that says so. How much
+    /// still fits is the caller's to count, who may ask about many.
+    pub(crate) fn would_create(
+        &self,
+        target: &Target,
+        category: &Category,
+        input: Document,
+        entry: Entry,
+    ) -> Result<()> {
+        let draft = self.drafted(target, category, input, entry, &mut Said::default())?;
+        match admit(draft, entry, self.call.screen()) {
+            Decision::Passed(_) => Ok(()),
+            Decision::Refused(fault) => Err(fault),
+            Decision::Waits { .. } => {
+                Err(Fault::new(Code::NeedsConfirmation, "it would wait for a person's yes"))
+            }
+        }
+    }
+
+    /// How many more records of a category fit, where the settings limit them.
+    pub(crate) fn room(&self, category: &Category) -> Option<usize> {
+        let max = self.call.settings().max_memories_per_category? as usize;
+        let found = self.scan_folder(category).found;
+        Some(max.saturating_sub(found.iter().filter(|f| f.status() == Some(Status::Active)).count()))
+    }
+
+    /// The refusal for one that does not fit.
+    pub(crate) fn no_room(&self, category: &Category) -> Fault {
+        let max = self.call.settings().max_memories_per_category.unwrap_or_default() as usize;
+        full(category, max, max)
+    }
+
+    /// A new record as it goes to the gate: put right, valid, and with a place that is free.
+    fn drafted<'c>(
+        &self,
+        target: &Target,
+        category: &'c Category,
+        input: Document,
+        entry: Entry,
+        said: &mut Said,
+    ) -> Result<RecordDraft<'c>> {
         let mut document = input;
+        let given = draft::given(&document);
         fix::auto_fix(&mut document, Doing::Create, &self.now(), &mut said.fixes);
         document.set("record_status", "active");
         for key in LEFT_BEHIND {
@@ -98,39 +175,7 @@ impl Records<'_> {
         self.expect_record_folder(target, category, said)?;
         self.expect_free(target)?;
         self.check_nobodys(target, category, entry)?;
-        let draft = RecordDraft { document, category };
-        let project = self.call.project();
-        let to_item = |d: &RecordDraft<'_>| Value::Object(d.document.0.clone());
-        let lock = || project.lock();
-        let passed = self.call.pass_before_lock(lock, ShelfName::Records, draft, entry, to_item)?;
-        let title = passed.draft().document.text("title").unwrap_or_default().to_owned();
-        if let Some(folder) = target.path.parent() {
-            files::make_folder(folder, Mode::Shared)?;
-        }
-        let bytes = passed.draft().document.to_bytes();
-        // On disk before the lock: writers wait for the disk side by side, and for each other only for the renames.
-        let record = Prepared::new(&target.path, &bytes, Mode::Shared)?;
-        let lock = project.lock()?;
-        self.expect_free(target)?;
-        if let Err(fault) = self.check_capacity(category) {
-            self.call.refused(&lock, ShelfName::Records, &passed.draft().id(), entry, &fault)?;
-            return Err(fault);
-        }
-        // A name that was retired long ago is free, and what stood under it can be had back.
-        let old = files::read_if_there(&target.path, files::MAX_FILE)?;
-        let id = passed.draft().id();
-        let was = match &old {
-            Some(bytes) => Was::Text { id: &id, bytes, status: Status::Retired },
-            None => Was::Nothing,
-        };
-        let placed = self.store(&lock, &passed, &bytes, record, &target.path, None, was)?;
-        if let Err(fault) = self.keep_window(&lock, category, &target.path, entry, said) {
-            // The record is stored; that an older one could not be retired does not undo it.
-            said.warnings.push(format!("the window of newest records was not kept: {}", fault.message));
-        }
-        drop(lock);
-        placed.sync()?;
-        Ok(json!({ "status": "created", "target": target.shown, "id": stem, "title": title }))
+        Ok(RecordDraft { document, category, given })
     }
 
     /// A document that waits, as [`Records::create`] would store it.
@@ -153,12 +198,13 @@ impl Records<'_> {
         entry: Entry,
         said: &mut Said,
     ) -> Result<Value> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
+        let given = draft::given(&input);
         let Ready { new, category, place, times, before, status } =
             self.ready(target, input, version, cwd, said)?;
         let title = new.text("title").unwrap_or_default().to_owned();
         let id = new.text("id").unwrap_or_default().to_owned();
-        let draft = RecordDraft { document: new, category };
+        let draft = RecordDraft { document: new, category, given };
         let passed = self
             .call
             .pass(&lock, ShelfName::Records, draft, entry, |d| Value::Object(d.document.0.clone()))?;
@@ -250,7 +296,9 @@ impl Records<'_> {
         let active = document.status() == Some(Status::Active);
         let line = active.then(|| self.entry(document, path));
         let id = passed.draft().id();
+        let body = super::view::body(document);
         let written = Written {
+            body: &body,
             action: "memory_write",
             shelf: ShelfName::Records,
             id: &id,

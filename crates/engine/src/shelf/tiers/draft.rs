@@ -54,6 +54,10 @@ pub struct TierDraft {
     pub(super) confirmed: bool,
     /// Whether a person gave the writer's token the scope `facts`, so that low trust alone is no reason to wait.
     pub(super) granted: bool,
+    /// Ids that came with it from elsewhere.
+    pub(super) given: Vec<(&'static str, String)>,
+    /// Whether a secret refuses it instead of being cut out.
+    pub(super) fail_on_secret: bool,
 }
 
 /// A stored fact that a new one must be seen beside.
@@ -87,7 +91,25 @@ impl Relation {
 impl TierDraft {
     /// A draft without anything beside it.
     pub(super) fn new(stored: Stored, profile: Profile, entry: Entry) -> TierDraft {
-        TierDraft { stored, profile, beside: Vec::new(), confirmed: entry.confirmed, granted: false }
+        TierDraft {
+            stored,
+            profile,
+            beside: Vec::new(),
+            confirmed: entry.confirmed,
+            granted: false,
+            given: Vec::new(),
+            fail_on_secret: false,
+        }
+    }
+
+    /// The same draft from elsewhere, whose ids are as free as any other text.
+    #[must_use]
+    pub(super) fn brought_in(mut self) -> TierDraft {
+        let stored = &self.stored;
+        let ids = stored.supersedes.iter().chain(&stored.superseded_by).map(|id| ("supersedes", id.clone()));
+        self.given =
+            [("id", stored.id.clone()), ("user", stored.user.clone())].into_iter().chain(ids).collect();
+        self
     }
 
     /// The memory as it would be stored.
@@ -140,6 +162,10 @@ impl Draft for TierDraft {
         }
     }
 
+    fn given(&self) -> &[(&'static str, String)] {
+        &self.given
+    }
+
     fn own_check(&mut self, check: Check) -> Result<()> {
         match check {
             Check::Shape => self.shape(),
@@ -157,6 +183,10 @@ impl Draft for TierDraft {
 
     fn must_wait(&self) -> bool {
         !self.beside.is_empty()
+    }
+
+    fn refuses_secrets(&self) -> bool {
+        self.fail_on_secret
     }
 
     fn needs_high_trust(&self) -> bool {

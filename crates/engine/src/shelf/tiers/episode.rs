@@ -97,7 +97,7 @@ impl Tiers<'_> {
         }
         let mut fresh = Vec::new().into_iter();
         if !passed.is_empty() {
-            let receipt = self.store().write(self.who(), &passed, &self.events(&passed))?;
+            let receipt = self.store().write(self.who(), &passed, &self.events(&passed), None)?;
             self.seal(&receipt.head)?;
             fresh = receipt.fresh.into_iter();
         }

@@ -6,11 +6,14 @@
 
 use super::beside::Standing;
 use super::draft::{Beside, Relation};
-use super::event::{Action, Metadata};
+use super::event::Action;
+use super::kept::Mark;
 use super::pass::{Kept, said};
+use super::undo::REVIEW_ACCEPT;
 use super::{LifeStatus, Stored, Tier, TierDraft, Tiers, id, statement};
 use crate::gate::Entry;
-use crate::gate::inbox::Item;
+use crate::gate::inbox::{Item, Waiting};
+use crate::shelf::door::change::Decided;
 use heirloom_core::settings::Profile;
 use heirloom_core::{Channel, Code, Fault, May, Owner, ShelfName, Trust, Verb, fault::Result};
 use serde_json::Value;
@@ -57,11 +60,11 @@ impl Tiers<'_> {
         }
         let granted = self.granted(&words, entry)?;
         let draft = TierDraft { granted, ..self.fact_draft(words, entry) };
-        self.keep_fact(draft, entry)
+        self.keep_fact(draft, entry, None)
     }
 
-    /// Whether a program's fact is stored at once, as the program's own: its token has the scope for that. What would stand in the place of
-    /// something known, or be looked at by the original list of rules, waits all the same.
+    /// Whether a program's fact is stored at once, as the program's own: its token has the scope for that, or it says anew what a program said and
+    /// nobody vouched for. What would stand in the place of a person's word, or be looked at by the original list of rules, waits all the same.
     fn granted(&self, words: &FactWords, entry: Entry) -> Result<bool> {
         let caller = self.call.caller();
         let may = Verb::Remember.may(caller, Owner::Nobody);
@@ -69,8 +72,17 @@ impl Tiers<'_> {
             return Err(self.call.refuse(Verb::Remember, "", Verb::Remember.refusal(caller)));
         }
         let program = entry.channel == Channel::Agent && !caller.is_person();
-        let plain = words.supersedes.is_empty() && self.profile() == Profile::Standard;
-        Ok(may == May::Does && program && plain)
+        let mut owner = Owner::Agent;
+        for old in &words.supersedes {
+            if self.own(old)?.trust == Trust::High {
+                owner = Owner::Person;
+            }
+        }
+        let may = match words.supersedes.is_empty() {
+            true => may,
+            false => Verb::Edit.may(caller, owner),
+        };
+        Ok(may == May::Does && program && self.profile() == Profile::Standard)
     }
 
     /// What a new fact would be shown beside, so that a door can ask before it writes.
@@ -121,21 +133,10 @@ impl Tiers<'_> {
         let stored = self.accepted(item)?;
         self.inbox().unchanged(item)?;
         let entry = Entry { channel: item.channel, confirmed: true };
-        self.decided("accepted", &stored.id)?;
-        let kept = self.keep_fact(TierDraft::new(stored, self.profile(), entry), entry)?;
+        let draft = TierDraft::new(stored, self.profile(), entry);
+        let kept = self.keep_fact(draft, entry, Some(&item.waiting))?;
         self.inbox().remove(item)?;
         Ok(kept)
-    }
-
-    /// What a person decided about a waiting fact, in the audit.
-    pub(crate) fn decided(&self, what: &str, id: &str) -> Result<()> {
-        let metadata = Metadata {
-            tier: Some(Tier::Semantic.name().to_owned()),
-            reason: Some(format!("{what} in review")),
-            memory_ids: vec![id.to_owned()],
-            ..Metadata::default()
-        };
-        self.note(Action::ReviewDecision, metadata)
     }
 
     /// Proposes the facts that a person's message states. Each waits for a yes; the number of them is returned.
@@ -148,7 +149,7 @@ impl Tiers<'_> {
             draft.stored.channel = Channel::Agent;
             draft.stored.trust = draft.stored.trust.min(Channel::Agent.trust());
             let inferred = Entry::through(Channel::Agent);
-            match self.keep_fact(draft, inferred) {
+            match self.keep_fact(draft, inferred, None) {
                 Err(fault) if fault.code == Code::NeedsConfirmation => proposed += 1,
                 // Known already, or refused by the gate: nothing to propose.
                 Ok(_) | Err(_) => {}
@@ -170,7 +171,7 @@ impl Tiers<'_> {
         let mut draft = self.fact_draft(words, inferred);
         draft.stored.trust = Trust::Low;
         draft.stored.message = Some(turn.id.clone());
-        match self.keep_fact(draft, inferred) {
+        match self.keep_fact(draft, inferred, None) {
             Err(fault) if fault.code == Code::NeedsConfirmation => Ok(true),
             Err(fault) if matches!(fault.code, Code::GateRefused | Code::Validation) => Ok(false),
             kept => kept.map(|_| false),
@@ -181,12 +182,16 @@ impl Tiers<'_> {
         self.call.settings().gate.profile(ShelfName::Tiers)
     }
 
-    fn keep_fact(&self, mut draft: TierDraft, entry: Entry) -> Result<Kept> {
+    /// Stores a fact. One that waited is stored together with what a person decided about it.
+    fn keep_fact(&self, mut draft: TierDraft, entry: Entry, waited: Option<&Waiting>) -> Result<Kept> {
         // The original list knows nothing of what is stored beside.
         if self.profile() == Profile::Standard {
             match self.standing_of(&draft.stored)? {
                 Standing::New => {}
                 Standing::Known(known) => {
+                    if let Some(waited) = waited {
+                        self.decided(Decided::Accepted, waited)?;
+                    }
                     return Ok(Kept { status: "already_there", stored: *known, notes: Vec::new() });
                 }
                 Standing::Beside(beside) => draft.beside = beside,
@@ -194,7 +199,14 @@ impl Tiers<'_> {
         }
         let passed = self.pass(draft, entry)?;
         let drafts = [passed];
-        let receipt = self.store().write(self.who(), &drafts, &self.events(&drafts))?;
+        let mut events = self.events(&drafts);
+        let mut mark = self.mark(Action::MemoryWrite);
+        if let Some(waited) = waited {
+            events.insert(0, self.decision(Decided::Accepted, &waited.id));
+            mark = Mark { action: REVIEW_ACCEPT.to_owned(), drafts: vec![waited.clone()], ..mark };
+        }
+        let receipt = self.store().write(self.who(), &drafts, &events, Some(&mark))?;
+        self.began(&receipt.head, events.len());
         self.seal(&receipt.head)?;
         let [passed] = drafts;
         let mut notes = said(passed.remarks());

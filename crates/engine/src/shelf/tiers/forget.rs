@@ -6,9 +6,9 @@
 use super::event::{Action, Metadata};
 use super::store::{Wanted, Which};
 use super::terms::terms;
-use super::{Stored, Tier, Tiers, UserContext};
+use super::{SYSTEM, Stored, Tier, Tiers, UserContext};
 use crate::gate::inbox::Waiting;
-use heirloom_core::fault::Result;
+use heirloom_core::{fault::Result, time};
 use serde::Serialize;
 
 /// Memories read at a time.
@@ -65,6 +65,7 @@ impl Tiers<'_> {
         let wanted = terms(topic);
         let about = |text: &str| !wanted.is_empty() && wanted.is_subset(&terms(text));
         self.drop_drafts(|text| about(text))?;
+        self.drop_kept_drafts(|text| about(text))?;
         self.remove(&Which::Ids(ids.to_vec()), Action::MemoryBulkDelete, None, "topic")
     }
 
@@ -78,20 +79,22 @@ impl Tiers<'_> {
 
     /// Removes what is past its time: of every user if the deployment's keeper runs it, of this user otherwise.
     pub fn expire(&self) -> Result<Expired> {
-        let mut contexts = vec![self.who().clone()];
-        if self.who().is_keeper() {
-            for account in self.store().accounts()? {
-                if account.user != self.who().user() {
-                    contexts.push(self.who().on_behalf(&account.user)?);
-                }
-            }
-        }
+        self.expire_within(0)
+    }
+
+    /// The same, and also what has no more than so many days left. Whether the caller may hasten it is the verb's to ask.
+    pub(crate) fn expire_within(&self, days: u32) -> Result<Expired> {
+        let until = time::days_after(self.now(), days);
+        let contexts = match self.who().is_keeper() {
+            true => self.everybody()?,
+            false => vec![self.who().clone()],
+        };
         let mut total = Expired { users: contexts.len(), ..Expired::default() };
         for who in contexts {
             let access = self.access.of(who);
             let tiers = Tiers::new(self.call, &access);
             let gone = tiers.remove(
-                &Which::Expired(self.now()),
+                &Which::Expired(until),
                 Action::MemoryTtlCleanup,
                 Some(Tier::Episodic),
                 "expired",
@@ -115,6 +118,18 @@ impl Tiers<'_> {
         Ok(total)
     }
 
+    /// Every user of the deployment, for its keeper: the caller first, then whoever has an account or anything stored.
+    pub(super) fn everybody(&self) -> Result<Vec<UserContext>> {
+        self.who().manages()?;
+        let mut contexts = vec![self.who().clone()];
+        for user in self.store().users()? {
+            if user != self.who().user() && user != SYSTEM {
+                contexts.push(self.who().on_behalf(&user)?);
+            }
+        }
+        Ok(contexts)
+    }
+
     fn remove(&self, which: &Which, action: Action, tier: Option<Tier>, reason: &str) -> Result<Vec<String>> {
         let told = |ids: &[String]| {
             let metadata = Metadata {
@@ -136,6 +151,34 @@ impl Tiers<'_> {
     /// what cannot be reached.
     pub fn scrub(&self, shred: bool) -> Result<Vec<String>> {
         self.store().scrub(self.who(), shred)
+    }
+
+    /// How many turns and facts another user of the deployment has, for whoever looks after users.
+    pub(crate) fn counts_of(&self, user: &str) -> Result<u64> {
+        let counts = self.store().counts(&self.who().on_behalf(user)?)?;
+        Ok(counts.episodes + counts.facts + counts.superseded + counts.retired)
+    }
+
+    /// Removes another user of the deployment with all that is theirs. Says what could not be reached.
+    pub(crate) fn remove_user(&self, user: &str, shred: bool) -> Result<Vec<String>> {
+        let theirs = self.who().on_behalf(user)?;
+        let folder =
+            self.access.folder.join("waiting").join(&heirloom_core::hash::sha256(user.as_bytes())[..24]);
+        let beside = || -> Result<()> {
+            match std::fs::remove_dir_all(&folder) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(heirloom_core::Fault::io(&folder, "remove", &e));
+                }
+                _ => {}
+            }
+            self.access.seals.forget(user)
+        };
+        // Before, so that whoever is stopped here still finds the account and goes on; after, because until the tokens were gone the user could
+        // put something there.
+        beside()?;
+        self.store().remove_account(&theirs)?;
+        beside()?;
+        self.store().scrub(&theirs, shred)
     }
 
     /// Drops waiting drafts of what is gone.

@@ -123,7 +123,9 @@ impl Tiers<'_> {
         let stored = self.own(id)?;
         let metadata = Metadata { reason: Some(what.to_owned()), ..about(&stored) };
         let event = self.event(Action::MemoryChange, metadata).about([id]);
-        let head = self.store().change(self.who(), id, change, &event)?.ok_or_else(|| unknown(id))?;
+        let mark = self.mark(Action::MemoryChange);
+        let head = self.store().change(self.who(), id, change, &event, &mark)?.ok_or_else(|| unknown(id))?;
+        self.began(&head, 1);
         self.seal(&head)?;
         self.own(id)
     }

@@ -6,6 +6,7 @@
 use super::super::door::{reasons, told};
 use super::draft::Beside;
 use super::event::{Action, Event, Head, Metadata};
+use super::kept::Mark;
 use super::{Stored, TierDraft, Tiers};
 use crate::gate::inbox::Waiting;
 use crate::gate::policy::Act;
@@ -31,7 +32,8 @@ pub struct Kept {
 
 impl Tiers<'_> {
     /// Sends a draft through the gate.
-    pub(super) fn pass(&self, draft: TierDraft, entry: Entry) -> Result<Passed<TierDraft>> {
+    pub(super) fn pass(&self, mut draft: TierDraft, entry: Entry) -> Result<Passed<TierDraft>> {
+        draft.fail_on_secret = self.settings().fail_on_secret;
         let stored = draft.stored().clone();
         match admit(draft, entry, self.call.screen()) {
             Decision::Passed(passed) => Ok(passed),
@@ -65,6 +67,12 @@ impl Tiers<'_> {
         let twin = self.inbox().list(self.now())?.into_iter().find(|item| {
             item.channel == entry.channel && item.verified && same(&item.draft["memory"], &asked["memory"])
         });
+        let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(stored) };
+        self.note(Action::ConfirmationRequired, metadata.clone())?;
+        // What nobody vouches for has tried to become something that is believed.
+        if stored.trust == heirloom_core::Trust::Low {
+            self.note(Action::PoisoningAttemptBlocked, metadata)?;
+        }
         let key = match twin {
             Some(item) => item.key,
             None => self.inbox().put(
@@ -80,8 +88,6 @@ impl Tiers<'_> {
                 self.now(),
             )?,
         };
-        let metadata = Metadata { reason: Some(reasons.join("; ")), ..about(stored) };
-        self.note(Action::ConfirmationRequired, metadata)?;
         let message = format!("this waits for a person's yes: {}", reasons.join("; "));
         let told = told(&message, &id, &key);
         Ok(draft
@@ -93,9 +99,11 @@ impl Tiers<'_> {
     /// Has a change of a memory wait for its user.
     pub(crate) fn hold(&self, item: crate::gate::inbox::Waiting) -> Result<String> {
         let metadata = Metadata { reason: Some(item.reasons.join("; ")), ..Metadata::default() };
-        let key = self.inbox().put(item, self.now())?;
-        self.note(Action::ConfirmationRequired, metadata)?;
-        Ok(key)
+        // What waits without a line in the audit would be a store that nobody was told of.
+        let event = self.event(Action::ConfirmationRequired, metadata).about([item.id.as_str()]);
+        let head = self.store().note(self.who(), &event)?;
+        self.seal(&head)?;
+        self.inbox().put(item, self.now())
     }
 
     /// The events of a write: the write itself, and each redaction.
@@ -108,16 +116,20 @@ impl Tiers<'_> {
             events.push(self.event(Action::MemoryWrite, metadata).about(ids));
         }
         for draft in passed {
-            for remark in draft.remarks().iter().filter(|r| r.act == Act::Redact) {
+            for remark in draft.remarks() {
+                let action = match remark.act {
+                    Act::Redact => Action::SecretRedacted,
+                    // Orders in low-trust text, made harmless.
+                    Act::Neutralise => Action::PoisoningAttemptBlocked,
+                    _ => continue,
+                };
                 let metadata = Metadata {
                     level: Some(format!("{:?}", remark.level).to_lowercase()),
                     rule: Some(remark.rule.clone()),
                     field: Some(remark.field.clone()),
                     ..about(draft.draft().stored())
                 };
-                events.push(
-                    self.event(Action::SecretRedacted, metadata).about([draft.draft().stored.id.as_str()]),
-                );
+                events.push(self.event(action, metadata).about([draft.draft().stored.id.as_str()]));
             }
         }
         events
@@ -141,6 +153,25 @@ impl Tiers<'_> {
     pub(crate) fn account_changes(&self, verb: heirloom_core::Verb, what: &str) -> Result<()> {
         let reason = Some(format!("{}: {what}", verb.name()));
         self.note(Action::AccountChange, Metadata { reason, ..Metadata::default() })
+    }
+
+    /// What a change that can be taken back says of itself.
+    pub(super) fn mark(&self, action: Action) -> Mark {
+        let caller = self.call.caller();
+        let numbers = self.call.in_tiers();
+        Mark {
+            action: action.name(),
+            by: caller.shown(),
+            person: caller.is_person() || numbers.undoes_a_persons(),
+            group: numbers.began(),
+            undoes: numbers.undoing(),
+            drafts: Vec::new(),
+        }
+    }
+
+    /// Notes under which number this call's changes can be taken back: that of the first line of its first change.
+    pub(super) fn began(&self, head: &Head, lines: usize) {
+        self.call.in_tiers().group((head.seq + 1).saturating_sub(lines as u64));
     }
 
     /// An event by itself, which waits for no disk.

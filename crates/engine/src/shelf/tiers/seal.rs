@@ -61,6 +61,13 @@ impl Seals {
         if self.sealed(user, &head, nonce)? == text("seal") { Ok(Some(head)) } else { Err(damaged()) }
     }
 
+    /// Drops the seal of a user who is gone.
+    pub fn forget(&self, user: &str) -> Result<()> {
+        let path = self.path(user);
+        files::remove(&path)?;
+        files::remove(&path.with_extension("lock"))
+    }
+
     /// A keyed hash of anything this data folder wants to know again as its own.
     pub fn sign(&self, message: &str, nonce: &str) -> Result<String> {
         Ok(hash::keyed(self.key(nonce)?.as_bytes(), message.as_bytes()))

@@ -4,6 +4,7 @@
 //! trait: a rule about what may be stored, a limit on what is recalled, or a row of anybody else.
 
 use super::event::{Event, Head, Line};
+use super::kept::{Back, KeptRow, Mark};
 use super::{Account, LifeStatus, Stored, Tier, TierDraft, Token, UserContext};
 use crate::gate::Passed;
 use crate::rank::Explain;
@@ -179,8 +180,15 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// `sqlite` or `postgres`.
     fn backend(&self) -> &'static str;
 
-    /// Stores drafts, marks what they supersede, and appends the events, all or nothing. A draft of another user is refused.
-    fn write(&self, who: &UserContext, drafts: &[Passed<TierDraft>], events: &[Event]) -> Result<Receipt>;
+    /// Stores drafts, marks what they supersede, appends the events, and with a mark keeps what it takes to go back, all or nothing. A draft
+    /// of another user is refused.
+    fn write(
+        &self,
+        who: &UserContext,
+        drafts: &[Passed<TierDraft>],
+        events: &[Event],
+        mark: Option<&Mark>,
+    ) -> Result<Receipt>;
 
     /// One memory.
     fn get(&self, who: &UserContext, id: &str) -> Result<Option<Stored>>;
@@ -192,8 +200,25 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// answers is decided by recall.
     fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>>;
 
-    /// Changes what is no text. `None` if there is no such memory.
-    fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>>;
+    /// Changes what is no text, and keeps what it was. `None` if there is no such memory.
+    fn change(
+        &self,
+        who: &UserContext,
+        id: &str,
+        change: &Change,
+        event: &Event,
+        mark: &Mark,
+    ) -> Result<Option<Head>>;
+
+    /// Makes rows what they were, all or nothing, and keeps what they are now. `None`, and nothing is touched, if one of them is not what the
+    /// change left.
+    fn put_back(&self, who: &UserContext, rows: &[Back], event: &Event, mark: &Mark) -> Result<Option<Head>>;
+
+    /// What changes since then replaced, oldest first.
+    fn kept(&self, who: &UserContext, since: Timestamp) -> Result<Vec<KeptRow>>;
+
+    /// Drops what is kept of these memories and of drafts of them.
+    fn drop_kept(&self, who: &UserContext, ids: &[String]) -> Result<()>;
 
     /// Gives vectors to up to `limit` memories that have none of the model in use; says how many are left. Stores that make vectors with every
     /// write have nothing to do.
@@ -201,7 +226,7 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
         Ok(0)
     }
 
-    /// Removes memories with their vectors and index rows, and remembers their ids, so that an old archive does not bring them back.
+    /// Removes memories with their vectors, index rows and what was kept of them, and remembers their ids, so that an old archive does not bring them back.
     fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed>;
 
     /// Makes sure that nothing of what was deleted is left in the files this backend can reach; `shred` allows it to rewrite what other users'
@@ -226,8 +251,17 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Every known user.
     fn accounts(&self) -> Result<Vec<Account>>;
 
+    /// Every user who has an account or anything stored, each once.
+    fn users(&self) -> Result<Vec<String>> {
+        Ok(self.accounts()?.into_iter().map(|account| account.user).collect())
+    }
+
     /// Adds or replaces a user's account.
     fn put_account(&self, account: &Account) -> Result<()>;
+
+    /// Removes the context's user and all that is theirs: tokens first, so that nobody comes in any more, the account last, so that whoever was
+    /// stopped finds it and goes on.
+    fn remove_account(&self, who: &UserContext) -> Result<()>;
 
     /// The token with this hash, found by the hash alone.
     fn token(&self, hash: &str) -> Result<Option<Token>>;
@@ -240,4 +274,7 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
 
     /// Takes a user's token of this name away. Says whether there was one.
     fn remove_token(&self, user: &str, name: &str) -> Result<bool>;
+
+    /// Notes in which hour the token with this hash was last used.
+    fn note_use(&self, hash: &str, hour: &str) -> Result<()>;
 }

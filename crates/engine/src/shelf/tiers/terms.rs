@@ -6,6 +6,7 @@ use super::Stored;
 use super::sqlite::document;
 use super::store::{Found, Question};
 use crate::index::{Card, each_term, of_question, rarity};
+use crate::rank::kin::About;
 use crate::rank::{Ask, Explain, Points, Weights, manner};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,18 +80,28 @@ impl Posed {
     /// Which of the question's terms a memory holds, each counted by how rare it is: its inverse document frequency (IDF).
     fn explained(&self, memory: &Stored, met: Met<'_>) -> Explain {
         let held = terms(&memory.searched());
+        let about = About::of(self.terms.iter().map(|(term, _)| term.as_str()));
         // A word nobody wrote tells nothing apart; it counts like one that a single memory holds.
         let worth = |having: i64| rarity(met.all as f32, having.max(1) as f32);
         let worths =
             self.terms.iter().zip(met.having).map(|((term, weight), having)| (term, weight * worth(*having)));
-        let (mut sum, mut shared) = (0.0, Vec::new());
-        for (term, worth) in worths {
-            sum += worth;
+        let (mut sum, mut shared, mut covered, mut counted) = (0.0, Vec::new(), 0.0, 0);
+        for (at, (term, worth)) in worths.enumerate() {
+            let counts = about.counts(at);
+            sum += if counts { worth } else { 0.0 };
             if held.contains(term) {
                 shared.push((term.clone(), worth));
+                covered += if counts { worth } else { 0.0 };
+                counted += usize::from(counts);
             }
         }
-        let covered = if sum > 0.0 { shared.iter().map(|(_, worth)| worth).sum::<f32>() / sum } else { 0.0 };
-        Explain { covered, terms: shared, cosine: Some(met.cosine as f32), ..Explain::default() }
+        let covered = if sum > 0.0 { covered / sum } else { 0.0 };
+        Explain {
+            covered,
+            held: counted,
+            terms: shared,
+            cosine: Some(met.cosine as f32),
+            ..Explain::default()
+        }
     }
 }

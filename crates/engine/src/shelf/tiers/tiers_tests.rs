@@ -310,3 +310,29 @@ fn orders_from_a_channel_the_user_believes_less_are_made_harmless() {
     assert_eq!(kept.stored.trust, Trust::Low);
     assert_ne!(kept.stored.content, orders);
 }
+
+#[test]
+fn the_keepers_archive_and_upkeep_reach_users_who_have_no_account() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = stage(dir.path());
+    // Bob only ever used the system's account: he has rows and no line among the accounts.
+    let bob = stage.of("bob");
+    let short = Turn { days: Some(10), ..Turn::of(Role::User, "goes soon") };
+    tiers(&bob).add_episode(short, OWNER).unwrap();
+    tiers(&bob).add_episode(Turn::of(Role::User, "bob was here"), OWNER).unwrap();
+    assert!(stage.store.accounts().unwrap().iter().all(|account| account.user != "bob"));
+    // A database in a folder that is not its user's is nobody's.
+    let users = dir.path().join("data/tiers/users");
+    let folder = std::fs::read_dir(&users).unwrap().flatten().next().unwrap().path();
+    std::fs::create_dir(users.join("somewhere-else")).unwrap();
+    std::fs::copy(folder.join("memory.db"), users.join("somewhere-else/memory.db")).unwrap();
+    let ada = stage.person("ada");
+    let mut bytes = Vec::new();
+    let carried = tiers(&ada).export(true, &mut bytes, &mut |_| {}).unwrap();
+    assert_eq!(carried.users.get("bob"), Some(&2), "{carried:?}");
+    let later = stage.at("ada", "2026-03-12T12:00:00Z");
+    let expired = tiers(&later).expire().unwrap();
+    assert_eq!((expired.users, expired.episodes), (2, 1), "{expired:?}");
+    // The upkeep's own lines make no user of it.
+    assert_eq!(tiers(&later).expire().unwrap().users, 2);
+}

@@ -36,6 +36,9 @@ pub struct Token {
     /// From when on it is nobody's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
+    /// The hour in which it was last used. Stores keep it beside the token.
+    #[serde(skip)]
+    pub used_at: Option<String>,
 }
 
 /// What a new token is to be.
@@ -65,6 +68,7 @@ impl Token {
             scopes: Scopes::USUAL,
             added_at: account.added_at.clone(),
             expires_at: None,
+            used_at: None,
         })
     }
 
@@ -129,6 +133,7 @@ pub fn give(
         scopes: terms.scopes,
         added_at: time::format(world.now),
         expires_at: terms.days.map(|days| end(world.now, days)).transpose()?,
+        used_at: None,
     };
     store.put_token(&token)?;
     Ok(token)
@@ -174,6 +179,7 @@ mod tests {
             scopes: Scopes::USUAL,
             added_at: String::new(),
             expires_at: Some(end(now, 1).unwrap()),
+            used_at: None,
         };
         assert_eq!(token.ended(now), None);
         assert_eq!(token.ended(time::parse("2026-03-02T12:00:00Z").unwrap()), Some("2026-03-02"));

@@ -53,6 +53,11 @@ impl UserContext {
                 .fact("token", found.id())
                 .hint(format!("a person makes a new one: {}", found.made_by())));
         }
+        let hour = hour_of(now);
+        if found.used_at.as_deref() != Some(hour.as_str()) {
+            // A store that cannot be written to keeps nobody out.
+            let _ = store.note_use(&found.hash, &hour);
+        }
         let token = Some((found.id().to_owned(), found.scopes));
         Ok(UserContext { user: found.user, keeper: false, token })
     }
@@ -108,6 +113,13 @@ impl UserContext {
         Err(Fault::new(Code::Security, "cannot touch another user's memory")
             .hint("act as that user, with that user's token"))
     }
+}
+
+/// The hour of a moment, as tokens keep when they were last used: who looks at it learns no more than that.
+fn hour_of(now: Timestamp) -> String {
+    let mut hour = time::format(now);
+    hour.replace_range(13.., ":00:00Z");
+    hour
 }
 
 /// Adds a user. Says whether the user is new.

@@ -18,11 +18,19 @@ pub struct LessonDraft {
     pub(super) lesson: Lesson,
     /// What refusals are audited under.
     shown_id: String,
+    /// Topic and subtopic as they were given.
+    given: [(&'static str, String); 2],
 }
 
 impl LessonDraft {
-    pub(super) fn new(topic: String, subtopic: String, lesson: Lesson, shown_id: String) -> LessonDraft {
-        LessonDraft { topic, subtopic, lesson: lesson.tidied(), shown_id }
+    pub(super) fn new(
+        (topic, subtopic): (String, String),
+        (given_topic, given_subtopic): (&str, &str),
+        lesson: Lesson,
+        shown_id: String,
+    ) -> LessonDraft {
+        let given = [("topic", given_topic.to_owned()), ("subtopic", given_subtopic.to_owned())];
+        LessonDraft { topic, subtopic, lesson: lesson.tidied(), shown_id, given }
     }
 
     fn shape(&self) -> Result<()> {
@@ -72,6 +80,10 @@ impl Draft for LessonDraft {
         // Names are seen but not rewritten: a name with a hole in it would be another file.
         visit("topic", &mut self.topic.clone());
         visit("subtopic", &mut self.subtopic.clone());
+    }
+
+    fn given(&self) -> &[(&'static str, String)] {
+        &self.given
     }
 
     fn own_check(&mut self, check: Check) -> Result<()> {

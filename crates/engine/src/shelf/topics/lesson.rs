@@ -92,7 +92,9 @@ impl Lesson {
         }
         for (name, text) in self.labelled() {
             if !text.is_empty() {
-                let gap = if marks::fence(text).is_some() { "\n" } else { " " };
+                // A fence opens a line of its own, or it opens nothing.
+                let opens = text.split('\n').next().is_some_and(|line| marks::fence(line).is_some());
+                let gap = if opens { "\n" } else { " " };
                 parts.push(format!("**{name}:**{gap}{text}"));
             }
         }

@@ -53,7 +53,7 @@ impl Shelf for Topics<'_> {
         let change = |at: String, summary: String| Change { at, summary, field: None, old: None, new: None };
         let mut out = vec![change(held.lesson.date.to_string(), "dated".to_owned())];
         if self.call.project().has_local() {
-            for line in audit::entries(&self.call.project().local()?.path("audit.jsonl"))? {
+            for line in self.call.audit_entries()? {
                 let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
                 if text("id") == id.as_str() && audit::happened(&line) {
                     out.push(change(text("at"), format!("{} ({})", text("action"), text("channel"))));
@@ -136,6 +136,7 @@ impl Shelf for Topics<'_> {
         store::update_index(&open.stock, &mut batch, &held.topic, &held.subtopic, gone)?;
         let ready = batch.prepare()?;
         let what = Written {
+            body: "",
             action: "memory_forget",
             shelf: ShelfName::Topics,
             id: id.as_str(),
@@ -147,7 +148,14 @@ impl Shelf for Topics<'_> {
         };
         let now = self.call.project().world().now;
         let root = self.call.project().root();
-        let marker = provenance::forgetting(root, &open.lock, id.as_str(), &[], &time::format(now))?;
+        let marker = provenance::forgetting(
+            root,
+            &open.lock,
+            id.as_str(),
+            &[],
+            &time::format(now),
+            &self.call.salt(),
+        )?;
         let intent = self.call.intend_plain(&open.lock, entry, &[], what)?;
         marker.map_or(Ok(()), Prepared::commit)?;
         ready.place()?;
@@ -218,6 +226,7 @@ impl Topics<'_> {
     ) -> Result<Done> {
         let ready = batch.prepare()?;
         let what = Written {
+            body: "",
             action,
             shelf: ShelfName::Topics,
             id: held.id.as_str(),

@@ -39,7 +39,7 @@ pub(super) struct Dated {
 
 /// An open code fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fence {
+pub(crate) struct Fence {
     mark: u8,
     len: usize,
 }
@@ -51,7 +51,7 @@ fn unindented(line: &str) -> Option<&str> {
 }
 
 /// The fence a line opens.
-pub(super) fn fence(line: &str) -> Option<Fence> {
+pub(crate) fn fence(line: &str) -> Option<Fence> {
     let inner = unindented(line)?;
     let mark = *inner.as_bytes().first().filter(|b| matches!(b, b'`' | b'~'))?;
     let len = inner.bytes().take_while(|b| *b == mark).count();
@@ -67,8 +67,13 @@ fn bare_fence(line: &str) -> Option<Fence> {
 }
 
 impl Fence {
+    /// The line that closes it.
+    pub(crate) fn line(self) -> String {
+        char::from(self.mark).to_string().repeat(self.len)
+    }
+
     /// Whether a line closes this fence.
-    pub(super) fn closed_by(self, line: &str) -> bool {
+    pub(crate) fn closed_by(self, line: &str) -> bool {
         bare_fence(line).is_some_and(|other| other.mark == self.mark && other.len >= self.len)
     }
 

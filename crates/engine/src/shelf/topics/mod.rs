@@ -19,7 +19,7 @@ mod index;
 mod lesson;
 mod lifecycle;
 mod limit;
-mod marks;
+pub(crate) mod marks;
 mod merge;
 mod names;
 mod page;
@@ -53,13 +53,14 @@ pub use sync_git::Changed;
 pub use transfer::{Taken, TopicFile};
 
 use crate::call::Call;
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance;
 use access::Access;
 use heirloom_core::{Fault, Kind, Memory, MemoryId, Scope, Status, fault::Result};
 use place::{Need, Place};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use stock::{Part, Stock};
 
 /// The lessons of a topic file or an archive as somebody wrote it, from the top, for an import.
@@ -110,9 +111,18 @@ impl<'e> Topics<'e> {
 
     /// Reads a topic, or one subtopic of it, for an agent, and counts that. What the gate would refuse is left out.
     pub fn load(&self, topic: &str, subtopic: Option<&str>) -> Result<Vec<Memory>> {
-        let held: Vec<Held> = self
-            .stock()
-            .entries(topic, Part { subtopic, year: None })
+        let stock = self.stock();
+        // Named as `add` takes it: a file that somebody named by hand by its own name, any other in the form it is stored under.
+        let named = |given: &str, there: Vec<String>, form: fn(&str) -> Result<String>| match there
+            .contains(&given.to_owned())
+        {
+            true => given.to_owned(),
+            false => form(given).unwrap_or_else(|_| given.to_owned()),
+        };
+        let topic = named(topic, stock.topics(), names::topic);
+        let subtopic = subtopic.map(|given| named(given, stock.subtopics(&topic), names::subtopic));
+        let held: Vec<Held> = stock
+            .entries(&topic, Part { subtopic: subtopic.as_deref(), year: None })
             .into_iter()
             .filter(|held| held.status == Status::Active && self.held_back(held).is_none())
             .collect();
@@ -142,12 +152,12 @@ impl<'e> Topics<'e> {
     }
 
     /// The ids that were forgotten.
-    fn forgotten(&self) -> Result<HashSet<String>> {
+    fn forgotten(&self) -> Result<Forgets> {
         provenance::forgotten(self.call.project().root())
     }
 
     /// Whether an entry was forgotten here and came back from elsewhere.
-    fn came_back(&self, forgotten: &HashSet<String>, held: &Held) -> bool {
+    fn came_back(&self, forgotten: &Forgets, held: &Held) -> bool {
         forgotten.contains(held.id.as_str()) && provenance::came_back(self.call, held.id.as_str(), &held.hash)
     }
 
@@ -158,13 +168,14 @@ impl<'e> Topics<'e> {
 
     /// An entry as everybody sees it.
     fn memory(&self, held: &Held) -> Result<Memory> {
-        let standing = self.call.standing(held.id.as_str(), &held.hash)?;
+        let body = held.lesson.body();
+        let standing = self.call.standing_of(held.id.as_str(), &held.hash, &body)?;
         let day = heirloom_core::time::parse(&held.lesson.date.to_string()).map(heirloom_core::time::format);
         Ok(Memory {
             id: held.id.clone(),
             kind: Kind::Lesson,
             title: held.lesson.title.clone(),
-            body: held.lesson.body(),
+            body,
             tags: vec![held.topic.clone(), held.subtopic.clone()],
             applies_to: Vec::new(),
             scope: Scope::Global,

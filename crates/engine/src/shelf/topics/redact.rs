@@ -44,6 +44,7 @@ impl Topics<'_> {
                     entry,
                     remarks: &[],
                     what: Written {
+                        body: "",
                         action: "memory_redact",
                         shelf: ShelfName::Topics,
                         id,

@@ -6,11 +6,17 @@
 
 use super::lesson::Lesson;
 use super::stock::{Held, Part};
-use super::{Topics, index};
+use super::{Topics, index, names};
+use crate::budget::{self, Left};
 use heirloom_core::{Memory, Status, fault::Result, text::STOP_WORDS, time};
 use jiff::Timestamp;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+/// The fewest letters of a word that counts for a task or a prompt.
+const TELLING: usize = 3;
+/// The same where somebody searches: `CI` and `Go` are words.
+const SEARCHED: usize = 2;
 
 const PER_KEYWORD: f64 = 3.0;
 const FOR_CONTEXT: f64 = 5.0;
@@ -48,6 +54,9 @@ pub struct Why {
     pub recency: f64,
     /// How often it was loaded.
     pub uses: u64,
+    /// Whether a word of the question names its topic or subtopic itself, not only what is said of them.
+    #[serde(skip)]
+    pub place: bool,
 }
 
 impl Why {
@@ -79,11 +88,14 @@ pub(super) struct Question {
     tags: Vec<String>,
     /// Asked for a type that lessons are not.
     elsewhere: bool,
+    /// The fewest letters of a word that counts.
+    least: usize,
 }
 
 impl Question {
-    pub(super) fn read(text: &str) -> Question {
-        let mut question = Question::default();
+    /// Words of at least so many letters count.
+    pub(super) fn read(text: &str, least: usize) -> Question {
+        let mut question = Question { least, ..Question::default() };
         let mut plain = String::new();
         let quotes = text.matches('"').count();
         for (at, piece) in text.split('"').enumerate() {
@@ -118,7 +130,7 @@ impl Question {
                 }
             }
         }
-        question.words = words(&rest);
+        question.words = words(&rest, least);
         question
     }
 
@@ -131,26 +143,29 @@ impl Question {
         if self.elsewhere || self.phrases.iter().any(|phrase| !all.contains(phrase)) {
             return None;
         }
-        let names = words(&format!("{} {} {description}", held.topic, held.subtopic));
-        if self
-            .tags
-            .iter()
-            .any(|tag| *tag != held.topic.to_lowercase() && *tag != held.subtopic.to_lowercase())
-        {
+        let names = words(&format!("{} {} {description}", held.topic, held.subtopic), self.least);
+        if self.tags.iter().any(|tag| !named(tag, &held.topic) && !named(tag, &held.subtopic)) {
             return None;
         }
-        let there = words(all);
+        let there = words(all, self.least);
         let mut why = Why {
             keywords: self.words.intersection(&there).cloned().chain(self.phrases.iter().cloned()).collect(),
             tags: self.words.intersection(&names).cloned().chain(self.tags.iter().cloned()).collect(),
             ..Why::default()
         };
+        let place = words(&format!("{} {}", held.topic, held.subtopic), self.least);
+        why.place = !self.tags.is_empty() || self.words.intersection(&place).next().is_some();
         why.keywords.extend(self.contexts.iter().filter(|wanted| mentions(all, wanted)).cloned());
         let context = held.lesson.context.to_lowercase();
         why.context = self.contexts.iter().find(|wanted| mentions(&context, wanted)).cloned();
         let fits = !why.keywords.is_empty() || !why.tags.is_empty() || why.context.is_some();
         fits.then_some(why)
     }
+}
+
+/// Whether a topic or subtopic is called so, in the form `add` gives it or as it stands.
+fn named(given: &str, name: &str) -> bool {
+    given == name.to_lowercase() || names::subtopic(given).is_ok_and(|form| form == name)
 }
 
 /// `TASK-12`, `#34`: names of work, not words.
@@ -175,13 +190,13 @@ fn mentions(text: &str, wanted: &str) -> bool {
     })
 }
 
-/// Words that can match: lower case, three letters or more, no stop words. Scripts without spaces give pairs of characters.
-fn words(text: &str) -> BTreeSet<String> {
+/// Words that can match: lower case, of so many letters or more, no stop words. Scripts without spaces give pairs of characters.
+fn words(text: &str, least: usize) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     let lower = text.to_lowercase();
     for run in lower.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
         if run.is_ascii() {
-            if run.len() > 2 && STOP_WORDS.binary_search(&run).is_err() {
+            if run.len() >= least && STOP_WORDS.binary_search(&run).is_err() {
                 out.insert(run.to_owned());
             }
             continue;
@@ -189,7 +204,7 @@ fn words(text: &str) -> BTreeSet<String> {
         let chars: Vec<char> = run.chars().collect();
         if chars.iter().any(|c| is_unspaced(*c)) {
             out.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
-        } else if chars.len() > 2 {
+        } else if chars.len() >= least {
             out.insert(run.to_owned());
         }
     }
@@ -213,9 +228,10 @@ impl Topics<'_> {
         self.hits(self.ranked(question)?, limit)
     }
 
-    /// The same among all lessons, archived and retired ones included.
-    pub fn search_all(&self, question: &str, limit: usize) -> Result<Vec<Hit>> {
-        self.hits(self.ranked_among(question, |_| true)?, limit)
+    /// What somebody who searches finds, where two letters are a word; `every` also looks among archived and retired lessons.
+    pub fn found(&self, question: &str, every: bool) -> Result<Vec<Hit>> {
+        let counts = |held: &Held| every || held.status == Status::Active;
+        self.hits(self.ranked_among(&Question::read(question, SEARCHED), counts)?, usize::MAX)
     }
 
     fn hits(&self, found: Vec<(Held, f64, Why)>, limit: usize) -> Result<Vec<Hit>> {
@@ -224,11 +240,18 @@ impl Topics<'_> {
     }
 
     pub(crate) fn ranked(&self, question: &str) -> Result<Vec<(Held, f64, Why)>> {
-        self.ranked_among(question, |held| held.status == Status::Active)
+        let mut found =
+            self.ranked_among(&Question::read(question, TELLING), |held| held.status == Status::Active)?;
+        // Where a lesson lies says more about a task than a word in its title, however old it is.
+        found.sort_by_key(|(_, _, why)| !why.place);
+        Ok(found)
     }
 
-    fn ranked_among(&self, question: &str, counts: impl Fn(&Held) -> bool) -> Result<Vec<(Held, f64, Why)>> {
-        let question = Question::read(question);
+    fn ranked_among(
+        &self,
+        question: &Question,
+        counts: impl Fn(&Held) -> bool,
+    ) -> Result<Vec<(Held, f64, Why)>> {
         if question.is_empty() {
             return Ok(Vec::new());
         }
@@ -239,17 +262,26 @@ impl Topics<'_> {
             .ok()
             .flatten()
             .unwrap_or_default();
+        // The first of two lines about a subtopic counts.
         let descriptions = index::lines(&index);
+        let descriptions: HashMap<(&str, &str), &str> = descriptions
+            .iter()
+            .rev()
+            .map(|(topic, subtopic, words)| ((topic.as_ref(), subtopic.as_ref()), words.as_ref()))
+            .collect();
         let forgotten = self.forgotten()?;
         let mut out = Vec::new();
         for topic in stock.topics() {
             for held in stock.entries(&topic, Part::default()) {
-                if !counts(&held) || self.came_back(&forgotten, &held) {
+                if !counts(&held)
+                    || self.came_back(&forgotten, &held)
+                    || !budget::goes_on_or_leaves(Left::Files)
+                {
                     continue;
                 }
                 let all = held.lesson.texts().map(|(_, text)| text.to_lowercase()).join("\n");
-                let said = descriptions.iter().find(|(t, s, _)| *t == held.topic && *s == held.subtopic);
-                let Some(mut why) = question.why(&held, &all, said.map_or("", |(_, _, words)| words)) else {
+                let said = descriptions.get(&(held.topic.as_str(), held.subtopic.as_str()));
+                let Some(mut why) = question.why(&held, &all, said.copied().unwrap_or_default()) else {
                     continue;
                 };
                 if self.held_back(&held).is_some() {

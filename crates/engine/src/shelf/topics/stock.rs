@@ -8,6 +8,7 @@ use super::archive::{self, Tag};
 use super::lesson::Lesson;
 use super::names::{self, ARCHIVE, Register, UNSORTED};
 use super::page::Page;
+use crate::budget::{self, Left};
 use crate::files::{self, Root};
 use heirloom_core::{Fault, MemoryId, Status, fault::Result, hash};
 use std::collections::{BTreeMap, HashSet};
@@ -15,6 +16,9 @@ use std::path::{Path, PathBuf};
 
 /// The largest archive file that is read: a year of one topic.
 pub(super) const MAX_ARCHIVE: u64 = 64 << 20;
+
+/// The largest page that a hook takes apart. A year of a busy topic is longer than a note.
+const PAGE: u64 = 4 * budget::ONE_MEMORY;
 
 /// An entry as it was found.
 #[derive(Debug, Clone)]
@@ -103,6 +107,9 @@ impl Stock {
         let mut seen: HashSet<(String, String)> = HashSet::new();
         let subtopics = part.subtopic.map_or_else(|| self.subtopics(topic), |one| vec![one.to_owned()]);
         for subtopic in subtopics {
+            if !budget::goes_on_or_leaves(Left::Files) {
+                continue;
+            }
             let Ok(path) = self.live_path(topic, &subtopic) else { continue };
             let Ok(Some(page)) = read_page(&path, files::MAX_FILE) else { continue };
             let register = registers.entry(subtopic.clone()).or_default();
@@ -118,6 +125,9 @@ impl Stock {
         }
         let years = part.year.map_or_else(|| self.years(topic), |one| vec![one]);
         for year in years {
+            if !budget::goes_on_or_leaves(Left::Files) {
+                continue;
+            }
             let Ok(path) = self.archive_path(topic, year) else { continue };
             let Ok(Some(page)) = read_page(&path, MAX_ARCHIVE) else { continue };
             self.archived(topic, part.subtopic, &path, &page, &mut registers, &mut seen, &mut out);
@@ -199,7 +209,7 @@ fn held(
 
 /// Reads a page; `None` if there is no file.
 pub(super) fn read_page(path: &Path, limit: u64) -> std::result::Result<Option<Page>, Fault> {
-    Ok(files::read_text(path, limit)?.map(Page::read))
+    Ok(files::read_text(path, budget::limit(limit, PAGE))?.map(Page::read))
 }
 
 /// Folders in a folder, links not followed, hidden ones left out.
@@ -226,6 +236,7 @@ fn names_in(folder: &Path, wanted: impl Fn(std::fs::FileType) -> bool) -> Vec<St
         .into_iter()
         .flatten()
         .flatten()
+        .take_while(|_| budget::goes_on_or_leaves(Left::Files))
         .filter(|entry| entry.file_type().is_ok_and(&wanted))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| names::is_readable(name))

@@ -45,7 +45,7 @@ impl Topics<'_> {
     /// for a host that takes its time.
     pub(super) fn open(&self) -> Result<Open> {
         let place = Place::find(self.call, Need::Write);
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         self.found.replace(Some(place.clone()));
         if let Some(leads_out) = &place.blocked {
             return Err(leads_out.clone());
@@ -59,16 +59,17 @@ impl Topics<'_> {
     /// Stores a lesson.
     pub fn store(&self, topic: &str, subtopic: &str, lesson: Lesson, entry: Entry) -> Result<Done> {
         let open = self.open()?;
+        let given = (topic, subtopic);
         // A folder or file that somebody named by hand is used as it is called.
-        let topic = match open.stock.topics().into_iter().find(|name| name == topic) {
+        let topic = match open.stock.topics().into_iter().find(|name| name == given.0) {
             Some(there) => there,
-            None => names::topic(topic)?,
+            None => names::topic(given.0)?,
         };
-        let subtopic = match open.stock.subtopics(&topic).into_iter().find(|name| name == subtopic) {
+        let subtopic = match open.stock.subtopics(&topic).into_iter().find(|name| name == given.1) {
             Some(there) => there,
-            None => names::subtopic(subtopic)?,
+            None => names::subtopic(given.1)?,
         };
-        let passed = self.pass(&open, &topic, &subtopic, lesson, entry)?;
+        let passed = self.pass(&open, (topic, subtopic), given, lesson, entry)?;
         let mut done = self.write_new(&open, passed)?;
         done.notes.extend(sync_git::after_write(self.call, open, &done.id));
         Ok(done)
@@ -77,15 +78,15 @@ impl Topics<'_> {
     fn pass(
         &self,
         open: &Open,
-        topic: &str,
-        subtopic: &str,
+        names: (String, String),
+        given: (&str, &str),
         lesson: Lesson,
         entry: Entry,
     ) -> Result<Passed<LessonDraft>> {
         // The audit names a refused lesson by its file and day; a title, or a name that is itself a secret, is content.
-        let shown = self.call.screen().redacted(&format!("{topic}/{subtopic}"));
+        let shown = self.call.screen().redacted(&format!("{}/{}", names.0, names.1));
         let shown = format!("lesson:{shown}#{}", lesson.date);
-        let draft = LessonDraft::new(topic.to_owned(), subtopic.to_owned(), lesson, shown);
+        let draft = LessonDraft::new(names, given, lesson, shown);
         self.call.pass(&open.lock, ShelfName::Topics, draft, entry, |draft| {
             json!({ "topic": draft.topic, "subtopic": draft.subtopic, "date": draft.lesson.date.to_string(),
                 "title": draft.lesson.title, "context": draft.lesson.context, "problem": draft.lesson.problem,
@@ -108,6 +109,7 @@ impl Topics<'_> {
         page.insert(date, &text);
         let moved = settle(&open.stock, &mut batch, topic, subtopic, &path, &page)?;
         update_index(&open.stock, &mut batch, topic, subtopic, None)?;
+        fill_index(&open.stock, &mut batch)?;
         let id = names::id(topic, subtopic, date, &slug);
         let ready = batch.prepare()?;
         let intent = self.intend(open, &passed, &id, &text, Was::Nothing)?;
@@ -125,7 +127,8 @@ impl Topics<'_> {
         let open = self.open()?;
         let held = open.stock.find(id).ok_or_else(|| crate::shelf::unknown(id.as_str()))?;
         expect_same(&held, id, &lesson, version)?;
-        let passed = self.pass(&open, &held.topic, &held.subtopic, lesson, entry)?;
+        let names = (held.topic.clone(), held.subtopic.clone());
+        let passed = self.pass(&open, names, (&held.topic, &held.subtopic), lesson, entry)?;
         let text = passed.draft().lesson.write(&held.slug);
         let (path, page) = live_page(&open.stock, &held.topic, &held.subtopic)?;
         let mut batch = Batch::default();
@@ -169,7 +172,9 @@ impl Topics<'_> {
         text: &str,
         was: Was<'_>,
     ) -> Result<Intent<'c>> {
+        let body = passed.draft().lesson.body();
         let what = Written {
+            body: &body,
             action: "memory_write",
             shelf: ShelfName::Topics,
             id: id.as_str(),
@@ -377,6 +382,32 @@ pub(super) fn update_index(
     };
     if new != old {
         batch.write(&path, new, "index-stored");
+    }
+    Ok(())
+}
+
+/// Gives the index a line for every file it lacks, as it does once it was lost.
+fn fill_index(stock: &Stock, batch: &mut Batch) -> Result<()> {
+    let path = stock.index_path();
+    let old = batch.read_text(&path, files::MAX_FILE)?.unwrap_or_default();
+    let known: HashSet<(String, String)> =
+        index::lines(&old).into_iter().map(|(topic, subtopic, _)| (topic, subtopic)).collect();
+    let mut lines = index::Lines::new();
+    for topic in stock.topics() {
+        for subtopic in stock.subtopics(&topic) {
+            let key = (topic.clone(), subtopic);
+            if known.contains(&key) {
+                continue;
+            }
+            // A file that cannot be read has no line; `verify` names it.
+            let live = stock.live_path(&key.0, &key.1)?;
+            let Some(page) = page_in(batch, &live, files::MAX_FILE).ok().flatten() else { continue };
+            let newest = page.oldest_first().last().map(|at| page.spots()[*at].heading.title.clone());
+            lines.insert(key, (newest.unwrap_or_else(|| "no entries".to_owned()), false));
+        }
+    }
+    if !lines.is_empty() {
+        batch.write(&path, index::with_all(&old, &lines), "index-stored");
     }
     Ok(())
 }

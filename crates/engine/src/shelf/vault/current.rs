@@ -8,6 +8,7 @@ use super::image::{Held, Image, Line, Resolved};
 use super::pick::Picked;
 use super::record::Record;
 use super::scan::Id;
+use crate::budget::{self, Left};
 use crate::files;
 use heirloom_core::fault::Result;
 use std::borrow::Cow;
@@ -34,7 +35,13 @@ enum Kept {
 impl Current {
     /// Reads a vault; a file that is not there is an empty one.
     pub fn read(path: &Path) -> Result<Current> {
+        let limit = budget::limit(MAX_VAULT, budget::VAULT);
         let picked = match files::open_if_there(path)? {
+            // A hook that has no room for it goes on without.
+            Some((_, size)) if budget::is_bounded() && (size > limit || !budget::may_read(size)) => {
+                budget::leave_out(Left::Vault, 1);
+                return Ok(Current(Kept::Whole(Vec::new())));
+            }
             Some((file, size)) if (LARGE..=MAX_VAULT).contains(&size) => Picked::of(file, size),
             _ => None,
         };

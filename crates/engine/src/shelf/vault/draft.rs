@@ -30,6 +30,7 @@ pub struct VaultDraft<'d> {
     write: Write,
     next: Record<'static>,
     against_a_person: bool,
+    given: Vec<(&'static str, String)>,
 }
 
 const ALL: &[Check] = &[
@@ -55,6 +56,7 @@ impl<'d> VaultDraft<'d> {
         fresh: impl FnOnce() -> String,
     ) -> Result<VaultDraft<'d>> {
         let now = time::format(now);
+        let given = given(&write);
         let (base, next) = match &write {
             Write::Add(new) => {
                 let scope = new.scope.to_lowercase();
@@ -105,7 +107,7 @@ impl<'d> VaultDraft<'d> {
                 (Some(slot), Record { version, updated_at: Some(Cow::Owned(now.clone())), ..old })
             }
         };
-        Ok(VaultDraft { rules, desk, base, write, next, against_a_person: false })
+        Ok(VaultDraft { rules, desk, base, write, next, against_a_person: false, given })
     }
 
     /// The same draft, which would replace what a person stands behind: it waits for one, in whatever scope.
@@ -251,7 +253,34 @@ impl<'d> VaultDraft<'d> {
             let hint = format!("sources: {}", SOURCES.join(", "));
             return Err(refusal(Code::Validation, "invalid_source", message, hint));
         }
-        if self.is_standard() { self.labels() } else { self.guard() }
+        if self.is_standard() {
+            self.times()?;
+            self.labels()
+        } else {
+            self.guard()
+        }
+    }
+
+    /// An imported line brings times of its own. There is room for a time in them and for nothing else.
+    fn times(&self) -> Result<()> {
+        if !matches!(self.write, Write::Import { .. }) {
+            return Ok(());
+        }
+        let next = &self.next;
+        let created = Some(next.created_at.as_ref()).filter(|text| !text.is_empty());
+        let all = [
+            ("created_at", created),
+            ("updated_at", next.updated_at.as_deref()),
+            ("deleted_at", next.deleted_at.as_deref()),
+        ];
+        for (field, text) in all {
+            if text.is_some_and(|text| time::parse(text).is_none()) {
+                let message = format!("`{field}` is no time");
+                let hint = "write it like `2026-01-10T09:00:00Z`";
+                return Err(refusal(Code::Validation, "invalid_time", message, hint).fact("field", field));
+            }
+        }
+        Ok(())
     }
 
     fn labels(&self) -> Result<()> {
@@ -327,6 +356,45 @@ impl<'d> VaultDraft<'d> {
     }
 }
 
+/// The labels of a write as they were given: what is stored of them is in lower case, and an import brings its own ids and times.
+fn given(write: &Write) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    let mut put = |field: &'static str, text: Option<&str>| found.extend(text.map(|t| (field, t.to_owned())));
+    match write {
+        Write::Add(new) => {
+            put("scope", Some(&new.scope));
+            put("tier", Some(&new.tier));
+            put("source", Some(&new.source));
+            put("category", new.category.as_deref());
+            put("topic_id", new.topic_id.as_deref());
+            new.tags.iter().flatten().for_each(|tag| put("tags", Some(tag)));
+        }
+        Write::Revise(change) => {
+            put("category", change.category.as_deref());
+            put("tier", change.tier.as_deref());
+            put("topic_id", change.topic_id.as_deref());
+            change.tags.iter().flatten().for_each(|tag| put("tags", Some(tag)));
+        }
+        Write::Promote(change) => change.tags.iter().flatten().for_each(|tag| put("tags", Some(tag))),
+        Write::Import { line } | Write::PutBack { line, .. } => {
+            if let Ok(record) = Record::parse(line.as_bytes()) {
+                put("id", Some(&record.id));
+                put("created_at", Some(&record.created_at));
+                put("updated_at", record.updated_at.as_deref());
+                put("deleted_at", record.deleted_at.as_deref());
+                put("tier", Some(&record.tier));
+                put("topic_id", record.topic_id.as_deref());
+                put("source", record.source.as_deref());
+                put("scope", Some(&record.scope));
+                put("category", Some(&record.category));
+                record.tags.iter().for_each(|tag| put("tags", Some(tag)));
+            }
+        }
+        Write::Retire { .. } | Write::Restore { .. } => {}
+    }
+    found
+}
+
 /// A line from elsewhere.
 fn read(line: &str) -> Result<Record<'static>> {
     let record = Record::parse(line.as_bytes())
@@ -379,6 +447,10 @@ impl Draft for VaultDraft<'_> {
         for tag in &mut next.tags {
             show("tags", tag);
         }
+    }
+
+    fn given(&self) -> &[(&'static str, String)] {
+        &self.given
     }
 
     fn own_check(&mut self, check: Check) -> Result<()> {

@@ -9,6 +9,8 @@ use super::find::{self, Filter};
 use super::image::{Held, Line};
 use super::record::Record;
 use super::store::Vault;
+use super::view::Gone;
+use crate::budget::{self, Left};
 use crate::gate::policy::Row;
 use crate::gate::scan::seed::guard;
 use crate::gate::trust::{Book, Standing};
@@ -18,7 +20,6 @@ use crate::threads::halves;
 use heirloom_core::settings::{Profile, SHARED};
 use heirloom_core::{Channel, MemoryId, Source, Trust, fault::Result, hash};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// A memory that is given.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +70,7 @@ impl Vault<'_> {
         let forgotten = self.forgotten()?;
         let edition = self.edition();
         let mut given = self.call.with_book(|book| {
-            halves(view.lines_in_use(), |lines, given| {
+            halves(bounded(view.lines_in_use(), LINES), |lines, given| {
                 let lines = lines.iter().copied();
                 given.extend(lines.filter_map(|line| Believed::of(line, reader, &forgotten, book, edition)));
             })
@@ -116,7 +117,8 @@ impl Vault<'_> {
                     .collect(),
                 None => find::recall(held, &everything, held.len()),
             };
-            let given = hits.into_iter().filter(|one| self.held_back(&one.record.text).is_none());
+            let hits = hits.into_iter().take_while(|_| budget::goes_on_or_leaves(Left::Vault));
+            let given = hits.filter(|one| self.held_back(&one.record.text).is_none());
             let given: Result<Vec<Given<'_>>> =
                 given.take(max_items).map(|one| Ok(given_as(one, self.standing(one)?))).collect();
             Ok(show(&given?))
@@ -138,7 +140,11 @@ impl Vault<'_> {
             return Ok(None);
         }
         let forgotten = self.forgotten()?;
-        let mut held: Vec<Held<'_>> = view.active().filter(|one| is_for(one, reader, &forgotten)).collect();
+        let mut held: Vec<Held<'_>> = bounded(view.lines_in_use(), budget::IN_USE)
+            .iter()
+            .filter_map(|line| line.read().ok())
+            .filter(|one| is_for(one, reader, &forgotten))
+            .collect();
         self.drop_gone(&mut held, |one| one.record.memory_id());
         choose(&held).map(Some)
     }
@@ -169,6 +175,16 @@ impl Vault<'_> {
     }
 }
 
+/// Lines whose trust a hook looks up; what is asked for is weighed besides, so those are fewer.
+const LINES: usize = 10 * budget::IN_USE;
+
+/// As many of the lines in use as a hook looks at, all for everybody else.
+fn bounded<'l, 'a>(lines: &'l [Line<'a>], most: usize) -> &'l [Line<'a>] {
+    let over = if budget::is_bounded() { lines.len().saturating_sub(most) } else { 0 };
+    budget::leave_out(Left::Vault, over as u64);
+    &lines[..lines.len() - over]
+}
+
 fn refuses(screen: &Screen, profile: Profile, text: &str) -> Option<String> {
     match profile {
         Profile::Standard => screen.would_refuse(text, Row::Vault),
@@ -194,7 +210,7 @@ impl<'a> Believed<'a> {
     fn of(
         line: Line<'a>,
         reader: &Reader,
-        forgotten: &BTreeSet<String>,
+        forgotten: &Gone,
         book: &Book,
         edition: Edition,
     ) -> Option<Believed<'a>> {
@@ -223,7 +239,7 @@ impl<'a> Believed<'a> {
     }
 }
 
-fn is_for(one: &Held<'_>, reader: &Reader, forgotten: &BTreeSet<String>) -> bool {
+fn is_for(one: &Held<'_>, reader: &Reader, forgotten: &Gone) -> bool {
     reader.scopes.iter().any(|scope| *scope == one.record.scope)
         && !forgotten.contains(one.record.id.as_ref())
 }

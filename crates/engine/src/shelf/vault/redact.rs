@@ -15,7 +15,7 @@ use std::collections::HashMap;
 impl Vault<'_> {
     /// Cuts secrets and identity numbers out of every line. Returns the file if it changed.
     pub(super) fn redact_lines(&self, entry: Entry) -> Result<Vec<String>> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
         let mut changed: HashMap<usize, (Held<'_>, String)> = HashMap::new();
@@ -50,6 +50,7 @@ impl Vault<'_> {
             entry,
             remarks: &[],
             what: Written {
+                body: "",
                 action: "memory_redact",
                 shelf: ShelfName::Vault,
                 id,

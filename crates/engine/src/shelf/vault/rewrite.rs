@@ -41,7 +41,7 @@ fn is_zero(n: &usize) -> bool {
 impl Vault<'_> {
     /// Leaves out superseded versions and tombstones; what stays is sorted by category, then by when it was first written.
     pub fn compact(&self, entry: Entry) -> Result<Compacted> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let bytes = self.bytes()?;
         let image = Image::of(&bytes);
         let resolved = image.resolve();
@@ -57,6 +57,7 @@ impl Vault<'_> {
         if text != bytes {
             let ready = Prepared::new(&self.path(), &text, Mode::Shared)?;
             let written = Written {
+                body: "",
                 action: "vault_compact",
                 shelf: ShelfName::Vault,
                 id: "vault",
@@ -81,7 +82,7 @@ impl Vault<'_> {
 
     pub(super) fn forget_memory(&self, asked: &MemoryId, entry: Entry) -> Result<Forgotten> {
         let project = self.call.project();
-        let lock = project.lock()?;
+        let lock = self.call.lock()?;
         let name = asked.name();
         let ids = [Kind::Canon, Kind::Register].map(|kind| MemoryId::new(&kind, name));
         let (inbox, now) = (self.call.inbox()?, project.world().now);
@@ -105,6 +106,7 @@ impl Vault<'_> {
             false => Some(Prepared::new(&self.path(), &without(&bytes, &gone), Mode::Shared)?),
         };
         let written = Written {
+            body: "",
             action: "memory_forget",
             shelf: ShelfName::Vault,
             id: id.as_str(),
@@ -114,7 +116,14 @@ impl Vault<'_> {
             was: Was::Unkept,
             leaves: Status::Retired,
         };
-        let marker = provenance::forgetting(project.root(), &lock, id.as_str(), &[], &time::format(now))?;
+        let marker = provenance::forgetting(
+            project.root(),
+            &lock,
+            id.as_str(),
+            &[],
+            &time::format(now),
+            &self.call.salt(),
+        )?;
         let intent = self.call.intend_plain(&lock, entry, &[], written)?;
         marker.map_or(Ok(()), Prepared::commit)?;
         let mut swept = 0;

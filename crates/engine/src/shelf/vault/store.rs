@@ -10,6 +10,7 @@ use super::draft::{Deed, VaultDraft};
 use super::record::Record;
 use super::rules::Rules;
 use super::write::{Addition, Write};
+use crate::budget;
 use crate::call::Call;
 use crate::files::{self, Lock, Mode, step};
 use crate::gate::inbox::Item;
@@ -115,7 +116,7 @@ impl<'e> Vault<'e> {
 
     /// The file as it is, line by line; empty if there is none. [`super::Image::of`] makes sense of it.
     pub fn bytes(&self) -> Result<Vec<u8>> {
-        Ok(files::read_if_there(&self.path(), MAX_VAULT)?.unwrap_or_default())
+        Ok(files::read_if_there(&self.path(), budget::limit(MAX_VAULT, budget::VAULT))?.unwrap_or_default())
     }
 
     /// Adds a memory, or brings the register of its topic up to date.
@@ -160,7 +161,7 @@ impl<'e> Vault<'e> {
 
     /// Many writes in one pass: each sees the ones before it, a refused one costs only itself.
     pub fn write_all(&self, writes: Vec<Write>, entry: Entry) -> Result<Vec<Result<Stored>>> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         self.write_locked(&lock, writes, entry, None)
     }
 
@@ -204,7 +205,7 @@ impl<'e> Vault<'e> {
     pub fn accept(&self, item: &Item, entry: Entry) -> Result<Stored> {
         let write = self.asked(item)?;
         let id = MemoryId::parse(&item.id).map(|id| id.name().to_owned());
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let inbox = self.call.inbox()?;
         inbox.unchanged(item)?;
         let stored = self
@@ -327,6 +328,7 @@ impl<'e> Vault<'e> {
                 entry,
                 remarks: &one.stored.remarks,
                 what: Written {
+                    body: &one.stored.record.text,
                     action: one.action,
                     shelf: ShelfName::Vault,
                     id: one.stored.id.as_str(),

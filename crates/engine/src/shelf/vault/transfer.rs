@@ -63,7 +63,7 @@ impl Vault<'_> {
 
     /// Takes over what another vault has in use, and what it retired of ours.
     pub fn import(&self, other: &[u8], entry: Entry) -> Result<Imported> {
-        let lock = self.call.project().lock()?;
+        let lock = self.call.lock()?;
         let bytes = self.bytes()?;
         let ours: Vec<Held<'_>> = Image::of(&bytes).resolve().all().collect();
         let by_id: std::collections::HashMap<&str, &super::Record<'_>> =

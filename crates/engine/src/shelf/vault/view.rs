@@ -9,29 +9,37 @@ use super::store::Vault;
 use super::write::Write;
 use crate::gate::Entry;
 use crate::gate::trust::Standing;
+use crate::shelf::forgets::Forgets;
 use crate::shelf::provenance;
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, unknown};
 use heirloom_core::{Code, Kind, Memory, MemoryId, Scope, ShelfName, Status, fault::Result, hash, text};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 
 /// The longest title made from a text, in characters.
 const TITLE_MAX: usize = 80;
 
+/// Names of the vault that were forgotten, whichever tier they had then.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Gone(Forgets);
+
+impl Gone {
+    pub(super) fn contains(&self, name: &str) -> bool {
+        !self.0.is_empty()
+            && [Kind::Canon, Kind::Register]
+                .iter()
+                .any(|kind| self.0.contains(MemoryId::new(kind, name).as_str()))
+    }
+}
+
 impl Vault<'_> {
     /// What is known of a line.
     pub(super) fn standing(&self, held: &Held<'_>) -> Result<Standing> {
-        self.call.standing(held.record.memory_id().as_str(), &hash::sha256(held.bytes))
+        self.call.standing_of(held.record.memory_id().as_str(), &hash::sha256(held.bytes), &held.record.text)
     }
 
     /// Ids that were forgotten here and may have come back by a merge.
-    pub(super) fn forgotten(&self) -> Result<BTreeSet<String>> {
-        let ids = provenance::forgotten(self.call.project().root())?;
-        let vault = |id: String| {
-            let id = MemoryId::parse(&id)?;
-            (id.kind().shelf() == ShelfName::Vault).then(|| id.name().to_owned())
-        };
-        Ok(ids.into_iter().filter_map(vault).collect())
+    pub(super) fn forgotten(&self) -> Result<Gone> {
+        provenance::forgotten(self.call.project().root()).map(Gone)
     }
 
     /// The memories of these lines that are wanted.
@@ -48,7 +56,7 @@ impl Vault<'_> {
 
     fn memory(&self, record: &Record<'_>, line: &[u8]) -> Result<Memory> {
         let content_hash = hash::sha256(line);
-        let standing = self.call.standing(record.memory_id().as_str(), &content_hash)?;
+        let standing = self.call.standing_of(record.memory_id().as_str(), &content_hash, &record.text)?;
         let said = |time: &str| (!time.is_empty()).then(|| time.to_owned());
         Ok(Memory {
             id: record.memory_id(),

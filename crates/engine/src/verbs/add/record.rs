@@ -3,7 +3,7 @@
 //! Comes in: [`NewRecord`]. Goes out: the record in its category's folder, under the name its title makes. A retired record of that name may be
 //! a person's: then this waits. Never here: the order of a record's checks, which is its shelf's.
 
-use super::super::{Added, Waiting, asked, waiting};
+use super::super::{Added, Waiting, asked_of, waiting};
 use super::Add;
 use crate::call::Call;
 use crate::gate::Entry;
@@ -11,7 +11,7 @@ use crate::shelf::anchors::Anchor;
 use crate::shelf::records::{Document, Given, Said, Target, compose, name_for};
 use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::settings::Category;
-use heirloom_core::{Code, Fault, Kind, May, MemoryId, ShelfName, Verb, fault::Result, text, time};
+use heirloom_core::{Code, Fault, Kind, May, MemoryId, Verb, fault::Result, text, time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -135,7 +135,7 @@ pub(in crate::verbs) fn held_at(
         return Ok(None);
     }
     let Some(memory) = records.memory_at(&target.path, category.name())? else { return Ok(None) };
-    match asked(call, Verb::Supersede, ShelfName::Records, call.stands_behind(&memory)?)? {
+    match asked_of(call, Verb::Supersede, &memory, call.stands_behind(&memory)?)? {
         May::Waits => waiting::wait(call, Verb::Supersede, &memory, &request()).map(Some),
         _ => Ok(None),
     }

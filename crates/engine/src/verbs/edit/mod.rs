@@ -10,7 +10,7 @@ mod record;
 mod vault;
 
 use super::names::{self, Enough};
-use super::{Added, Outcome, Waiting, Yes, asked, remember, seen, waiting};
+use super::{Added, Outcome, Waiting, Yes, asked_of, remember, seen, waiting};
 use crate::call::Call;
 use crate::gate::Entry;
 use heirloom_core::{Code, Fault, May, Memory, MemoryId, ShelfName, Verb, fault::Result};
@@ -114,6 +114,9 @@ pub(super) fn run(call: &Call, ask: &Edit, entry: Entry) -> Result<Outcome<Added
     let id = names::find(call, &ask.id, Enough::to_change(call))?;
     fits(ask, &id)?;
     let memory = seen(call, &id)?;
+    if ask.whole.is_none() && ask.text.is_none() {
+        call.begin_unseen();
+    }
     // Older callers hold the MD5 of a record's file, which is compared where the file is read.
     let of_file = |version: &String| memory.kind.shelf() == ShelfName::Records && version.len() != 64;
     if ask.version.as_ref().is_some_and(|version| *version != memory.version && !of_file(version)) {
@@ -121,7 +124,7 @@ pub(super) fn run(call: &Call, ask: &Edit, entry: Entry) -> Result<Outcome<Added
             .fact("id", memory.id.as_str()));
     }
     // What a person took out of use is not rewritten either, or it could be put back under other bytes.
-    let waits = asked(call, Verb::Edit, memory.kind.shelf(), call.stands_behind(&memory)?)? == May::Waits;
+    let waits = asked_of(call, Verb::Edit, &memory, call.stands_behind(&memory)?)? == May::Waits;
     match memory.kind.shelf() {
         ShelfName::Records => record::edit(call, ask, &memory, entry, waits),
         ShelfName::Topics => lesson::edit(call, ask, &memory, entry, waits),

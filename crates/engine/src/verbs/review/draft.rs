@@ -7,7 +7,8 @@
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::inbox::Item;
-use crate::shelf::door::{change::Decided, row_of};
+use crate::shelf::door::change::{Decided, Decision};
+use crate::shelf::door::row_of;
 use crate::shelf::notes::NoteDraft;
 use crate::shelf::records::{Document, Said, Version};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, fault::Result, time};
@@ -169,8 +170,13 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
     let entry = Entry { channel: item.channel, confirmed: true };
     let shelf = shelf_of(item);
     if let Some(shelf) = shelf.filter(|shelf| *shelf != ShelfName::Tiers) {
-        let lock = call.project().lock()?;
-        call.decided(&lock, Decided::Accepted, shelf, &item.id, entry, Some(&item.waiting), "")?;
+        let lock = call.lock()?;
+        let draft = Some(&item.waiting);
+        let decided = Decided::Accepted;
+        call.decided(&lock, &Decision { decided, shelf, id: &item.id, entry, draft, hash: "" })?;
+    }
+    if crate::verbs::change_of(item).is_some() && shelf == Some(ShelfName::Tiers) {
+        call.tiers()?.decided(Decided::Accepted, &item.waiting)?;
     }
     if let Some(id) = super::super::resume(call, item)? {
         inbox.remove(item)?;
@@ -237,29 +243,39 @@ fn accept_record(call: &Call, item: &Item, entry: Entry) -> Result<String> {
 
 /// A waiting draft is thrown away, and that is audited. Returns the id it would have had.
 pub fn reject(call: &Call, key: &str) -> Result<String> {
+    call.permit(heirloom_core::Verb::Reject, ShelfName::Records, "")?;
     let mut outcome = Err(Fault::new(Code::NotFound, format!("nothing waits under `{key}`")));
     for inbox in call.inboxes()? {
         match inbox.get(key, call.project().world().now) {
             Ok(item) => {
                 let entry = Entry::through(item.channel);
-                match (shelf_of(&item), call.tiers()) {
-                    (Some(ShelfName::Tiers), Ok(tiers)) => tiers.decided("rejected", &item.id)?,
-                    (shelf, _) => {
-                        let shelf = shelf.unwrap_or(ShelfName::Records);
-                        let lock = call.project().lock()?;
-                        let draft = Some(&item.waiting);
-                        call.decided(&lock, Decided::Rejected, shelf, &item.id, entry, draft, "")?;
-                    }
+                let shelf = shelf_of(&item).unwrap_or(ShelfName::Records);
+                if shelf == ShelfName::Tiers {
+                    // What a token may not do there, it may not do for a person who uses it.
+                    call.permit(heirloom_core::Verb::Reject, shelf, &item.id)?;
                 }
-                inbox.remove(&item)?;
+                if shelf == ShelfName::Tiers {
+                    call.tiers()?.decided(Decided::Rejected, &item.waiting)?;
+                    inbox.remove(&item)?;
+                } else {
+                    let lock = call.lock()?;
+                    let (decided, draft) = (Decided::Rejected, Some(&item.waiting));
+                    let decision = Decision { decided, shelf, id: &item.id, entry, draft, hash: "" };
+                    let intent = call.decides(&lock, &decision)?;
+                    inbox.remove(&item)?;
+                    intent.done();
+                }
                 return Ok(item.waiting.id);
             }
             // What was altered says nothing that could be believed, not even which memory it is about.
             Err(fault) if fault.code == Code::Damaged => {
                 let entry = Entry::through(heirloom_core::Channel::Repository);
-                let lock = call.project().lock()?;
-                call.decided(&lock, Decided::Rejected, ShelfName::Records, "", entry, None, "")?;
+                let lock = call.lock()?;
+                let (decided, shelf) = (Decided::Rejected, ShelfName::Records);
+                let decision = Decision { decided, shelf, id: "", entry, draft: None, hash: "" };
+                let intent = call.decides(&lock, &decision)?;
                 inbox.remove_broken(key)?;
+                intent.done();
                 return Ok(key.to_owned());
             }
             Err(fault) => outcome = Err(fault),

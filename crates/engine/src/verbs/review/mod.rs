@@ -3,15 +3,17 @@
 //! Comes in: the inbox, the shelves, the trust book. Goes out: a list; an acceptance bound to exact bytes. Never here: deciding that somebody
 //! is a person (the door does that), or doing what is only proposed.
 
+mod count;
 mod draft;
 
+pub(crate) use count::count;
 pub use draft::{Field, Shown, accept_draft, reject, shown};
 
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
-use crate::shelf::door::change::Decided;
+use crate::shelf::door::change::{Decided, Decision};
 use crate::shelf::vault::Doubt;
 use crate::shelf::{Listing, Problem, Shelf as _};
 use heirloom_core::settings::SHARED;
@@ -31,6 +33,9 @@ pub struct Pending {
     pub problems: Vec<Problem>,
     /// Lines of the vault that a person should look at.
     pub doubts: Vec<Doubt>,
+    /// Memories that are as they were before a later change: another branch, an old copy. Nobody's word counts for them until a person gives it again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub older: Vec<MemoryId>,
     /// Memories whose cited code changed or is gone; the latter are not given to agents.
     pub stale: Vec<Anchored>,
 }
@@ -43,6 +48,7 @@ impl Pending {
             + self.problems.len()
             + self.doubts.len()
             + self.stale.len()
+            + usize::from(!self.older.is_empty())
     }
 
     /// Whether nothing does.
@@ -76,8 +82,14 @@ pub fn pending(call: &Call) -> Result<Pending> {
             let text = format!("{}\n{}", memory.title, memory.body);
             call.screen().would_refuse(&text, row_of(memory)).is_some()
         };
+        let active = shelf.list(&Listing::active())?;
+        for memory in &active {
+            if call.with_book(|book| book.is_superseded(memory.id.as_str(), &memory.content_hash))? {
+                waiting.older.push(memory.id.clone());
+            }
+        }
         let wanted = |m: &Memory| m.trust < Trust::High && steers(m) && !held_back(m);
-        waiting.saved_by_agents.extend(shelf.list(&Listing::active())?.into_iter().filter(wanted));
+        waiting.saved_by_agents.extend(active.into_iter().filter(wanted));
         let held = |p: &Problem| {
             p.code == Code::GateRefused.name()
                 || p.code == Code::AntiResurrection.name()
@@ -211,10 +223,14 @@ pub fn accept(call: &Call, memory: &Memory) -> Result<()> {
         Entry { channel: call.standing(memory.id.as_str(), &memory.content_hash)?.channel, confirmed: true };
     // What cannot be audited is not accepted.
     let (shelf, id, hash) = (memory.kind.shelf(), memory.id.as_str(), memory.content_hash.as_str());
-    call.decided(&call.project().lock()?, Decided::Accepted, shelf, id, entry, None, hash)?;
+    let lock = call.lock()?;
+    let decision = Decision { decided: Decided::Accepted, shelf, id, entry, draft: None, hash };
+    let intent = call.decides(&lock, &decision)?;
     let edition = match memory.kind.shelf() {
         ShelfName::Vault => call.vault().passes(&memory.body),
         _ => None,
     };
-    call.accept_looked_at(memory.id.as_str(), &memory.content_hash, edition)
+    call.accept_looked_at(memory.id.as_str(), &memory.content_hash, edition)?;
+    intent.done();
+    Ok(())
 }

@@ -64,16 +64,13 @@ impl Tiers<'_> {
         out: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Carried> {
-        let mut contexts = vec![self.who().clone()];
-        if everybody {
-            self.call.permit(heirloom_core::Verb::AllUsers, heirloom_core::ShelfName::Tiers, "")?;
-            self.who().manages()?;
-            for account in self.store().accounts()? {
-                if account.user != self.who().user() {
-                    contexts.push(self.who().on_behalf(&account.user)?);
-                }
+        let contexts = match everybody {
+            true => {
+                self.call.permit(heirloom_core::Verb::AllUsers, heirloom_core::ShelfName::Tiers, "")?;
+                self.everybody()?
             }
-        }
+            false => vec![self.who().clone()],
+        };
         let mut pen =
             Pen { out, before: String::new(), open: Vec::new(), in_chunk: 0, carried: Carried::default() };
         pen.line(&json!({ "archive": NAME, "version": VERSION, "exported_at": time::format(self.now()) }))?;

@@ -197,7 +197,13 @@ impl Tiers<'_> {
         let metadata = Metadata { size: Some(size), ..Metadata::default() };
         let ids = passed.iter().map(|p| p.draft().stored().id.as_str());
         let event = self.event(Action::MemoryImport, metadata).about(ids);
-        let receipt = tiers.store().write(tiers.who(), &passed, &[event])?;
+        // What is brought for others is in chains of their own, which this call's number does not name.
+        let own = tiers.who().user() == self.who().user();
+        let mark = self.mark(Action::MemoryImport);
+        let receipt = tiers.store().write(tiers.who(), &passed, &[event], Some(&mark).filter(|_| own))?;
+        if own {
+            self.began(&receipt.head, 1);
+        }
         tiers.seal(&receipt.head)
     }
 
@@ -223,7 +229,7 @@ impl Tiers<'_> {
         let confirmed = memory.accepted || (vouched && memory.status != LifeStatus::Active);
         let entry = Entry { channel: memory.channel, confirmed };
         let profile = self.call.settings().gate.profile(ShelfName::Tiers);
-        let draft = TierDraft::new(memory, profile, entry);
+        let draft = TierDraft::new(memory, profile, entry).brought_in();
         if !dry_run {
             return self.pass(draft, entry);
         }

@@ -51,6 +51,17 @@ pub(super) fn put(folder: &Path, account: &Account) -> Result<()> {
     write(folder, &all)
 }
 
+/// Takes a user out of the list.
+pub(super) fn remove(folder: &Path, user: &str) -> Result<()> {
+    if !path(folder).exists() {
+        return Ok(());
+    }
+    let _lock = Lock::acquire(&folder.join("accounts.lock"), LOCK_LIMIT)?;
+    let mut all = list(folder)?;
+    all.retain(|known| known.user != user);
+    write(folder, &all)
+}
+
 /// Takes the token that version 0.1 gave a user out of the user's line, for whoever holds the lock of the accounts.
 pub(super) fn drop_hash(folder: &Path, _lock: &Lock, user: &str) -> Result<()> {
     let mut all = list(folder)?;

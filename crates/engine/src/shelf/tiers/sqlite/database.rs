@@ -20,7 +20,8 @@ const BUSY: Duration = Duration::from_secs(10);
 const LONG_LOG: u64 = 4 << 20;
 
 /// Steps from one version of the tables to the next. A step is never changed, only followed by another.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
 create table memory (
     place integer primary key, user text not null, id text not null, tier text not null, status text not null,
     session text, slot text, occurred_at integer not null, expires_at integer,
@@ -34,7 +35,15 @@ create table change (n integer primary key autoincrement, id text not null);
 create table audit (
     seq integer primary key, user text not null, at text not null, action text not null, metadata text not null,
     prev text not null, hash text not null);
-"];
+",
+    "
+create table undo (
+    user text not null, seq integer not null, n integer not null, at integer not null, id text not null, body text not null,
+    primary key (user, seq, n)) without rowid;
+create index undo_id on undo (user, id);
+create index undo_at on undo (user, at);
+",
+];
 
 /// An open database.
 #[derive(Debug)]
@@ -134,6 +143,13 @@ impl Database {
         tx.commit().map_err(fault)?;
         Ok(head)
     }
+}
+
+/// Whose database lies in a folder; nothing if there is none, or nothing in it.
+pub(super) fn owner(folder: &Path) -> Result<Option<String>> {
+    let Some(database) = Database::open(folder, false)? else { return Ok(None) };
+    let ask = "select user from (select user from memory limit 1) union all select user from (select user from audit limit 1) limit 1";
+    database.db.query_row(ask, [], |row| row.get(0)).optional().map_err(fault)
 }
 
 /// Writes a database anew without the gaps that deleted rows left, and cuts its log. It has a connection of its own: others go on reading meanwhile.

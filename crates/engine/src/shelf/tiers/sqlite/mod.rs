@@ -8,12 +8,14 @@
 //! |---|---|
 //! | `accounts.jsonl` | the users; from version 0.1 also the hashes of their tokens |
 //! | `tokens/<hash>.json` | a token: whose, what it may, until when |
-//! | `users/<hash>/memory.db` | memories, removed ids, audit |
+//! | `tokens/<hash>.used` | the hour in which it was last used |
+//! | `users/<hash>/memory.db` | memories, removed ids, audit, what it takes to take changes back |
 //! | `users/<hash>/index/` | keywords and vectors, made anew from the database whenever they are missing |
 
 mod accounts;
 mod asked;
 mod database;
+mod kept;
 mod rows;
 mod search;
 mod tokens;
@@ -25,6 +27,7 @@ pub(crate) use search::document;
 mod waits_tests;
 
 use super::event::{Event, Head, Line};
+use super::kept::{Back, KeptRow, Mark};
 use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which};
 use super::{Account, Stored, TierDraft, Token, UserContext};
 use crate::gate::Passed;
@@ -33,7 +36,7 @@ use crate::index::embed::chosen::{Chosen, Given};
 use asked::Asked;
 use database::Database;
 use heirloom_core::{Code, Fault, fault::Result, hash};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -163,12 +166,18 @@ impl TierStore for SqliteStore {
         "sqlite"
     }
 
-    fn write(&self, who: &UserContext, drafts: &[Passed<TierDraft>], events: &[Event]) -> Result<Receipt> {
+    fn write(
+        &self,
+        who: &UserContext,
+        drafts: &[Passed<TierDraft>],
+        events: &[Event],
+        mark: Option<&Mark>,
+    ) -> Result<Receipt> {
         for draft in drafts {
             who.owns(&draft.draft().stored().user)?;
         }
         self.touch(who, |database| {
-            let receipt = database.write(who, drafts, events)?;
+            let receipt = database.write(who, drafts, events, mark)?;
             tracing::debug!(memories = drafts.len(), events = events.len(), "tiers written");
             // What cannot be indexed now is caught up with by the next search; the write itself is done.
             let _ = database.catch_up(who, self.embedder());
@@ -201,12 +210,35 @@ impl TierStore for SqliteStore {
         self.look(who, |database| database.give(who, embedder.space(), &missing, embeddings))
     }
 
-    fn change(&self, who: &UserContext, id: &str, change: &Change, event: &Event) -> Result<Option<Head>> {
+    fn change(
+        &self,
+        who: &UserContext,
+        id: &str,
+        change: &Change,
+        event: &Event,
+        mark: &Mark,
+    ) -> Result<Option<Head>> {
         self.look(who, |database| {
-            let head = database.change(who, id, change, event)?;
+            let head = database.change(who, id, change, event, mark)?;
             let _ = database.catch_up(who, self.embedder());
             Ok(head)
         })
+    }
+
+    fn put_back(&self, who: &UserContext, rows: &[Back], event: &Event, mark: &Mark) -> Result<Option<Head>> {
+        self.touch(who, |database| {
+            let head = database.put_back(who, rows, event, mark)?;
+            let _ = database.catch_up(who, self.embedder());
+            Ok(head)
+        })
+    }
+
+    fn kept(&self, who: &UserContext, since: jiff::Timestamp) -> Result<Vec<KeptRow>> {
+        self.look(who, |database| database.kept(who, since))
+    }
+
+    fn drop_kept(&self, who: &UserContext, ids: &[String]) -> Result<()> {
+        self.look(who, |database| database.drop_kept(who, ids))
     }
 
     fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed> {
@@ -247,8 +279,40 @@ impl TierStore for SqliteStore {
         accounts::list(&self.folder)
     }
 
+    fn users(&self) -> Result<Vec<String>> {
+        let mut all: BTreeSet<String> = self.accounts()?.into_iter().map(|account| account.user).collect();
+        let folders = std::fs::read_dir(self.folder.join("users")).into_iter().flatten().flatten();
+        for folder in folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            // Whoever only ever used the system's account has no line among the accounts.
+            let Some(user) = database::owner(&folder.path())? else { continue };
+            if folder.file_name().to_str() == Some(&hash::sha256(user.as_bytes())[..24]) {
+                all.insert(user);
+            }
+        }
+        Ok(all.into_iter().collect())
+    }
+
     fn put_account(&self, account: &Account) -> Result<()> {
         accounts::put(&self.folder, account)
+    }
+
+    fn remove_account(&self, who: &UserContext) -> Result<()> {
+        tokens::remove_all(&self.folder, who.user())?;
+        {
+            // Whoever is about to use the database waits here, and finds none afterwards.
+            let slot = self.slot(who);
+            let mut place = lock(&slot);
+            *place = None;
+            let folder = self.folder_of(who);
+            match std::fs::remove_dir_all(&folder) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Fault::io(&folder, "remove", &e));
+                }
+                _ => {}
+            }
+        }
+        lock(&self.open).databases.remove(who.user());
+        accounts::remove(&self.folder, who.user())
     }
 
     fn token(&self, hash: &str) -> Result<Option<Token>> {
@@ -265,5 +329,9 @@ impl TierStore for SqliteStore {
 
     fn remove_token(&self, user: &str, name: &str) -> Result<bool> {
         tokens::remove(&self.folder, user, name)
+    }
+
+    fn note_use(&self, hash: &str, hour: &str) -> Result<()> {
+        tokens::note_use(&self.folder, hash, hour)
     }
 }

@@ -4,9 +4,11 @@
 //! says. Never here: a statement that does not name its user.
 
 use super::super::event::{Event, Head};
+use super::super::kept::{Mark, Touched};
 use super::super::store::{Change, Counts, Page, Receipt, Removed, Told, Wanted, Which};
 use super::super::{LifeStatus, Stored, Tier, TierDraft, UserContext};
 use super::database::{Database, append, fault};
+use super::kept::{append_kept, drop_one, drop_tier};
 use crate::gate::Passed;
 use heirloom_core::{Code, Fault, fault::Result};
 use jiff::Timestamp;
@@ -21,8 +23,10 @@ impl Database {
         who: &UserContext,
         drafts: &[Passed<TierDraft>],
         events: &[Event],
+        mark: Option<&Mark>,
     ) -> Result<Receipt> {
         let tx = self.begin()?;
+        let mut touched = Vec::new();
         let mut fresh = Vec::with_capacity(drafts.len());
         for draft in drafts {
             let stored = draft.draft().stored();
@@ -31,13 +35,14 @@ impl Database {
                 tx.prepare_cached("delete from gone where user = ?1 and id = ?2")
                     .and_then(|mut gone| gone.execute(params![who.user(), stored.id]))
                     .map_err(fault)?;
+                touched.push(Touched { before: None, after: stored.clone() });
                 for old in &stored.supersedes {
-                    supersede(&tx, who, old, stored)?;
+                    touched.extend(supersede(&tx, who, old, stored)?);
                 }
             }
             fresh.push(added);
         }
-        let head = append(&tx, who, events)?;
+        let head = append_kept(&tx, who, events, &touched, mark)?;
         tx.commit().map_err(fault)?;
         self.shorten_log();
         Ok(Receipt { fresh, head })
@@ -93,9 +98,11 @@ impl Database {
         id: &str,
         change: &Change,
         event: &Event,
+        mark: &Mark,
     ) -> Result<Option<Head>> {
         let tx = self.begin()?;
         let Some(mut stored) = get(&tx, who, id)? else { return Ok(None) };
+        let before = stored.clone();
         match change {
             Change::Confidence(confidence) => stored.confidence = *confidence,
             Change::ExpiresAt(at) => stored.expires_at = Some(*at),
@@ -103,7 +110,8 @@ impl Database {
         }
         stored.updated_at = event.at;
         update(&tx, who, &stored)?;
-        let head = append(&tx, who, std::slice::from_ref(event))?;
+        let touched = [Touched { before: Some(before), after: stored }];
+        let head = append_kept(&tx, who, std::slice::from_ref(event), &touched, Some(mark))?;
         tx.commit().map_err(fault)?;
         Ok(Some(head))
     }
@@ -134,10 +142,15 @@ impl Database {
                 ids_of(&tx, sql, params![who.user(), now.as_second()])?
             }
         };
+        if let Which::Tier(tier) = which {
+            drop_tier(&tx, who, *tier)?;
+        }
         if ids.is_empty() {
+            tx.commit().map_err(fault)?;
             return Ok(Removed { ids, head: None });
         }
         for id in &ids {
+            drop_one(&tx, who, id)?;
             let run = |sql: &str| -> Result<()> {
                 tx.prepare_cached(sql).and_then(|mut s| s.execute(params![who.user(), id])).map_err(fault)?;
                 Ok(())
@@ -231,7 +244,7 @@ fn insert(tx: &Transaction<'_>, who: &UserContext, stored: &Stored) -> Result<bo
     Ok(added > 0)
 }
 
-fn update(tx: &Transaction<'_>, who: &UserContext, stored: &Stored) -> Result<()> {
+pub(super) fn update(tx: &Transaction<'_>, who: &UserContext, stored: &Stored) -> Result<()> {
     tx.prepare_cached(
         "update memory set status = ?3, expires_at = ?4, detail = ?5 where user = ?1 and id = ?2",
     )
@@ -243,12 +256,14 @@ fn update(tx: &Transaction<'_>, who: &UserContext, stored: &Stored) -> Result<()
     note_change(tx, &stored.id)
 }
 
-fn supersede(tx: &Transaction<'_>, who: &UserContext, old: &str, by: &Stored) -> Result<()> {
-    let Some(mut stored) = get(tx, who, old)? else { return Ok(()) };
+fn supersede(tx: &Transaction<'_>, who: &UserContext, old: &str, by: &Stored) -> Result<Option<Touched>> {
+    let Some(mut stored) = get(tx, who, old)? else { return Ok(None) };
+    let before = stored.clone();
     stored.status = LifeStatus::Superseded;
     stored.superseded_by = Some(by.id.clone());
     stored.updated_at = by.created_at;
-    update(tx, who, &stored)
+    update(tx, who, &stored)?;
+    Ok(Some(Touched { before: Some(before), after: stored }))
 }
 
 /// Tells the index that something about this id changed.

@@ -19,6 +19,27 @@ fn file(folder: &Path, hash: &str) -> PathBuf {
     place(folder).join(format!("{hash}.json"))
 }
 
+/// Where it is noted when a token was last used: beside it, so that noting it takes no lock and cannot bring back a token that was revoked.
+fn use_of(folder: &Path, hash: &str) -> PathBuf {
+    place(folder).join(format!("{hash}.used"))
+}
+
+/// Notes in which hour a token was used.
+pub(super) fn note_use(folder: &Path, hash: &str, hour: &str) -> Result<()> {
+    if !is_hash(hash) {
+        return Ok(());
+    }
+    files::make_folder(&place(folder), Mode::Private)?;
+    files::write(&use_of(folder, hash), hour.as_bytes(), Mode::Private)
+}
+
+/// The same token with the hour it was last used in.
+fn with_use(folder: &Path, mut token: Token) -> Token {
+    let hour = files::read_text(&use_of(folder, &token.hash), LIMIT).ok().flatten();
+    token.used_at = hour.map(|hour| hour.trim().to_owned()).filter(|hour| !hour.is_empty());
+    token
+}
+
 fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
@@ -32,10 +53,11 @@ pub(super) fn get(folder: &Path, hash: &str) -> Result<Option<Token>> {
     if !is_hash(hash) {
         return Ok(None);
     }
-    match read(&file(folder, hash))? {
-        Some(token) => Ok(Some(token)),
-        None => Ok(accounts::with_hash(folder, hash)?.as_ref().and_then(Token::of_account)),
-    }
+    let found = match read(&file(folder, hash))? {
+        Some(token) => Some(token),
+        None => accounts::with_hash(folder, hash)?.as_ref().and_then(Token::of_account),
+    };
+    Ok(found.map(|token| with_use(folder, token)))
 }
 
 pub(super) fn list(folder: &Path, user: Option<&str>) -> Result<Vec<Token>> {
@@ -43,23 +65,24 @@ pub(super) fn list(folder: &Path, user: Option<&str>) -> Result<Vec<Token>> {
     let place = place(folder);
     let entries = match std::fs::read_dir(&place) {
         Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(of(all, user)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(of(folder, all, user)),
         Err(e) => return Err(Fault::io(&place, "read", &e)),
     };
     for entry in entries {
         let path = entry.map_err(|e| Fault::io(&place, "read", &e))?.path();
         // What a killed writer left beside the tokens is none.
-        if path.file_stem().and_then(|stem| stem.to_str()).is_some_and(is_hash) {
+        let is_token = path.extension().is_some_and(|ending| ending == "json");
+        if is_token && path.file_stem().and_then(|stem| stem.to_str()).is_some_and(is_hash) {
             all.extend(read(&path)?);
         }
     }
-    Ok(of(all, user))
+    Ok(of(folder, all, user))
 }
 
-fn of(mut all: Vec<Token>, user: Option<&str>) -> Vec<Token> {
+fn of(folder: &Path, mut all: Vec<Token>, user: Option<&str>) -> Vec<Token> {
     all.retain(|token| user.is_none_or(|user| token.user == user));
     all.sort_by(|a, b| (&a.user, &a.name).cmp(&(&b.user, &b.name)));
-    all
+    all.into_iter().map(|token| with_use(folder, token)).collect()
 }
 
 fn read(path: &Path) -> Result<Option<Token>> {
@@ -90,6 +113,18 @@ pub(super) fn remove(folder: &Path, user: &str, name: &str) -> Result<bool> {
     clear(folder, &lock, user, name, None)
 }
 
+/// Takes every token of a user away.
+pub(super) fn remove_all(folder: &Path, user: &str) -> Result<()> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let lock = lock(folder)?;
+    for token in list(folder, Some(user))? {
+        clear(folder, &lock, user, &token.name, None)?;
+    }
+    Ok(())
+}
+
 /// Removes the tokens of a user that have this name, but for one.
 fn clear(folder: &Path, lock: &Lock, user: &str, name: &str, but: Option<&str>) -> Result<bool> {
     let mut found = false;
@@ -98,11 +133,12 @@ fn clear(folder: &Path, lock: &Lock, user: &str, name: &str, but: Option<&str>) 
             continue;
         }
         found = true;
-        let path = file(folder, &old.hash);
-        match std::fs::remove_file(&path) {
-            Ok(()) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => return Err(Fault::io(&path, "remove", &e)),
+        for path in [file(folder, &old.hash), use_of(folder, &old.hash)] {
+            match std::fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                Err(e) => return Err(Fault::io(&path, "remove", &e)),
+            }
         }
     }
     if name.is_empty() {

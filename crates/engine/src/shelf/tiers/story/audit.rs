@@ -20,6 +20,7 @@ pub(super) fn the_chain_tells_everything_and_no_content(stage: &Stage, _: Make<'
         Action::SecretRedacted,
         Action::MemoryRead,
         Action::ConfirmationRequired,
+        Action::PoisoningAttemptBlocked,
         Action::MemoryWrite,
         Action::MemoryDelete,
     ];
@@ -29,9 +30,9 @@ pub(super) fn the_chain_tells_everything_and_no_content(stage: &Stage, _: Make<'
         assert!(!text.contains(word), "`{word}` is content");
     }
     assert!(lines.iter().all(|line| line.user == "ada"));
-    assert_eq!(lines[6].metadata.reason.as_deref(), Some("done with it"));
+    assert_eq!(lines[7].metadata.reason.as_deref(), Some("done with it"));
     assert_eq!(lines[3].metadata.count, Some(shown as u64), "a read says how much was shown");
-    assert_eq!(tiers(&call).verify_audit().unwrap(), 7);
+    assert_eq!(tiers(&call).verify_audit().unwrap(), 8);
     assert_eq!(tiers(&stage.of("bob")).verify_audit().unwrap(), 0);
 }
 

@@ -15,6 +15,7 @@ mod carrying;
 mod facts;
 mod removing;
 mod turns;
+mod undoing;
 mod walls;
 
 use super::{Access, TierStore, Tiers, UserContext};
@@ -62,6 +63,11 @@ impl Stage {
     /// An engine for a user who sits at a terminal, at noon.
     pub fn person(&self, user: &str) -> Call {
         self.by(Caller::person(user), user, "2026-03-01T12:00:00Z")
+    }
+
+    /// An engine for a user who sits at a terminal, at a time.
+    pub fn person_at(&self, user: &str, now: &str) -> Call {
+        self.by(Caller::person(user), user, now)
     }
 
     /// An engine for whoever holds a token, at noon.
@@ -122,9 +128,12 @@ pub fn tiers(call: &Call) -> Tiers<'_> {
 
 /// The whole story; each part begins with an empty backend.
 pub fn tell(make: Make<'_>, folder: &Path) {
-    let parts: [(&str, Part); 23] = [
+    let parts: [(&str, Part); 30] = [
         ("turns", turns::a_turn_is_kept_as_it_was_said),
         ("secrets", turns::secrets_are_cut_out_and_orders_made_harmless),
+        ("failing", turns::a_secret_refuses_a_turn_where_the_settings_say_so),
+        ("levels", turns::under_seed_the_three_levels_act_as_the_original_does),
+        ("poisoning", turns::low_trust_orders_and_would_be_facts_are_audited_as_poisoning),
         ("twice", turns::the_same_message_is_kept_once),
         ("search", turns::a_question_finds_the_turn_that_answers_it),
         ("recency", turns::of_two_equal_turns_the_newer_one_comes_first),
@@ -145,6 +154,10 @@ pub fn tell(make: Make<'_>, folder: &Path) {
         ("clear", removing::clearing_a_tier_leaves_the_other),
         ("audit", audit::the_chain_tells_everything_and_no_content),
         ("retention", audit::retention_leaves_a_checkpoint),
+        ("undo", undoing::a_change_of_facts_is_taken_back_whole),
+        ("decisions", undoing::a_decision_about_a_fact_is_taken_back),
+        ("user", undoing::a_user_goes_with_all_that_is_theirs),
+        ("used", undoing::a_token_says_in_which_hour_it_was_last_used),
         ("archive", carrying::an_archive_brings_everything_back_once),
     ];
     for (name, part) in parts {

@@ -51,7 +51,7 @@ pub(super) fn nobody_reaches_what_is_somebody_elses(stage: &Stage, _: Make<'_>) 
     let Decision::Passed(passed) = admit(draft, PERSON, bob.screen()) else {
         panic!("the gate let it through before")
     };
-    assert_eq!(stage.store.write(&who, &[passed], &[]).unwrap_err().code, Code::Security);
+    assert_eq!(stage.store.write(&who, &[passed], &[], None).unwrap_err().code, Code::Security);
     assert_eq!(tiers(&ada).show(&fact.id).unwrap(), fact);
     assert_eq!(tiers(&ada).show(&turn.id).unwrap(), turn);
     let refused = tiers(&bob).audit(100, |line| line.action == super::super::Action::AccessRefused).unwrap();

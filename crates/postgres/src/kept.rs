@@ -1,0 +1,98 @@
+//! What it takes to go back, in the database.
+//!
+//! Comes in: rows to keep, in the transaction of the change they belong to. Goes out: the same, oldest first; or rows that became what they were.
+//! Never here: a change without its rows, or a statement that does not name its user.
+
+use crate::audit::{Owner, append, lock};
+use crate::fault::sql;
+use crate::link::{PgStore, begin};
+use crate::rows::one;
+use crate::write::update;
+use deadpool_postgres::Transaction;
+use heirloom_core::fault::Result;
+use heirloom_engine::shelf::tiers::{
+    Back, Event, Head, KeptRow, Mark, Tier, Touched, UserContext, kept_since,
+};
+use jiff::Timestamp;
+
+/// Appends events and keeps what it takes to take back the change they tell of.
+pub(crate) async fn append_kept(
+    tx: &Transaction<'_>,
+    who: &UserContext,
+    owner: &mut Owner,
+    events: &[Event],
+    touched: &[Touched],
+    mark: Option<&Mark>,
+) -> Result<()> {
+    append(tx, who, owner, events).await?;
+    let (Some(mark), Some(first)) = (mark, events.first()) else { return Ok(()) };
+    let seq = (owner.head.seq + 1).saturating_sub(events.len() as u64);
+    let rows = mark.rows(seq, first.at, touched);
+    let (ids, bodies): (Vec<&str>, Vec<String>) =
+        rows.iter().map(|row| (row.id.as_str(), serde_json::to_string(row).unwrap_or_default())).unzip();
+    let numbers: Vec<i32> = (0..rows.len()).map(|n| i32::try_from(n).unwrap_or(i32::MAX)).collect();
+    let keep = tx
+        .prepare_cached(
+            "with old as (delete from heirloom.undo where user_id = $1 and at < $7)
+             insert into heirloom.undo select $1, $2, n, $3, id, body from unnest($4::int[], $5::text[], $6::text[]) as row (n, id, body)",
+        )
+        .await
+        .map_err(sql)?;
+    let (seq, at, since) = (seq as i64, first.at.as_second(), kept_since(first.at).as_second());
+    tx.execute(&keep, &[&who.user(), &seq, &at, &numbers, &ids, &bodies, &since]).await.map_err(sql)?;
+    Ok(())
+}
+
+/// Drops what is kept of memories.
+pub(crate) async fn drop_of(tx: &Transaction<'_>, who: &UserContext, ids: &[String]) -> Result<()> {
+    let text = "delete from heirloom.undo where user_id = $1 and id = any($2)";
+    tx.execute(text, &[&who.user(), &ids]).await.map_err(sql)?;
+    Ok(())
+}
+
+/// Drops all that is kept of a tier, drafts that were turned down included.
+pub(crate) async fn drop_tier(tx: &Transaction<'_>, who: &UserContext, tier: Option<Tier>) -> Result<()> {
+    let of = tier.map_or("%".to_owned(), |tier| format!("{}:%", tier.kind().name()));
+    let text = "delete from heirloom.undo where user_id = $1 and id like $2";
+    tx.execute(text, &[&who.user(), &of]).await.map_err(sql)?;
+    Ok(())
+}
+
+pub(crate) async fn put_back(
+    store: &PgStore,
+    who: &UserContext,
+    rows: &[Back],
+    event: &Event,
+    mark: &Mark,
+) -> Result<Option<Head>> {
+    let mut client = store.keeper().await?;
+    let tx = begin(&mut client, who, true).await?;
+    let mut owner = lock(&tx, who).await?;
+    let mut touched = Vec::with_capacity(rows.len());
+    for back in rows {
+        let Some(now) = one(&tx, who, &back.id).await? else { return Ok(None) };
+        let Some(after) = back.row(&now, event.at) else { return Ok(None) };
+        update(store, &tx, who, &mut owner, &now, &after).await?;
+        touched.push(Touched { before: Some(now), after });
+    }
+    append_kept(&tx, who, &mut owner, std::slice::from_ref(event), &touched, Some(mark)).await?;
+    tx.commit().await.map_err(sql)?;
+    Ok(Some(owner.head))
+}
+
+pub(crate) async fn kept(store: &PgStore, who: &UserContext, since: Timestamp) -> Result<Vec<KeptRow>> {
+    let mut client = store.keeper().await?;
+    let tx = begin(&mut client, who, false).await?;
+    let text = "select body from heirloom.undo where user_id = $1 and at >= $2 order by seq, n";
+    let rows = tx.query(text, &[&who.user(), &since.as_second()]).await.map_err(sql)?;
+    tx.commit().await.map_err(sql)?;
+    // A row that cannot be read costs only itself.
+    Ok(rows.iter().filter_map(|row| serde_json::from_str(row.get(0)).ok()).collect())
+}
+
+pub(crate) async fn drop_kept(store: &PgStore, who: &UserContext, ids: &[String]) -> Result<()> {
+    let mut client = store.keeper().await?;
+    let tx = begin(&mut client, who, true).await?;
+    drop_of(&tx, who, ids).await?;
+    tx.commit().await.map_err(sql)
+}
