@@ -6,7 +6,7 @@
 
 use super::embed::PieceVectors;
 use super::embed::minilm::Path;
-use super::scan;
+use super::simd;
 
 /// The stored form of a text's word pieces; pieces that are no words (punctuation) are left out.
 pub(crate) fn pack(pieces: &PieceVectors) -> Vec<u8> {
@@ -70,7 +70,7 @@ impl LateProbe {
             // A set bit counts as one and any other as minus one: twice the sum over the set ones, without the sum over all.
             let all: i32 = cells.iter().map(|cell| i32::from(*cell)).sum();
             let nearest =
-                stored[..whole].chunks_exact(self.row).map(|row| scan::weigh(self.path, row, cells)).max();
+                stored[..whole].chunks_exact(self.row).map(|row| simd::weigh(self.path, row, cells)).max();
             sum += weight * step * (2 * nearest.unwrap_or(0) - all) as f32;
         }
         Some(sum / self.total)

@@ -7,9 +7,9 @@
 
 mod batch;
 mod cards;
-mod carry;
 pub mod document;
 pub mod embed;
+mod embedding_cache;
 pub mod error;
 mod fold;
 mod late;
@@ -20,7 +20,7 @@ mod numbered;
 mod postings;
 mod put;
 mod read;
-mod scan;
+mod simd;
 mod stem;
 mod store;
 mod terms;

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
-use super::scan;
+use super::simd;
 use super::vectors::{Extent, Probe, Vectors, padded};
 use crate::threads;
 
@@ -137,9 +137,9 @@ impl Vectors {
                 for at in (*from..to).step_by(ROWS) {
                     let rows = self.bits(extent, at, ROWS.min(to - at), &mut read);
                     distances.clear();
-                    scan::differing(self.path, rows, &probe.bits, &mut distances);
+                    simd::differing(self.path, rows, &probe.bits, &mut distances);
                     list.add(extent.first + at as u32, &distances, rows, |row| {
-                        scan::weigh(self.path, row, &probe.cells) as f32
+                        simd::weigh(self.path, row, &probe.cells) as f32
                     });
                 }
             }

@@ -268,7 +268,7 @@ pub(crate) fn count_of(impact: u8, length: u32, average: f32) -> f32 {
     share / (1.0 - share) * K1 * norm(length, average)
 }
 
-/// How much a term tells that `having` of `all` documents hold.
+/// How much a term tells that `having` of `all` documents hold: its inverse document frequency (IDF), as BM25 has it.
 pub(crate) fn rarity(all: f32, having: f32) -> f32 {
     (1.0 + (all - having + 0.5).max(0.0) / (having + 0.5)).ln()
 }

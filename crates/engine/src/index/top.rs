@@ -1,4 +1,4 @@
-//! The best documents of a question, without scoring those that cannot be among them.
+//! The best documents of a question, without scoring those that cannot be among them (MaxScore).
 //!
 //! In: postings of the question's terms. Out: exactly what scoring every document and sorting would give. Documents are gone through in
 //! windows of numbers. The largest impact of each term in a window bounds what the window can hold: terms that together cannot lift a document

@@ -15,7 +15,7 @@ use memmap2::Mmap;
 use super::embed::minilm::Path;
 use super::error::IndexError;
 use super::nearest::EXHAUSTIVE;
-use super::{mapped, scan};
+use super::{mapped, simd};
 
 /// A run of slots of one owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl Probe {
     pub(crate) fn of(vector: &[f32]) -> Self {
         let slot = Slot::of(vector);
         let cells: Vec<i8> = slot.cells.iter().map(|c| (i32::from(*c) - 128) as i8).collect();
-        Self { offset: scan::offset(&cells), cells, scale: slot.scale, bits: slot.bits }
+        Self { offset: simd::offset(&cells), cells, scale: slot.scale, bits: slot.bits }
     }
 }
 
@@ -329,7 +329,7 @@ impl Vectors {
         let scales = self.scales(extent).as_chunks::<4>().0;
         let mut number = extent.first + from as u32;
         let mut scales = scales.get(from..).unwrap_or_default().iter();
-        scan::dots(self.path, rows, &probe.cells, probe.offset, |dot| {
+        simd::dots(self.path, rows, &probe.cells, probe.offset, |dot| {
             let scale = scales.next().map_or(0.0, |scale| f32::from_le_bytes(*scale));
             if scale > 0.0 {
                 found(number, dot as f32 * scale * probe.scale);

@@ -11,9 +11,9 @@ use std::fs::File;
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::batch::Batch;
-use super::carry::{self, Carry};
 use super::document::{Document, Status};
 use super::embed::{Detail, Embedder, Embedding, Space};
+use super::embedding_cache::{self, Carry};
 use super::error::IndexError;
 use super::fold::{cut_posting, fold, fold_batch};
 use super::postings::{Bag, CHUNK_BITS};
@@ -228,7 +228,7 @@ impl Index {
         let tx = Transaction::new_unchecked(self.store.for_writing()?, TransactionBehavior::Immediate)?;
         let mut part = open_part(&tx, owner)?;
         let mut applied = Applied::default();
-        carry::forget(&tx)?;
+        embedding_cache::forget(&tx)?;
         // Postings are sought by the terms of the text, so everything that waits goes in first.
         fold(&tx, &part)?;
         for id in ids {

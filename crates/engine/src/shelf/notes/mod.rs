@@ -12,12 +12,12 @@
 //! The format has no field for a status, so a note's place is its status: readable without Heirloom, a plain rename in git, and
 //! trust, which is bound to the bytes, stays as it was.
 
-mod carry;
 mod draft;
 mod file;
 mod find;
 mod id;
 mod life;
+mod native;
 mod note;
 mod read;
 mod redact;
@@ -25,11 +25,11 @@ mod scalar;
 mod store;
 mod verify;
 
-pub use carry::{Brought, Native};
 pub use draft::{Given, NoteDraft};
 pub use file::{read as read_file, write as write_file};
 pub use find::{Filter, Session};
 pub use id::NoteId;
+pub use native::{Brought, Native};
 pub use note::{Moment, Note, content_hash};
 pub use store::Kept;
 

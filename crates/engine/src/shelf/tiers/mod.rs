@@ -13,8 +13,8 @@
 //! One trait, [`TierStore`], stands between these rules and the backend: SQLite here, PostgreSQL in its own crate.
 
 mod archive;
+mod audit_book;
 mod beside;
-mod book;
 mod draft;
 mod episode;
 mod event;

@@ -1,4 +1,4 @@
-//! Vectors carried from a document that went to the same text when it comes back.
+//! The embedding cache: vectors carried from a document that went to the same text when it comes back.
 //!
 //! In: documents that are removed or replaced. Out: their vectors again, for a document that says the same, under whatever id. A file that is read once
 //! more, a branch that is switched to and back, a memory that is renamed: none of them asks a slow model twice. Only spaces whose
