@@ -12,7 +12,7 @@ use super::super::search::{Search, search};
 use super::super::show::{Show, history, show};
 use super::super::trail::{AskWhy, Audit, Last, audit, last, why};
 use super::super::users::{self, AddUser, MakeToken, RemoveUser};
-use super::super::{Outcome, Yes, remove, shelves, status, undo, upkeep};
+use super::super::{Outcome, Yes, remove, shelves, status, undo};
 use super::desk::Desk;
 use crate::Call;
 use crate::convert::Conversion;
@@ -52,7 +52,8 @@ pub(super) fn entry(verb: Verb) -> Entry {
         Verb::Convert => Driven(ALL),
         // What is known of a person cites no code.
         Verb::Anchor => Driven(FILES),
-        Verb::Redact | Verb::Hasten => Driven(&[Records]),
+        Verb::Redact => Driven(&[Records]),
+        Verb::Hasten => NoText("says of each retired record what became of it; who may ask for it is tested with upkeep"),
         Verb::UserList | Verb::UserAdd | Verb::UserToken | Verb::UserRemove => Driven(&[Tiers]),
         Verb::Review => NoText("lists drafts; deciding about one is driven as accept and reject"),
         Verb::Verify | Verb::Scan => {
@@ -274,7 +275,6 @@ pub(super) fn act(call: &Call, verb: Verb, shelf: ShelfName, subject: &Subject) 
         Verb::Clear => plain(remove::clear(call, &remove::Clear { tier: "all".into(), shred: false })),
         Verb::Compact => plain(remove::compact(call, &remove::Compact::default())),
         Verb::Redact => plain(remove::redact(call, &remove::Redact { fix: true })),
-        Verb::Hasten => plain(upkeep::gc(call, &upkeep::Gc { grace_days: Some(0), ..upkeep::Gc::default() })),
         Verb::Accept => plain(accept_draft(call, &shown(call, subject.item.clone().unwrap()))),
         Verb::Reject => plain(review::reject(call, &subject.item.as_ref().unwrap().key)),
         Verb::UserAdd => plain(users::add(call, &AddUser { user: "fresh".into() })),

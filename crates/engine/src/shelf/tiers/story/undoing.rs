@@ -49,6 +49,7 @@ pub(super) fn a_change_of_facts_is_taken_back_whole(stage: &Stage, _: Make<'_>) 
         take_back(&at(round * 2 + 1), undone.undo.as_deref()).unwrap();
         assert_eq!((status(stage, &old), status(stage, &new)), (LifeStatus::Superseded, LifeStatus::Active));
     }
+    let ada = || stage.person_at("ada", "2026-03-01T12:30:00Z");
     take_back(&ada(), None).unwrap();
     assert_eq!(tiers(&ada()).own(&old).unwrap().content, before.content);
     // What is no text.
