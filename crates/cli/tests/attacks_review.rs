@@ -316,10 +316,11 @@ fn holding(env: &TestEnv, text: &str) -> Vec<String> {
 #[test]
 fn a_draft_holds_no_secret_in_clear_and_lies_where_nobody_else_reads() {
     let env = TestEnv::ready();
+    env.run(&["add", "canon", "The deploy password is hunter2", "--scope", "shared", "--tag", "hunter2"]);
+    // What the standard rules refuse outright waits under these, without the secret.
+    env.at_terminal(&["config", "set", "--user", "gate.profile", "seed"], "").ok();
     env.run(&["remember", "The user's password is hunter2"]);
     env.run(&["remember", "--subject", "password: hunter2", "--tag", "hunter2", "My router is old"]);
-    env.run(&["add", "canon", "The deploy password is hunter2", "--scope", "shared", "--tag", "hunter2"]);
-    env.at_terminal(&["config", "set", "--user", "gate.profile", "seed"], "").ok();
     env.run(&["remember", "The admin passphrase was hunter2, use it"]);
     assert!(drafts(&env).len() >= 3);
     assert_eq!(holding(&env, "hunter2"), [""; 0]);

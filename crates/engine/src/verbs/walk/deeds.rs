@@ -53,7 +53,9 @@ pub(super) fn entry(verb: Verb) -> Entry {
         // What is known of a person cites no code.
         Verb::Anchor => Driven(FILES),
         Verb::Redact => Driven(&[Records]),
-        Verb::Hasten => NoText("says of each retired record what became of it; who may ask for it is tested with upkeep"),
+        Verb::Hasten => {
+            NoText("says of each retired record what became of it; who may ask for it is tested with upkeep")
+        }
         Verb::UserList | Verb::UserAdd | Verb::UserToken | Verb::UserRemove => Driven(&[Tiers]),
         Verb::Review => NoText("lists drafts; deciding about one is driven as accept and reject"),
         Verb::Verify | Verb::Scan => {

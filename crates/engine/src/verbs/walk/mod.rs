@@ -25,7 +25,6 @@ fn expected(verb: Verb, who: &Whose, shelf: ShelfName, owner: Owner) -> May {
 
 #[derive(Default)]
 struct Walked {
-    cases: usize,
     done: usize,
     waited: usize,
     refused: usize,
@@ -52,8 +51,9 @@ fn walk(verb: Verb, shelf: ShelfName, owner: Owner, walked: &mut Walked) {
         let ended = act(&call, verb, shelf, &subject);
         drop(call);
         let after = desk.state();
-        walked.cases += 1;
-        if let Err(why) = judged(verb, said, &ended, (&before, &after), &by, is_nobody) {
+        // Whoever nobody knows has no chain of their own, and a project without a memory has none either.
+        let unheard = is_nobody && shelf == ShelfName::Tiers;
+        if let Err(why) = judged(verb, said, &ended, (&before, &after), &by, (is_nobody, unheard)) {
             walked.wrong.push(format!("{what}: the table says {said:?}; {why}"));
         }
         match said {
@@ -72,7 +72,7 @@ fn judged(
     ended: &Result<Ended>,
     (before, after): (&State, &State),
     by: &str,
-    is_nobody: bool,
+    (is_nobody, unheard): (bool, bool),
 ) -> std::result::Result<(), String> {
     let changed = before.stored != after.stored;
     let waits = after.waiting.len().saturating_sub(before.waiting.len());
@@ -94,7 +94,7 @@ fn judged(
             if fault.next_step().is_empty() {
                 return Err("the refusal says no next step".to_owned());
             }
-            if !told.iter().any(|line| line.contains(by) && line.contains("refuse")) {
+            if !unheard && !told.iter().any(|line| line.contains(by) && line.contains("refuse")) {
                 return Err(format!("the refusal is in no audit: {told:?}"));
             }
             Ok(())
@@ -134,10 +134,6 @@ fn what_happens_is_what_the_table_says() {
             }
         }
     }
-    eprintln!(
-        "{} cases: {} done, {} waiting, {} refused",
-        walked.cases, walked.done, walked.waited, walked.refused
-    );
     assert!(walked.wrong.is_empty(), "{} differ:\n{}", walked.wrong.len(), walked.wrong.join("\n"));
     assert!(walked.done > 100 && walked.waited > 20 && walked.refused > 100, "the walk is too short");
 }
