@@ -514,6 +514,12 @@ pub(crate) struct Reference {
     pub(crate) page: Option<String>,
 }
 
+/// A number from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "use a number from 0 to 1, such as 0.8".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -539,10 +545,4 @@ mod tests {
             assert!(Args::plain_hook(words.iter().map(OsString::from)).is_none(), "{words:?}");
         }
     }
-}
-
-/// A number from 0 to 1.
-fn share(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.ok_or_else(|| "use a number from 0 to 1, such as 0.8".to_owned())
 }
