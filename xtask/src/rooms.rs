@@ -42,30 +42,52 @@ const HOUSE: &[Floor] = &[
     Floor {
         folder: "crates/engine/src",
         rooms: &[
-            ("files", &[]),
-            ("threads", &[]),
+            ("budget", &[]),
+            ("files", &["budget"]),
+            ("threads", &["budget"]),
             ("git", &["files"]),
-            ("gate", &["files"]),
+            ("gate", &["budget", "files"]),
             ("pin", &["files"]),
-            ("undo", &["files", "gate"]),
+            ("undo", &["files", "gate", "threads"]),
             ("project", &["files", "git"]),
             ("index", &["files", "threads"]),
             ("rank", &["index"]),
             ("deployment", &["gate", "index", "threads"]),
-            ("call", &["deployment", "gate", "index", "project", "threads", "undo"]),
-            ("shelf", &["call", "files", "gate", "git", "index", "project", "rank", "threads", "undo"]),
-            ("follow", &["call", "files", "gate", "index", "shelf"]),
-            ("recall", &["call", "files", "follow", "gate", "index", "project", "rank", "shelf"]),
+            ("call", &["budget", "deployment", "gate", "index", "project", "threads", "undo"]),
+            (
+                "shelf",
+                &["budget", "call", "files", "gate", "git", "index", "project", "rank", "threads", "undo"],
+            ),
+            ("follow", &["budget", "call", "files", "gate", "index", "shelf"]),
+            ("recall", &["budget", "call", "files", "follow", "gate", "index", "project", "rank", "shelf"]),
             ("inject", &["call", "gate", "recall", "shelf"]),
-            ("capture", &["call", "files", "gate", "index", "shelf"]),
+            ("capture", &["budget", "call", "files", "gate", "index", "shelf"]),
             ("convert", &["call", "gate", "shelf"]),
-            ("hook", &["call", "capture", "files", "gate", "inject", "project", "shelf"]),
-            ("transfer", &["call", "capture", "files", "gate", "project", "shelf"]),
+            ("hook", &["budget", "call", "capture", "files", "gate", "inject", "project", "shelf"]),
+            ("transfer", &["call", "capture", "files", "gate", "project", "shelf", "threads"]),
             (
                 "verbs",
                 &[
-                    "call", "capture", "convert", "files", "follow", "gate", "hook", "index", "inject",
-                    "pin", "project", "rank", "recall", "shelf", "transfer", "undo",
+                    "budget",
+                    "call",
+                    "capture",
+                    "convert",
+                    "deployment",
+                    "files",
+                    "follow",
+                    "gate",
+                    "git",
+                    "hook",
+                    "index",
+                    "inject",
+                    "pin",
+                    "project",
+                    "rank",
+                    "recall",
+                    "shelf",
+                    "threads",
+                    "transfer",
+                    "undo",
                 ],
             ),
         ],
@@ -79,11 +101,13 @@ const HOUSE: &[Floor] = &[
             ("schema", &["fault"]),
             ("statements", &["schema"]),
             ("link", &["drive", "fault", "schema", "statements", "tls"]),
-            ("accounts", &["fault", "link"]),
             ("tokens", &["fault", "link"]),
+            ("accounts", &["fault", "link", "tokens"]),
             ("rows", &["fault", "link"]),
             ("audit", &["fault", "link", "statements"]),
-            ("write", &["audit", "fault", "link", "rows", "statements"]),
+            ("kept", &["audit", "fault", "link"]),
+            ("write", &["audit", "fault", "kept", "link", "rows", "statements"]),
+            ("back", &["audit", "fault", "kept", "link", "rows", "write"]),
             ("search", &["fault", "link", "rows", "statements", "write"]),
             ("shred", &["fault", "link", "schema"]),
         ],
@@ -135,7 +159,10 @@ const HOUSE: &[Floor] = &[
             ),
         ],
     },
-    Floor { folder: "fuzz/src", rooms: &[("archive", &[]), ("arrival", &[]), ("files", &[]), ("scan", &[])] },
+    Floor {
+        folder: "fuzz/src",
+        rooms: &[("archive", &[]), ("arrival", &[]), ("files", &[]), ("repository", &[]), ("scan", &[])],
+    },
     Floor {
         folder: "xtask/src",
         rooms: &[
@@ -152,6 +179,7 @@ const HOUSE: &[Floor] = &[
             ("stress", &["conformance", "report"]),
             ("bench", &["conformance", "install", "report", "stress", "workspace"]),
             ("speed", &["bench", "retrieval"]),
+            ("first_day", &["retrieval", "workspace"]),
             ("order", &["install", "run", "speed", "symbols"]),
             ("fuzz", &["run", "workspace"]),
             ("rooms", &["workspace"]),
@@ -200,12 +228,32 @@ fn sources(folder: &str) -> Result<Vec<Source>, String> {
             && !path.contains("/tests/")
             && !path.contains("/story/")
     };
+    let tracked: Vec<String> = workspace::tracked()?.into_iter().filter(ships).collect();
     let read = |path: String| {
         let text =
             std::fs::read_to_string(workspace::root().join(&path)).map_err(|e| format!("{path}: {e}"))?;
         Ok((path, without_tests(&text)))
     };
-    workspace::tracked()?.into_iter().filter(ships).map(read).collect()
+    let all: Vec<Source> = tracked.into_iter().map(read).collect::<Result<_, String>>()?;
+    let tests: Vec<String> = all.iter().flat_map(|(path, text)| test_modules(path, text)).collect();
+    let is_test = |path: &str| {
+        tests.iter().any(|test| path == format!("{test}.rs") || path.starts_with(&format!("{test}/")))
+    };
+    Ok(all.into_iter().filter(|(path, _)| !is_test(path)).collect())
+}
+
+/// The modules that a file declares for tests alone, by their path without an ending.
+fn test_modules(path: &str, text: &str) -> Vec<String> {
+    let home = match path.rsplit_once('/') {
+        Some((folder, "mod.rs" | "lib.rs" | "main.rs")) => folder,
+        _ => path.trim_end_matches(".rs"),
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let named = |pair: &[&str]| {
+        let name = pair[1].strip_prefix("mod ")?.strip_suffix(';')?;
+        (pair[0] == "#[cfg(test)]").then(|| format!("{home}/{name}"))
+    };
+    lines.windows(2).filter_map(named).collect()
 }
 
 /// A file's text without comments and without the tests at its end.
@@ -443,6 +491,13 @@ mod tests {
     fn what_a_test_or_a_comment_says_is_no_arrow() {
         let only_tests = "//! See [`crate::high`].\n#[cfg(test)]\nmod tests {\n    use crate::high;\n}\n";
         assert_eq!(wrong_on(&SMALL, &house(only_tests)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_module_for_tests_alone_is_left_out() {
+        let text = "mod desk;\n#[cfg(test)]\nmod walk;\n";
+        assert_eq!(test_modules("c/src/verbs/mod.rs", text), ["c/src/verbs/walk"]);
+        assert_eq!(test_modules("c/src/verbs.rs", text), ["c/src/verbs/walk"]);
     }
 
     #[test]

@@ -6,7 +6,6 @@
 
 use crate::budget::Budget;
 use crate::deployment::Deployment;
-use crate::files::Lock;
 use crate::gate::books::Known;
 use crate::gate::inbox::{Inbox, Key};
 use crate::gate::trust::{self, Book, Standing};
@@ -152,15 +151,6 @@ impl Call {
             Some(data) => withdrawn::has(&data, memory.id.as_str(), &memory.content_hash),
             None => Ok(false),
         }
-    }
-
-    /// Waits for the store's lock. What a stopped process left half taken back is made good before anybody sees it.
-    pub fn lock(&self) -> Result<Lock> {
-        let lock = self.project.lock()?;
-        if !lock.is_again() {
-            crate::undo::whole::make_good(self, &lock)?;
-        }
-        Ok(lock)
     }
 
     /// Asks the table of authority about an effect on a text of this owner on a shelf. A token caps what a person may do in the tiers, which it
@@ -342,22 +332,6 @@ impl Call {
         trust::unaccept(&trust::path(self.project.data()?), id, hash)?;
         self.book_grew();
         Ok(())
-    }
-
-    /// Drops what is known of an id and what was kept of it to take changes back, for `forget`.
-    pub(crate) fn forget_trust(&self, id: &str) -> Result<()> {
-        let data = self.project.data()?;
-        trust::forget(&trust::path(data), id)?;
-        self.book_grew();
-        withdrawn::forget(data, id)?;
-        crate::shelf::records::forget_gists(data)?;
-        self.forget_kept(id)
-    }
-
-    /// Drops what was kept of an id to take changes back, and the way from the audit back to it.
-    pub(crate) fn forget_kept(&self, id: &str) -> Result<()> {
-        crate::undo::forget(self.project.data()?, id)?;
-        self.forget_name(id)
     }
 
     /// Something nobody can have guessed, for one mark.

@@ -2,11 +2,9 @@
 //!
 //! Comes in: every change of a file shelf, just before it happens. Goes out: the same, newest last, to `undo` and to whoever has to find out what
 //! became of a change that was interrupted. It lies in the user's data folder, a file for each day, private, and goes after thirty days or
-//! when a memory is forgotten. Putting it back is [`back`]'s, all or nothing [`whole`]'s. Never here: what the gate cut out.
+//! when a memory is forgotten. Putting it back is the shelves' (`shelf/door/`). Never here: what the gate cut out.
 
-pub(crate) mod back;
 mod numbers;
-pub(crate) mod whole;
 
 pub(crate) use numbers::Numbers;
 
@@ -109,7 +107,7 @@ impl Before {
 }
 
 /// The folder of one store's changes: clones and work trees share the data folder, but each has an audit of its own.
-fn folder(project_data: &Path, store: &str) -> PathBuf {
+pub(crate) fn folder(project_data: &Path, store: &str) -> PathBuf {
     project_data.join(FOLDER).join(store)
 }
 

@@ -1,18 +1,14 @@
 //! What it takes to go back, in the database.
 //!
-//! Comes in: rows to keep, in the transaction of the change they belong to. Goes out: the same, oldest first; or rows that became what they were.
-//! Never here: a change without its rows, or a statement that does not name its user.
+//! Comes in: rows to keep, in the transaction of the change they belong to. Goes out: the same, oldest first.
+//! Never here: putting them back ([`crate::back`]), a change without its rows, or a statement that does not name its user.
 
-use crate::audit::{Owner, append, lock};
+use crate::audit::{Owner, append};
 use crate::fault::sql;
 use crate::link::{PgStore, begin};
-use crate::rows::one;
-use crate::write::update;
 use deadpool_postgres::Transaction;
 use heirloom_core::fault::Result;
-use heirloom_engine::shelf::tiers::{
-    Back, Event, Head, KeptRow, Mark, Tier, Touched, UserContext, kept_since,
-};
+use heirloom_engine::shelf::tiers::{Event, KeptRow, Mark, Tier, Touched, UserContext, kept_since};
 use jiff::Timestamp;
 
 /// Appends events and keeps what it takes to take back the change they tell of.
@@ -56,28 +52,6 @@ pub(crate) async fn drop_tier(tx: &Transaction<'_>, who: &UserContext, tier: Opt
     let text = "delete from heirloom.undo where user_id = $1 and id like $2";
     tx.execute(text, &[&who.user(), &of]).await.map_err(sql)?;
     Ok(())
-}
-
-pub(crate) async fn put_back(
-    store: &PgStore,
-    who: &UserContext,
-    rows: &[Back],
-    event: &Event,
-    mark: &Mark,
-) -> Result<Option<Head>> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, true).await?;
-    let mut owner = lock(&tx, who).await?;
-    let mut touched = Vec::with_capacity(rows.len());
-    for back in rows {
-        let Some(now) = one(&tx, who, &back.id).await? else { return Ok(None) };
-        let Some(after) = back.row(&now, event.at) else { return Ok(None) };
-        update(store, &tx, who, &mut owner, &now, &after).await?;
-        touched.push(Touched { before: Some(now), after });
-    }
-    append_kept(&tx, who, &mut owner, std::slice::from_ref(event), &touched, Some(mark)).await?;
-    tx.commit().await.map_err(sql)?;
-    Ok(Some(owner.head))
 }
 
 pub(crate) async fn kept(store: &PgStore, who: &UserContext, since: Timestamp) -> Result<Vec<KeptRow>> {

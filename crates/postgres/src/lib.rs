@@ -9,6 +9,7 @@
 
 mod accounts;
 mod audit;
+mod back;
 mod drive;
 mod fault;
 mod kept;
@@ -73,7 +74,7 @@ impl TierStore for PgStore {
     }
 
     fn put_back(&self, who: &UserContext, rows: &[Back], event: &Event, mark: &Mark) -> Result<Option<Head>> {
-        self.run(kept::put_back(self, who, rows, event, mark))
+        self.run(back::put_back(self, who, rows, event, mark))
     }
 
     fn kept(&self, who: &UserContext, since: jiff::Timestamp) -> Result<Vec<KeptRow>> {

@@ -318,7 +318,7 @@ pub fn verify(path: &Path) -> Result<Walked> {
 }
 
 /// The first line.
-pub(super) fn first(path: &Path) -> Result<Option<Value>> {
+pub(crate) fn first(path: &Path) -> Result<Option<Value>> {
     use std::io::{BufRead as _, BufReader, Read as _};
     let Some((file, _)) = files::open_if_there(path)? else { return Ok(None) };
     let mut line = Vec::new();
@@ -328,7 +328,7 @@ pub(super) fn first(path: &Path) -> Result<Option<Value>> {
 
 /// Rewrites the lines with other names for their ids, and says so at the end, with the hash the chain had. Numbers, times and everything else stay.
 /// A chain that is not whole stays as it is.
-pub(super) fn rename(
+pub(crate) fn rename(
     path: &Path,
     _lock: &Lock,
     now: Timestamp,

@@ -7,7 +7,6 @@
 //! Each kind of draft names its checks in its own order; the table in [`policy`] says what each check does on each row.
 
 pub mod audit;
-mod audit_names;
 mod book;
 pub(crate) mod books;
 mod edition;

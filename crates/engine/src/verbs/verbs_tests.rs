@@ -342,7 +342,7 @@ fn a_rehearsal_stores_nothing_and_says_what_would_be_stored() {
 
 #[test]
 fn an_undo_that_fails_half_way_leaves_everything_as_it_was() {
-    use crate::undo::back::{self, Way};
+    use crate::shelf::door::back::{self, Way};
     let desk = Desk::new();
     let mut ids = Vec::new();
     for text in ["Use PostgreSQL because we need jsonb", "Use Redis because it is quick"] {
@@ -360,7 +360,7 @@ fn an_undo_that_fails_half_way_leaves_everything_as_it_was() {
     // The one that comes second is gone from under the undo.
     let Way::Memory { now, .. } = &mut ways[0] else { panic!() };
     *now = None;
-    crate::undo::whole::all(&call, &lock, at, true, &ways).unwrap_err();
+    crate::shelf::door::whole::all(&call, &lock, at, true, &ways).unwrap_err();
     drop(lock);
     assert_eq!(statuses(), before, "what was put back was taken out again");
     // Nothing is left to be made good, and the change can still be taken back.

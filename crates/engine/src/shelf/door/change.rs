@@ -478,7 +478,7 @@ impl Call {
             None => self.standing(&one.id, &one.hash).ok()?.accepted != returned,
             Some(draft) => {
                 let items = self.inbox().ok()?.list(self.project().world().now).ok()?;
-                items.iter().any(|item| item.id == draft.id && undo::back::same_draft(item, draft))
+                items.iter().any(|item| item.id == draft.id && super::back::same_draft(item, draft))
                     == returned
             }
         };

@@ -4,13 +4,17 @@
 //! told its key. Files note all of it in the project's audit ([`change`]); the tiers, whose store and audit are one transaction, in their user's.
 //! Never here: the store itself.
 
+mod audit_names;
+pub(crate) mod back;
 pub(crate) mod change;
+pub(crate) mod whole;
 
 use crate::call::Call;
 use crate::files::Lock;
 use crate::gate::inbox::Waiting;
 use crate::gate::policy::Row;
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, admit};
+use crate::gate::{trust, withdrawn};
 use heirloom_core::{Code, Fault, ShelfName, Trust, fault::Result, time};
 use serde_json::Value;
 use std::borrow::Borrow;
@@ -44,6 +48,31 @@ pub(super) fn told(message: &str, id: &str, key: &str) -> Fault {
 }
 
 impl Call {
+    /// Waits for the store's lock. What a stopped process left half taken back is made good before anybody sees it.
+    pub fn lock(&self) -> Result<Lock> {
+        let lock = self.project().lock()?;
+        if !lock.is_again() {
+            whole::make_good(self, &lock)?;
+        }
+        Ok(lock)
+    }
+
+    /// Drops what is known of an id and what was kept of it to take changes back, for `forget`.
+    pub(crate) fn forget_trust(&self, id: &str) -> Result<()> {
+        let data = self.project().data()?;
+        trust::forget(&trust::path(data), id)?;
+        self.book_grew();
+        withdrawn::forget(data, id)?;
+        super::records::forget_gists(data)?;
+        self.forget_kept(id)
+    }
+
+    /// Drops what was kept of an id to take changes back, and the way from the audit back to it.
+    pub(crate) fn forget_kept(&self, id: &str) -> Result<()> {
+        crate::undo::forget(self.project().data()?, id)?;
+        self.forget_name(id)
+    }
+
     /// Sends a draft through the gate. A refusal is audited here; what waits goes to the inbox, and the caller is told.
     pub fn pass<D: Draft>(
         &self,

@@ -4,8 +4,9 @@
 
 use super::{Change, Step, Undone, already, diff, gone, nothing};
 use crate::call::Call;
-use crate::undo::back::{self, Groups, Way, can_go_back, is_undone};
-use crate::undo::{Before, Kept, whole};
+use crate::shelf::door::back::{self, Groups, Way, can_go_back, is_undone};
+use crate::shelf::door::whole;
+use crate::undo::{Before, Kept};
 use heirloom_core::{Owner, ShelfName, Trust, Verb, fault::Result};
 
 /// Every change that is kept, oldest first.

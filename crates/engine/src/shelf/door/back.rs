@@ -3,12 +3,12 @@
 //! Comes in: what is kept of a call's changes, and the audit's word on which of them happened. Goes out: each memory as the call found it, with
 //! the standing it had. Never here: whether somebody may; what was forgotten, which is gone.
 
-use super::{Before, Kept};
+use super::change::{Decided, Decision};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::audit;
 use crate::gate::inbox::Waiting;
-use crate::shelf::door::change::{Decided, Decision};
+use crate::undo::{self, Before, Kept};
 use heirloom_core::{Memory, MemoryId, ShelfName, Status, fault::Result};
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,7 +36,7 @@ pub(crate) fn groups(call: &Call) -> Result<Groups> {
     let Some(data) = project.known_data()?.filter(|_| project.has_local()) else {
         return Ok(Groups::new());
     };
-    let kept = super::kept(&data, project.store_name(), project.world().now)?;
+    let kept = undo::kept(&data, project.store_name(), project.world().now)?;
     if kept.is_empty() {
         return Ok(Groups::new());
     }
@@ -117,7 +117,7 @@ fn of_parts(call: &Call, parts: &[Kept]) -> Result<Vec<Way>> {
             **last = one.clone();
             continue;
         }
-        let id = MemoryId::parse(&one.id).ok_or_else(|| crate::shelf::unknown(&one.id))?;
+        let id = MemoryId::parse(&one.id).ok_or_else(|| super::super::unknown(&one.id))?;
         let now = call.shelf_of(&id)?.get(&id)?.map(Box::new);
         ways.push(Way::Memory { first: Box::new(one.clone()), last: Box::new(one.clone()), now });
     }
@@ -140,7 +140,7 @@ impl Way {
         match self {
             Way::Review(one) => review(call, one),
             Way::Memory { first, now: Some(now), .. } => put_back(call, first, now, name),
-            Way::Memory { first, now: None, .. } => Err(crate::shelf::unknown(&first.id)),
+            Way::Memory { first, now: None, .. } => Err(super::super::unknown(&first.id)),
         }
     }
 }
@@ -174,7 +174,7 @@ fn put_back(call: &Call, first: &Kept, now: &Memory, name: &str) -> Result<()> {
                 ShelfName::Records => call.records().put_back(id, text, &now.content_hash, &why, entry)?,
                 ShelfName::Vault => call.vault().put_back(text, &now.content_hash, entry)?,
                 ShelfName::Topics => call.topics().put_back(id, text, &now.content_hash, entry)?,
-                _ => return Err(crate::shelf::unknown(&first.id)),
+                _ => return Err(super::super::unknown(&first.id)),
             }
         }
         (_, "restore") => shelf.restore(id, own)?,

@@ -4,10 +4,10 @@
 //! An id is made from a title, so it is content; the audit is never cut, so it must not hold any. `forget` takes the row, and with it the way
 //! back. Whoever knows an id can still ask what was done about it. Ids of turns and facts are random and stay as they are. Never here: the chain.
 
-use super::audit;
-use super::trust::drop_lines_about;
 use crate::call::Call;
 use crate::files::{self, Lock, Mode};
+use crate::gate::audit;
+use crate::gate::trust::drop_lines_about;
 use heirloom_core::{MemoryId, ShelfName, fault::Result, json};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};

@@ -5,9 +5,9 @@
 //! again. Never here: a writer that goes on beside a half.
 
 use super::back::{self, Way};
-use super::folder;
 use crate::call::Call;
 use crate::files::{self, Lock, Mode, step};
+use crate::undo::folder;
 use heirloom_core::{Code, Fault, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
