@@ -17,7 +17,7 @@ fn recalled(env: &TestEnv, question: &str) -> String {
 }
 
 fn ids(env: &TestEnv, words: &[&str]) -> Vec<String> {
-    let hits = env.run(&[&["search", "--json"], words].concat()).ok().items();
+    let hits = env.run(&[&["search", "--json", "--"], words].concat()).ok().items();
     hits.as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
 }
 

@@ -191,7 +191,9 @@ fn a_session_over_a_hostile_clone_is_told_nothing_unlabelled_and_nothing_of_it_r
         assert!(first.contains("CANARY"), "or this test shows nothing: {first}");
         for block in [&first, &second] {
             assert_eq!(unlabelled(block), [""; 0], "{block}");
-            assert_eq!(block.matches('<').count(), 2, "nothing leaves the block: {block}");
+            // A prompt that nothing fits gets no block.
+            let fences = if block.is_empty() { 0 } else { 2 };
+            assert_eq!(block.matches('<').count(), fences, "nothing leaves the block: {block}");
             assert!(!block.contains("not-there.json") && !block.contains("outside.json"), "{block}");
             assert!(!block.contains("neighbours"), "{block}");
         }

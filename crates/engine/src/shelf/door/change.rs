@@ -451,10 +451,10 @@ impl Call {
 
     /// What became of a change nobody finished, by what is there now.
     fn became(&self, open: &Open, kept: &[Kept], ids: &HashMap<String, String>) -> Outcome {
-        if open.action.starts_with("review_") {
-            return self.became_of_decision(open, kept).unwrap_or(Outcome::Unknown);
-        }
         let asked = ids.get(&open.id).unwrap_or(&open.id);
+        if open.action.starts_with("review_") {
+            return self.became_of_decision(open, asked, kept).unwrap_or(Outcome::Unknown);
+        }
         let found = MemoryId::parse(asked).and_then(|id| self.shelf_of(&id).ok()?.get(&id).ok());
         let Some(found) = found else { return Outcome::Unknown };
         let now = found.as_ref().map(|memory| (memory.content_hash.as_str(), memory.status));
@@ -471,8 +471,8 @@ impl Call {
     }
 
     /// The same of a decision in review, by the trust book or the inbox.
-    fn became_of_decision(&self, open: &Open, kept: &[Kept]) -> Option<Outcome> {
-        let one = kept.iter().rev().find(|one| one.seq == open.seq && one.id == open.id)?;
+    fn became_of_decision(&self, open: &Open, asked: &str, kept: &[Kept]) -> Option<Outcome> {
+        let one = kept.iter().rev().find(|one| one.seq == open.seq && one.id == asked)?;
         let returned = open.action == RETURNS;
         let done = match &one.draft {
             None => self.standing(&one.id, &one.hash).ok()?.accepted != returned,
