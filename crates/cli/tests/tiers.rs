@@ -230,7 +230,6 @@ fn bad_input_is_answered_with_what_to_do() {
         (&["add", "fact", "   "], "VALIDATION_ERROR", 1),
         (&["add", "fact", &long], "VALIDATION_ERROR", 1),
         (&["add", "fact", "I like tea", "--scope", "x"], "USAGE", 2),
-        (&["add", "fact", "I like tea", "--confidence", "7"], "VALIDATION_ERROR", 1),
         (&["add", "fact", "My card is 4111 1111 1111 1111"], "GATE_REFUSED", 1),
         (&["show", "fact:nothing"], "NOT_FOUND", 3),
         (&["edit", "fact:nothing", "--field", "confidence=1"], "NOT_FOUND", 3),
@@ -254,6 +253,9 @@ fn bad_input_is_answered_with_what_to_do() {
         assert_eq!(ran.code, Some(exit), "{args:?}: {ran:?}");
         ran.fails_with(code, exit);
     }
+    let unsure = env.run(&["add", "fact", "I like tea", "--confidence", "7"]);
+    assert_eq!(unsure.code, Some(2), "{unsure:?}");
+    assert!(unsure.stderr.contains("from 0 to 1"), "{unsure:?}");
     for name in [" x", "system"] {
         env.at_terminal(&["user", "add", name], "").fails_with("USAGE", 2);
     }

@@ -20,7 +20,9 @@ fn token(env: &TestEnv, options: &[&str]) -> String {
 
 fn token_files(env: &TestEnv) -> Vec<PathBuf> {
     let folder = env.home().join("data/heirloom/tiers/tokens");
-    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    // Beside a token stands when it was last used.
+    paths.filter(|path| path.extension().is_some_and(|ending| ending == "json")).collect()
 }
 
 #[test]

@@ -65,10 +65,13 @@ impl Carry {
         }
         let key = key_of(part, number);
         let document = tx
-            .prepare_cached("select title, speaker, body from doc where key = ?1 and exists (select 1 from card where key = ?1 and status <> ?2)")?
+            .prepare_cached("select doc.title, doc.speaker, doc.body, (select text from name where n = card.kind) from doc join card using (key) where key = ?1 and card.status <> ?2")?
             // What is held back was told to no model, so there is nothing to carry.
             .query_row(params![key, Status::Held.code()], |r| {
-                Ok(Document { title: r.get(0)?, speaker: r.get(1)?, body: r.get(2)?, ..Document::default() })
+                let (title, speaker, body) = (r.get(0)?, r.get(1)?, r.get(2)?);
+                // What a model is told of a text depends on its kind.
+                let kind = r.get::<_, Option<String>>(3)?.unwrap_or_default();
+                Ok(Document { title, speaker, body, kind, ..Document::default() })
             })
             .optional()?;
         let Some(document) = document else { return Ok(()) };
