@@ -17,7 +17,7 @@ fn recalled(env: &TestEnv, question: &str) -> String {
 }
 
 fn ids(env: &TestEnv, words: &[&str]) -> Vec<String> {
-    let hits = env.run(&[&["search", "--json", "--"], words].concat()).ok().items();
+    let hits = env.run(&[&["search", "--json"], words].concat()).ok().items();
     hits.as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -115,7 +115,7 @@ fn filters_mean_the_same_under_both_rankings() {
             &["rebase", "tag:git", "kind:decision"],
             &["rebase", "tag:GIT", "kind:decision"],
             &["rebase", "trust:high"],
-            &["rebase", "-commits", "kind:lesson"],
+            &["--", "rebase", "-commits", "kind:lesson"],
         ];
         let sorted = |line: &&[&str]| {
             let mut found = ids(&env, line);
@@ -182,7 +182,7 @@ fn what_is_out_of_use_is_found_only_when_asked_for() {
     env.at_terminal(&["retire", &id, "--reason", "no longer"], "").ok();
     both_rankings(&env, |ranking| {
         assert_eq!(ids(&env, &["dashboard"]), [] as [&str; 0], "{ranking}");
-        assert_eq!(ids(&env, &["dashboard", "--retired"]), [id.clone()], "{ranking}");
+        assert_eq!(ids(&env, &["dashboard", "--retired"]), std::slice::from_ref(&id), "{ranking}");
     });
 }
 
