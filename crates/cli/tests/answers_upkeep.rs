@@ -188,8 +188,8 @@ fn what_goes_before_its_time_needs_a_person() {
         assert!(refused.stderr.contains("--scope read,write,delete"), "{refused:?}");
     }
     let audit = env.run(&["audit", "--json"]).ok().stdout;
-    assert!(audit.contains("\"hasten\"") && audit.contains("NEEDS_PERSON"), "{audit}");
-    // Longer than the settings say, or only to look: nothing is hastened.
+    assert!(audit.contains("\"remove_early\"") && audit.contains("NEEDS_PERSON"), "{audit}");
+    // Longer than the settings say, or only to look: nothing goes early.
     env.run(&["gc", "--grace-days", "4000"]).ok();
     let would = env.run(&["gc", "--grace-days", "0", "--dry-run", "--json"]).ok().json();
     assert_eq!(would["archived"].as_array().unwrap().len(), 1, "{would}");

@@ -135,7 +135,7 @@ table! {
     Clear "clear" Delete FREE, NO, "removes every turn or fact of a user";
     Compact "compact" Delete FREE, NO, "drops superseded lines of the vault";
     Redact "redact" Delete FREE, NO, "cuts what the gate refuses out of stored files";
-    Hasten "hasten" Delete FREE, NO, "removes retired records or turns before the settings say so";
+    RemoveEarly "remove_early" Delete FREE, NO, "removes retired records or turns before the settings say so";
     Resurrect "resurrect" Delete FREE, NO, "imports what was forgotten before";
     Uninstall "uninstall" Delete FREE, NO, "takes the hooks out of coding agents";
 

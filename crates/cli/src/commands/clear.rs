@@ -81,7 +81,7 @@ pub(crate) fn expire(args: &Args, call: &Expire, out: &Out) -> Result<u8> {
     wired.tiers()?;
     let ask = upkeep::Expire { within_days: call.within };
     if ask.within_days.is_some_and(|days| days > 0) {
-        person::checked(&mut wired, Verb::Hasten)?;
+        person::checked(&mut wired, Verb::RemoveEarly)?;
     }
     let expired = upkeep::expire(&wired.call, &ask)?;
     out.answer(&expired, || {

@@ -13,8 +13,8 @@ use heirloom_engine::verbs::{upkeep, verify};
 pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
     let mut wired = wiring::wire(args)?;
     let ask = upkeep::Gc { dry_run: call.dry_run, grace_days: call.grace_days, keep_index: false };
-    if upkeep::hastens(&wired.call, &ask) {
-        person::checked(&mut wired, Verb::Hasten)?;
+    if upkeep::is_early(&wired.call, &ask) {
+        person::checked(&mut wired, Verb::RemoveEarly)?;
     }
     let collected = upkeep::gc(&wired.call, &ask)?;
     out.answer(&collected, || {

@@ -30,8 +30,8 @@ pub struct Gc {
 pub fn gc(call: &Call, ask: &Gc) -> Result<Collected> {
     asked(call, Verb::Gc, ShelfName::Records, Owner::Nobody)
         .map_err(|fault| call.refuse(Verb::Gc, "", fault))?;
-    if hastens(call, ask) {
-        call.permit(Verb::Hasten, ShelfName::Records, "")?;
+    if is_early(call, ask) {
+        call.permit(Verb::RemoveEarly, ShelfName::Records, "")?;
     }
     let records = call.records();
     let days = ask.grace_days.unwrap_or(call.settings().delete.grace_period_days);
@@ -43,7 +43,7 @@ pub fn gc(call: &Call, ask: &Gc) -> Result<Collected> {
 }
 
 /// Whether something would go earlier than the settings say.
-pub fn hastens(call: &Call, ask: &Gc) -> bool {
+pub fn is_early(call: &Call, ask: &Gc) -> bool {
     let settled = call.settings().delete.grace_period_days;
     !ask.dry_run && ask.grace_days.is_some_and(|days| days < settled)
 }
@@ -64,7 +64,7 @@ pub fn expire(call: &Call, ask: &Expire) -> Result<Expired> {
         .map_err(|fault| call.refuse(Verb::Expire, "", fault))?;
     let days = ask.within_days.unwrap_or(0);
     if days > 0 {
-        call.permit(Verb::Hasten, ShelfName::Tiers, "")?;
+        call.permit(Verb::RemoveEarly, ShelfName::Tiers, "")?;
     }
     tiers.expire_within(days)
 }

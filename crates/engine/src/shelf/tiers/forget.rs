@@ -82,7 +82,7 @@ impl Tiers<'_> {
         self.expire_within(0)
     }
 
-    /// The same, and also what has no more than so many days left. Whether the caller may hasten it is the verb's to ask.
+    /// The same, and also what has no more than so many days left. Whether the caller may ask for that is the verb's to ask.
     pub(crate) fn expire_within(&self, days: u32) -> Result<Expired> {
         let until = time::days_after(self.now(), days);
         let contexts = match self.who().is_keeper() {

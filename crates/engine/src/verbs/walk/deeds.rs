@@ -53,7 +53,7 @@ pub(super) fn entry(verb: Verb) -> Entry {
         // What is known of a person cites no code.
         Verb::Anchor => Driven(FILES),
         Verb::Redact => Driven(&[Records]),
-        Verb::Hasten => {
+        Verb::RemoveEarly => {
             NoText("says of each retired record what became of it; who may ask for it is tested with upkeep")
         }
         Verb::UserList | Verb::UserAdd | Verb::UserToken | Verb::UserRemove => Driven(&[Tiers]),
