@@ -74,7 +74,7 @@ fn what_is_too_new_too_old_or_not_there_is_said_clearly() {
     let fault = PgStore::at(&address).unwrap().accounts().unwrap_err();
     assert!(fault.code == Code::Config && fault.message.contains("newer Heirloom"), "{fault:?}");
     server
-        .sql("versions", "update heirloom.version set version = 2; update heirloom.model set name = 'other'");
+        .sql("versions", "update heirloom.version set version = 3; update heirloom.model set name = 'other'");
     let fault = PgStore::at(&address).unwrap().accounts().unwrap_err();
     assert!(fault.message.contains("vectors of `other`"), "{fault:?}");
     server.sql("versions", "update pg_extension set extversion = '0.7.4' where extname = 'vector'");

@@ -128,8 +128,10 @@ pub fn kept_since(now: Timestamp) -> Timestamp {
 }
 
 impl Stored {
-    /// What tells this row, text and all, from any other.
+    /// What tells this row, text and all, from any other. When it was last written tells nothing: a row that was changed and put back says
+    /// what it said before.
     pub fn stamp(&self) -> String {
-        hash::sha256(serde_json::to_string(self).unwrap_or_default().as_bytes())
+        let timeless = Stored { updated_at: Timestamp::UNIX_EPOCH, ..self.clone() };
+        hash::sha256(serde_json::to_string(&timeless).unwrap_or_default().as_bytes())
     }
 }
