@@ -6,9 +6,9 @@
 use crate::environment;
 use crate::wiring::Wired;
 use heirloom_core::{Audience, Caller, Code, Fault, Settings, Verb, Who, fault::Result};
-use heirloom_engine::World;
-use heirloom_engine::pin::{Answer, Pin};
+use heirloom_engine::Call;
 use heirloom_engine::shelf::tiers::Access;
+use heirloom_engine::verbs::config::{Answer, check_pin, waits_for_pin};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// Whether a person sits at this terminal.
@@ -55,19 +55,18 @@ pub(crate) fn required(what: &str) -> Result<()> {
 /// Asks for the PIN if `person.check` wants it before this verb. Whoever may not do it at all is not asked; the verb refuses them.
 pub(crate) fn checked(wired: &mut Wired, verb: Verb) -> Result<()> {
     if wired.call.wants_check(verb) {
-        pin(&Pin::of(&wired.call.project().world().data), wired.call.project().world())?;
-        wired.by_checked_person();
+        pin(&mut wired.call)?;
     }
     Ok(())
 }
 
 /// Asks for the PIN until it is right.
-pub(crate) fn pin(pin: &Pin, world: &World) -> Result<()> {
+pub(crate) fn pin(call: &mut Call) -> Result<()> {
     loop {
         // Whoever must wait is told so before typing anything.
-        pin.open(world.now)?;
+        waits_for_pin(call)?;
         let typed = secret("PIN:")?;
-        match pin.answer(&typed, world.now)? {
+        match check_pin(call, &typed)? {
             Answer::Right => return Ok(()),
             Answer::Wrong { left } => {
                 let left = if left == 1 { "one more try".to_owned() } else { format!("{left} more tries") };

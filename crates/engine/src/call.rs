@@ -21,9 +21,11 @@ use crate::shelf::tiers::{Access, Tiers};
 use crate::shelf::topics::Topics;
 use crate::shelf::vault::Vault;
 use crate::shelf::{Problem, Shelf};
+use crate::working::Workings;
 use heirloom_core::{
     Caller, Channel, Code, Fault, May, Memory, MemoryId, Owner, Settings, ShelfName, Status, Trust, Verb,
-    fault::Result, settings::PersonCheck,
+    fault::Result,
+    settings::{PersonCheck, Said},
 };
 use serde_json::Value;
 use std::borrow::Borrow;
@@ -35,6 +37,7 @@ pub struct Call {
     deployment: Arc<Deployment>,
     project: Project,
     settings: Settings,
+    said: Said,
     caller: Caller,
     screen: OnceLock<Arc<Screen>>,
     book: Mutex<Asked>,
@@ -96,6 +99,7 @@ impl Call {
             deployment,
             project,
             settings,
+            said: Said::default(),
             caller,
             screen: OnceLock::new(),
             book: Mutex::default(),
@@ -183,8 +187,8 @@ impl Call {
             && !self.caller.is_checked()
     }
 
-    /// Says that the door checked the person. Only a door that did may say so.
-    pub fn check_person(&mut self) {
+    /// Says that the person was checked, which the PIN's verb does.
+    pub(crate) fn check_person(&mut self) {
         self.caller = self.caller.clone().checked();
     }
 
@@ -258,6 +262,28 @@ impl Call {
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The same call with what there is to say about its settings.
+    #[must_use]
+    pub fn with_said(mut self, said: Said) -> Call {
+        self.said = said;
+        self
+    }
+
+    /// Where the settings come from, and what of them could not be used.
+    pub fn said(&self) -> &Said {
+        &self.said
+    }
+
+    /// The user's own settings file, if the door knows one.
+    pub(crate) fn user_settings(&self) -> Option<&std::path::Path> {
+        self.deployment.user_settings()
+    }
+
+    /// The running conversations of this process.
+    pub(crate) fn workings(&self) -> &Mutex<Workings> {
+        self.deployment.workings()
     }
 
     /// The gate's eyes.

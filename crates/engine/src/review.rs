@@ -5,7 +5,8 @@
 
 mod draft;
 
-pub use draft::{Field, Shown, accept_draft, reject, shown};
+pub(crate) use draft::waits_under;
+pub use draft::{Field, Known, Shown, accept_draft, reject, shown};
 
 use crate::call::{Call, Decided};
 use crate::gate::Entry;

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
             person::checked(&mut wired, verb)?;
         }
     }
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     if call.is_auto() {
         return auto(&wired, call, out);
     }

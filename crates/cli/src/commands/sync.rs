@@ -12,7 +12,7 @@ use serde_json::json;
 
 pub(crate) fn run(args: &Args, call: &Sync, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let topics = wired.call.topics();
     let plan = topics.sync_plan()?;
     if !args.json {

@@ -42,8 +42,7 @@ pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
         }
     }
     let mut problems: Vec<Problem> = wired
-        .loaded
-        .warnings
+        .warnings()
         .iter()
         .map(|warning| Problem {
             file: wiring::PROJECT_SETTINGS.to_owned(),

@@ -9,10 +9,18 @@
 
 pub mod add;
 pub mod anchor;
+pub mod commit;
+pub mod config;
 pub mod convert;
+pub mod decide;
+pub mod doctor;
 pub mod edit;
+pub mod hook;
+pub mod init;
 pub mod life;
 pub mod list;
+pub mod merge;
+pub mod model;
 pub mod names;
 pub mod recall;
 pub mod record;
@@ -20,6 +28,7 @@ pub mod remember;
 pub mod remove;
 pub mod schema;
 pub mod search;
+pub mod setup;
 pub mod shelves;
 pub mod show;
 pub mod status;
@@ -29,11 +38,12 @@ pub mod undo;
 pub mod users;
 pub mod vault;
 mod waiting;
+pub mod working;
 
+pub use crate::shelf::Done;
 pub use waiting::{Waiting, change_of, resume};
 
 use crate::call::Call;
-use crate::shelf::Done;
 use crate::shelf::tiers::Kept;
 use heirloom_core::{Code, Fault, May, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
@@ -157,3 +167,7 @@ fn unknown(id: &MemoryId) -> Fault {
 #[cfg(test)]
 #[path = "verbs_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "house_tests.rs"]
+mod house_tests;

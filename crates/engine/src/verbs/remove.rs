@@ -88,6 +88,7 @@ pub fn permitted(call: &Call, verb: Verb, about: &str) -> Result<()> {
 /// What a request would remove.
 pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
     permitted(call, Verb::Forget, "")?;
+    names::given(&ask.name)?;
     let enough = if ask.shown_first { Enough::to_change(call) } else { Enough::Whole };
     if !ask.topic {
         match names::find(call, &ask.name, enough) {

@@ -5,12 +5,14 @@
 use super::may_read;
 use crate::call::Call;
 use crate::project::no_memory;
-use crate::shelf::topics::ExternalState;
 use crate::shelf::vault::Stats;
-use crate::shelf::{Count, Listing, Shelf as _};
+use crate::shelf::{Listing, Shelf as _};
 use heirloom_core::{ShelfName, Status, Verb, fault::Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+pub use crate::shelf::Count;
+pub use crate::shelf::topics::ExternalState;
 
 /// Everything `status` knows.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,13 +6,18 @@ use super::names::{self, Enough};
 use super::{may_read, told::Reason};
 use crate::call::Call;
 use crate::gate::audit as chain;
-use crate::hook::trace::{self, Run};
+use crate::hook::trace;
 use crate::recall::ledger;
 use crate::recall::search::reasons;
+use crate::settings::audited::own_chain;
 use crate::shelf::{tiers, unknown};
 use heirloom_core::{Code, Fault, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::path::Path;
+
+pub use crate::hook::trace::{Ended, Run};
+pub use crate::shelf::tiers::Line;
 
 /// How far back runs of one hook are looked for.
 const LOOKED_AT: usize = 5_000;
@@ -111,13 +116,23 @@ pub struct Audit {
 /// Lines of the project's audit, oldest first.
 pub fn audit(call: &Call, ask: &Audit) -> Result<Vec<Value>> {
     may_read(call, Verb::Audit)?;
+    lines(&call.project().local()?.path("audit.jsonl"), ask)
+}
+
+fn lines(chain: &Path, ask: &Audit) -> Result<Vec<Value>> {
     let is = |line: &Value, key: &str, wanted: &Option<String>| {
         wanted.as_ref().is_none_or(|text| line.get(key).and_then(Value::as_str) == Some(text))
     };
-    let mut wanted = chain::entries(&call.project().local()?.path("audit.jsonl"))?;
+    let mut wanted = chain::entries(chain)?;
     wanted.retain(|line| is(line, "id", &ask.id) && is(line, "verdict", &ask.verdict));
     wanted.drain(..wanted.len().saturating_sub(ask.limit));
     Ok(wanted)
+}
+
+/// Lines of the user's own audit of settings, approvals and the PIN, oldest first. Those of a project that has an audit are in there.
+pub fn settings_audit(call: &Call, ask: &Audit) -> Result<Vec<Value>> {
+    may_read(call, Verb::Audit)?;
+    lines(&own_chain(&call.project().world().data), ask)
 }
 
 /// Lines of the user's own audit of turns and facts, oldest first.
@@ -144,5 +159,6 @@ pub fn verify_audit(call: &Call) -> Result<Whole> {
     may_read(call, Verb::Audit)?;
     let count = chain::verify(&call.project().local()?.path("audit.jsonl"))?;
     let own = call.tiers().map_or(Ok(0), |tiers| tiers.verify_audit())?;
-    Ok(Whole { whole: true, entries: count + own })
+    let settings = chain::verify(&own_chain(&call.project().world().data))?;
+    Ok(Whole { whole: true, entries: count + own + settings })
 }

@@ -6,8 +6,8 @@
 use super::choose::chosen;
 use super::format::{format_episodes, format_memories};
 use super::store::{Found, Question};
-use super::working::estimate_tokens;
 use super::{Tier, Tiers};
+use crate::working::estimate_tokens;
 use heirloom_core::fault::Result;
 use serde::Serialize;
 

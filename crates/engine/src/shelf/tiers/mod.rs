@@ -35,8 +35,8 @@ mod stored;
 mod terms;
 mod token;
 mod user;
-mod working;
 
+pub use crate::working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 pub use archive::{Brought, Carried, ImportRules, is_archive};
 pub use choose::{SEATS, SPARE, chosen, explained};
 pub use context::{Context, LeftOut, Limits};
@@ -58,7 +58,6 @@ pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
 pub use terms::{counted_terms, question_terms};
 pub use token::{Terms, Token, give as give_token, new as new_token};
 pub use user::{Account, SYSTEM, UserContext, put as put_user};
-pub use working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 
 use crate::call::Call;
 use crate::gate::inbox::Inbox;
