@@ -14,7 +14,7 @@ use heirloom_engine::verbs::status::{State, status_watched};
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let mut meter = Meter::new();
     let state = status_watched(&wired.call, &mut |at| meter.show(at))?;
     drop(meter);
