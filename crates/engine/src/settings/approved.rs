@@ -100,9 +100,7 @@ impl Approved {
 
 /// What was approved of what a project asks for; `None` if it asks for nothing, which costs nothing to find out.
 pub(super) fn given(folder: &Path, settings_file: &Path, asked: &Value, world: &World) -> Option<Value> {
-    wishes(asked)
-        .next()
-        .map(|_| Approved::read(folder, settings_file, world).of(asked))
+    wishes(asked).next().map(|_| Approved::read(folder, settings_file, world).of(asked))
 }
 
 /// Whether a person approved what this project asks for under a key, as it asks for it now.

@@ -14,8 +14,8 @@ use heirloom_core::{Code, Fault, Memory, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-pub use crate::capture::extract::Looked;
 pub use super::review::{Alike, Field, Known, Pending, Proposed, Shown, Suggestions};
+pub use crate::capture::extract::Looked;
 pub use crate::shelf::anchors::Freshness;
 
 /// What waits, and what could be tidied up.

@@ -6,7 +6,7 @@
 
 use super::asked;
 use crate::call::Call;
-use crate::deployment::locked;
+use crate::threads::locked;
 use crate::working::{Message, WorkingLimits};
 
 pub use crate::working::Speaker;
