@@ -39,7 +39,7 @@ pub(crate) fn wish<'a>(asked: &'a Value, key: &str) -> Option<&'a Value> {
 fn wishes(asked: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
     let many = |rules: &Value| rules.as_array().is_some_and(|rules| rules.len() > PROJECT_RULES);
     KEYS.iter()
-        .filter_map(|key| Some((*key, wish(asked, key)?)))
+        .filter_map(move |key| Some((*key, wish(asked, key)?)))
         .filter(move |(key, value)| *key != RULES || many(value))
 }
 

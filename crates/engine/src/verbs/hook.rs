@@ -213,8 +213,9 @@ pub fn warnings(call: &Call, happened: &Happened) -> Warned {
     Warned { unnamed: all.len() - named.len(), named }
 }
 
-/// Acts on an event.
+/// Acts on an event, within the budget of the call.
 pub fn run(call: &Call, host: &Host, happened: &Happened) -> Result<Did> {
+    let _holding = call.budget().hold();
     let folder = |folder: &Option<PathBuf>| match folder {
         // Relative paths start where the tool works, which may be elsewhere than the session.
         Some(folder) => happened.cwd.join(folder),
