@@ -38,19 +38,6 @@ pub(crate) fn caller(
     caller.as_agent(agent, Audience::of(sees))
 }
 
-/// Refuses unless a person is here.
-pub(crate) fn required(what: &str) -> Result<()> {
-    if is_present() {
-        return Ok(());
-    }
-    let why = match environment::agent() {
-        Some(variable) => format!("{variable} is set, so this is an agent's process"),
-        None => "this process has no terminal".to_owned(),
-    };
-    Err(Fault::new(Code::NeedsPerson, format!("{what} needs a person: {why}"))
-        .hint("run the command yourself, in a terminal of your own"))
-}
-
 /// Asks for the PIN if `person.check` wants it before this verb. Whoever may not do it at all is not asked; the verb refuses them.
 pub(crate) fn checked(call: &mut impl AsMut<Call>, verb: Verb) -> Result<()> {
     let call = call.as_mut();
