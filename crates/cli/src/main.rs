@@ -4,6 +4,7 @@
 
 mod approval;
 mod args;
+mod attended;
 mod commands;
 mod endpoint;
 mod environment;

@@ -39,6 +39,13 @@ pub(crate) fn project_folder(from: &Path) -> PathBuf {
     }
 }
 
+/// Whether a folder can be part of a project with a memory: there is one at the usual place, settings of the project say where, or the user's
+/// own settings may. It costs a few looks at the disk, so that a hook ends at once where nobody asked for it.
+pub(crate) fn may_have_memory(from: &Path) -> bool {
+    let project = project_folder(from);
+    project.join(DEFAULT_ROOT).is_dir() || super::wiring::user_settings_file().is_file()
+}
+
 /// Whether a file or folder belongs to this account. A link is its own owner's, wherever it leads.
 fn is_own(path: &Path) -> bool {
     let me = rustix::process::geteuid().as_raw();

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) use crate::rooted::project_folder;
+pub(crate) use crate::rooted::{may_have_memory, project_folder};
 
 /// Where a project keeps its settings, wherever its memory is.
 pub(crate) const PROJECT_SETTINGS: &str = ".claude/memory/memory-config.json";

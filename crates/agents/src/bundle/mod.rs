@@ -6,7 +6,7 @@
 mod commands;
 mod skill;
 
-use crate::install::{self, Reach};
+use crate::install::{self, Called, Reach};
 use crate::table::CLAUDE_CODE;
 use serde_json::{Value, json};
 
@@ -37,6 +37,23 @@ pub fn files() -> Vec<File> {
     files
 }
 
+/// Who looks after the plugin, as its manifest must say.
+const MAINTAINERS: &str = "Heirloom maintainers";
+
+/// The catalogue of plugins in the repository: with it `claude plugin marketplace add` and `claude plugin install` find the bundle.
+pub fn marketplace() -> String {
+    pretty(&json!({
+        "name": "heirloom",
+        "owner": { "name": MAINTAINERS },
+        "metadata": { "description": "Heirloom: memory for AI agents that people can read, trust and version." },
+        "plugins": [{
+            "name": "heirloom",
+            "source": "./plugins/claude-code",
+            "description": "Recall at every prompt, triage at every stop, a guard and a validator around the store.",
+        }],
+    }))
+}
+
 fn pretty(value: &Value) -> String {
     // Values made of texts and numbers always serialise.
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
@@ -53,6 +70,7 @@ fn manifest() -> Value {
         "description": "Memory for AI agents that people can read, trust and version: decisions, runbooks, constraints, \
             tech debt, preferences and session summaries, recalled at every prompt, captured at every stop, guarded against \
             direct writes.",
+        "author": { "name": MAINTAINERS },
         "license": "Apache-2.0 OR MIT",
         "keywords": ["memory", "context", "knowledge-management", "session-state", "decisions", "runbooks"],
         "commands": commands,
@@ -62,7 +80,7 @@ fn manifest() -> Value {
 
 fn hooks() -> Value {
     // Installing into an empty file gives exactly the hooks.
-    let edit = install::install(&CLAUDE_CODE, Reach::User, None, PROGRAM);
+    let edit = install::install(&CLAUDE_CODE, Reach::User, None, Called::by(PROGRAM));
     let installed: Value =
         edit.ok().and_then(|edit| serde_json::from_slice(&edit.after?).ok()).unwrap_or_default();
     json!({

@@ -26,7 +26,7 @@ pub fn switched_off(agent: &Agent, settings: &str) -> Option<&'static str> {
                 .any(|(table, line)| table == "features" && assigns(line, "hooks") == Some("false"));
             off.then_some("features.hooks = false")
         }
-        Dialect::OpenCode => None,
+        Dialect::OpenCode | Dialect::Copilot => None,
     }
 }
 

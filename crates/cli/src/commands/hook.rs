@@ -5,14 +5,16 @@
 
 use crate::args::{Args, Hook};
 use crate::output::Out;
-use crate::{environment, hook_input, wiring};
+use crate::{attended, environment, hook_input, wiring};
+use heirloom_agents::install;
 use heirloom_agents::reply::{self, Answer, Output};
-use heirloom_agents::table::{Agent, CLAUDE_CODE, Moment};
+use heirloom_agents::table::{Agent, CLAUDE_CODE, COPILOT, Moment};
 use heirloom_agents::wire::{self, Silence};
-use heirloom_agents::{Call, Event, Target};
+use heirloom_agents::{Call, Event, Said, Target};
 use heirloom_core::fault::Result;
 use heirloom_core::settings::{Key, Origin, TriageMode, Warning};
 use heirloom_core::time;
+use heirloom_engine::capture::transcript::{Role, Turn};
 use heirloom_engine::hook::guard::{self, Attempt, Memory};
 use heirloom_engine::hook::trace::{self, Ended, Run};
 use heirloom_engine::hook::{gather, judge, start, stop, validate};
@@ -31,12 +33,24 @@ const WITHOUT_SKILL: &str = "Without that skill: read the context file of each c
 pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let started = Instant::now();
     let agent = call.agent.as_deref().map_or(Some(&CLAUDE_CODE), Agent::named);
+    // Copilot CLI also runs the hooks of a project's `.claude/settings.json`, and takes other words than Claude Code does.
+    let of_copilot =
+        environment::of_agent("COPILOT_CLI").is_some() && environment::of_agent("CLAUDECODE").is_none();
+    let agent = agent.map(|agent| if agent.name == CLAUDE_CODE.name && of_copilot && call.agent.is_some() { &COPILOT } else { agent });
     let (Some(agent), Some(moment)) = (agent, Moment::named(&call.moment)) else {
         // A newer plugin may know hooks and agents that this program does not; that is no reason to stop anybody.
         out.say(format!("heirloom knows no hook `{}` of that agent", call.moment));
         return Ok(0);
     };
-    let mut hook = Running { args, agent, moment, out, started };
+    let manner = match (call.everywhere, &call.agent) {
+        (true, _) => Manner::Everywhere,
+        // Lines of version 0.1 name the agent and nothing more.
+        (false, Some(_)) => Manner::WithMemory,
+        (false, None) => Manner::Contract,
+    };
+    // What went wrong is in the trace; some agents take any text on standard error for a refusal.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut hook = Running { args, agent, moment, out, started, manner, early: !call.installed && call.agent.is_some() };
     // The last line of defence: some agents take any crash of a guard for a refusal.
     let output = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook.answer())).unwrap_or_default();
     if !output.stdout.is_empty() {
@@ -54,6 +68,20 @@ struct Running<'a> {
     moment: Moment,
     out: &'a Out,
     started: Instant,
+    manner: Manner,
+    /// The line is one of version 0.1.
+    early: bool,
+}
+
+/// Where a hook acts, and how.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// Called by hand or by a script: as the record format's own hooks, in any folder.
+    Contract,
+    /// Installed: only where there is a memory.
+    WithMemory,
+    /// Installed, and wanted in every folder.
+    Everywhere,
 }
 
 /// What a hook did, for the answer and for the trace.
@@ -87,12 +115,18 @@ impl Running<'_> {
         };
         let Ok(here) = environment::current_folder() else { return Output::default() };
         let cwd = call.cwd.as_ref().map_or_else(|| here.clone(), |folder| here.join(folder));
+        if self.manner == Manner::WithMemory && !wiring::may_have_memory(&cwd) {
+            return Output::default();
+        }
         self.in_project(&cwd, |hook, wired| hook.act(wired, &call, &cwd))
     }
 
     /// A failure before the project is known: the trace of the folder the hook was started in gets the line.
     fn failed_early(&mut self, why: &str) -> Output {
         let Ok(here) = environment::current_folder() else { return Output::default() };
+        if self.manner == Manner::WithMemory && !wiring::may_have_memory(&here) {
+            return Output::default();
+        }
         self.in_project(&here, |_, _| Ok(Did::failed(why)))
     }
 
@@ -109,6 +143,15 @@ impl Running<'_> {
                 return Output::default();
             }
         };
+        let has_memory = wired.call.project().root().folder().is_dir();
+        if self.manner == Manner::WithMemory && !has_memory {
+            return Output::default();
+        }
+        if self.manner != Manner::Contract && has_memory && self.is_strange(&wired) {
+            let did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
+            wired.call.abandon_glance();
+            return reply::render(self.agent, self.moment, &did.answer);
+        }
         let mut did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
         if let Some(fault) = wired.left_out() {
             did.because.push(format!("the tiers are left out: {}", fault.message));
@@ -116,6 +159,9 @@ impl Running<'_> {
         self.trace(&wired, &did);
         if did.ended == Ended::Failed {
             self.out.say(did.because.join("; "));
+        }
+        if self.early && self.moment == Moment::SessionStart {
+            self.out.note("these hooks are of an earlier version: `heirloom setup` replaces them");
         }
         if self.moment == Moment::SessionStart && recall::is_hybrid(&wired.call) {
             match recall::warm(&wired.call) {
@@ -125,6 +171,11 @@ impl Running<'_> {
         }
         wired.call.abandon_glance();
         reply::render(self.agent, self.moment, &did.answer)
+    }
+
+    /// Whether this account neither made this memory nor saved anything in it: a clone. It is recalled from, labelled, and nothing is written.
+    fn is_strange(&self, wired: &wiring::Wired) -> bool {
+        self.manner != Manner::Contract && wired.call.project().known_data().is_ok_and(|known| known.is_none())
     }
 
     /// Says what of the settings cannot be used. A host may pass this on to its model, so a project's own words stay out of it: of its settings
@@ -165,13 +216,24 @@ impl Running<'_> {
     }
 
     fn act(&self, wired: &wiring::Wired, call: &Call, cwd: &Path) -> Result<Did> {
-        if matches!(call.event, Event::PreCompact | Event::SessionStart { afresh: true })
+        if self.is_strange(wired)
+            && !matches!(call.event, Event::Prompt { .. } | Event::PreWrite { .. } | Event::SessionStart { .. })
+        {
+            return Ok(Did::nothing("", "this account has not used this memory yet"));
+        }
+        let forgot = match call.event {
+            Event::SessionStart { afresh } => afresh,
+            Event::PreCompact => self.agent.compaction_is_certain,
+            _ => false,
+        };
+        if forgot
+            && !self.is_strange(wired)
             && let Some(session) = &call.session
         {
             // What the model was given before is lost; a ledger that cannot say so must not cost the hook.
             let _ = ledger::clear(wired.call.project(), session, self.agent.name);
         }
-        if matches!(call.event, Event::SessionStart { .. }) {
+        if matches!(call.event, Event::SessionStart { .. }) && !self.is_strange(wired) {
             recall::prepare(&wired.call);
         }
         match &call.event {
@@ -185,17 +247,26 @@ impl Running<'_> {
                 let from = folder.as_ref().map_or_else(|| cwd.to_owned(), |folder| cwd.join(folder));
                 self.post_write(wired, targets, &from)
             }
-            Event::Stop { active, prompt, last_message } => {
+            Event::Stop { active, prompt, last_message, conversation: _ } => {
                 self.warn(wired);
                 let suggest = wired.call.settings().triage.mode == TriageMode::Suggest;
+                let program = environment::called_as().map(|path| install::quoted(&path.to_string_lossy()));
+                let program = program.unwrap_or_else(|| crate::machine::NAME.to_owned());
+                let manner = match self.manner {
+                    Manner::Contract => stop::Manner::Contract,
+                    _ => stop::Manner::Installed { attended: attended::is(self.agent, call), program: &program },
+                };
+                let prompt = prompt.as_deref().map(heirloom_engine::capture::without_own_words);
+                let prompt = prompt.as_deref().filter(|prompt| !prompt.is_empty());
                 let arrival = stop::Arrival {
                     session: call.session.as_deref(),
                     transcript: call.transcript.as_deref(),
                     cwd,
-                    prompt: prompt.as_deref(),
+                    prompt,
                     last_message: last_message.as_deref(),
                     active: *active,
                     goes_on: reply::goes_on(self.agent, suggest),
+                    manner,
                 };
                 Ok(self.with_captures(self.stop(wired, arrival, suggest)?, wired, call))
             }
@@ -209,7 +280,9 @@ impl Running<'_> {
                 Ok(did)
             }
             Event::SessionStart { .. } => {
-                stop::swept(&wired.call, folders(environment::home().as_deref()));
+                if !self.is_strange(wired) {
+                    stop::swept(&wired.call, folders(environment::home().as_deref()));
+                }
                 self.session_start(wired, call)
             }
         }
@@ -218,9 +291,15 @@ impl Running<'_> {
     fn prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
         self.warn(wired);
         let saw = format!("a prompt of {} characters", text.chars().count());
+        // Hosts hand our own words back inside a prompt; what is left of it is what the person said.
+        let text = heirloom_engine::capture::without_own_words(text);
+        if text.trim().is_empty() {
+            return Ok(Did::nothing(saw, "it holds nothing but our own words"));
+        }
+        let session = call.session.clone().filter(|_| !self.is_strange(wired));
         let ask = recall::Recall {
-            prompt: text.to_owned(),
-            session: call.session.clone(),
+            prompt: text.into_owned(),
+            session,
             most: Some(self.agent.context_max),
         };
         let given = recall::prompt(&wired.call, &ask)?;
@@ -256,7 +335,9 @@ impl Running<'_> {
                     score: 0.0,
                     why: vec![("told to every session".to_owned(), 0.0)],
                 });
-                self.note_given(wired, call, told.collect());
+                if !self.is_strange(wired) {
+                    self.note_given(wired, call, told.collect());
+                }
                 Did {
                     answer: Answer::Context(block),
                     ended: Ended::Injected,
@@ -332,7 +413,8 @@ impl Running<'_> {
         let folder = environment::agent_folder(self.agent).filter(|_| !self.agent.transcripts.is_empty());
         let host = folder.map(|folder| folder.join(self.agent.transcripts));
         let folders = stop::Folders { host: host.as_deref(), ..folders(home.as_deref()) };
-        match stop::keep_notes(&wired.call, folders, call.transcript.as_deref()) {
+        let said = conversation(call);
+        match stop::keep_notes(&wired.call, folders, call.transcript.as_deref(), &said) {
             Ok(0) => {}
             Ok(kept) => {
                 did.because.push(format!("{kept} notes kept"));
@@ -340,7 +422,8 @@ impl Running<'_> {
             }
             Err(fault) => did.because.push(format!("no notes kept: {}", fault.message)),
         }
-        match stop::keep_turns(&wired.call, folders, call.transcript.as_deref(), call.session.as_deref()) {
+        let (transcript, session) = (call.transcript.as_deref(), call.session.as_deref());
+        match stop::keep_turns(&wired.call, folders, transcript, session, &said) {
             Ok(kept) if kept.stored == 0 => {}
             Ok(kept) => {
                 did.because.push(format!("{} turns kept, {} facts proposed", kept.stored, kept.proposed));
@@ -367,6 +450,7 @@ impl Running<'_> {
             stop::Outcome::Held { text, kinds } => Ok(Did {
                 answer: match (text, suggest) {
                     (text, true) => Answer::Suggest(self.with_way(text)),
+                    (text, false) if self.manner != Manner::Contract => Answer::Ask(text),
                     (text, false) => Answer::Hold(self.with_way(text)),
                 },
                 ended: Ended::Captured,
@@ -380,6 +464,19 @@ impl Running<'_> {
 /// Transcripts are read from, and files for drafting models are put into, the folder all agents agree on.
 fn folders(home: Option<&Path>) -> stop::Folders<'_> {
     stop::Folders { temp: Path::new("/tmp"), home, host: None }
+}
+
+/// The conversation of an agent that writes no transcript, without our own words in it.
+fn conversation(call: &Call) -> Vec<Turn> {
+    let Event::Stop { conversation, .. } = &call.event else { return Vec::new() };
+    let turn = |said: &Said| Turn {
+        role: if said.by_person { Role::User } else { Role::Assistant },
+        text: heirloom_engine::capture::without_own_words(&said.text).into_owned(),
+        at: said.at.as_deref().and_then(time::parse),
+        session: call.session.clone(),
+        files: Vec::new(),
+    };
+    conversation.iter().map(turn).filter(|turn| !turn.text.is_empty()).collect()
 }
 
 fn attempt(target: &Target) -> Attempt<'_> {

@@ -63,6 +63,7 @@ impl Scene {
             last_message: None,
             active: false,
             goes_on: true,
+            manner: Manner::Contract,
         };
         more(&mut arrival);
         stop(&self.call(), Folders { temp: &self.temp, home: Some(&self.home), host: None }, arrival).unwrap()

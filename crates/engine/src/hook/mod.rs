@@ -14,6 +14,7 @@ mod sessions;
 pub mod start;
 pub mod stop;
 pub mod trace;
+mod unattended;
 pub mod validate;
 
 pub use gather::gather;
