@@ -48,6 +48,8 @@ pub(crate) fn run() -> Outcome {
     wrong.extend(lifted_bans()?);
     wrong.extend(started_programs()?);
     wrong.extend(rooms::wrong()?);
+    wrong.extend(rules_in_doors()?);
+    wrong.extend(made_callers()?);
     if wrong.is_empty() { Ok(()) } else { Err(format!("layers:\n  {}", wrong.join("\n  "))) }
 }
 
@@ -85,6 +87,132 @@ fn lifted_bans() -> Result<Vec<String>, String> {
         }
     }
     Ok(wrong)
+}
+
+/// The rooms of the engine in which rules live. A door asks a verb instead.
+const ROOMS_OF_RULES: &[&str] = &[
+    "shelf", "gate", "files", "index", "follow", "rank", "recall", "inject", "capture", "hook", "git", "pin",
+    "transfer", "convert",
+];
+
+/// What a command may use of those rooms all the same, and why. No row is for a rule about memories.
+const DOORS: &[(&str, &str, &str)] = &[
+    ("clear.rs", "shelf", "what is shown before it goes"),
+    ("demo.rs", "files", "a project of its own that goes away again"),
+    ("demo.rs", "gate", "shows each stage by itself"),
+    ("demo.rs", "inject", "shows each stage by itself"),
+    ("demo.rs", "recall", "shows each stage by itself"),
+    ("demo.rs", "shelf", "shows each stage by itself"),
+    ("demo_shelves.rs", "gate", "shows each stage by itself"),
+    ("demo_shelves.rs", "shelf", "shows each stage by itself"),
+    ("doctor.rs", "files", "reads agents' settings, and the folder of the round trip"),
+    ("edit.rs", "files", "the file that the editor is given"),
+    ("import.rs", "shelf", "what the verb answers"),
+    ("import.rs", "transfer", "where agents keep what is found, and what the verb answers"),
+    ("input.rs", "files", "reads the file that was named"),
+    ("pages.rs", "files", "writes manual pages"),
+    ("pick.rs", "follow", "the picker asks while somebody types"),
+    ("pick.rs", "recall", "the picker asks while somebody types"),
+    ("record.rs", "files", "the temporary folders input is taken from"),
+    ("record.rs", "gate", "keeps a secret out of what is said about a category"),
+    ("record.rs", "shelf", "the words of the record tools' own format"),
+    ("reference.rs", "gate", "the tables of the reference pages"),
+    ("scan_report.rs", "gate", "what the verb answers"),
+    ("setup.rs", "files", "agents' settings, which are no memories"),
+    ("setup_receipt.rs", "files", "agents' settings, which are no memories"),
+    ("staged.rs", "files", "a folder of its own that goes away again"),
+    ("staged.rs", "git", "takes out what is about to be committed"),
+    ("staged.rs", "shelf", "what the verb answers"),
+    ("sync.rs", "shelf", "what the verb answers"),
+];
+
+/// The folder of the commands.
+const COMMANDS: &str = "crates/cli/src/commands/";
+
+fn rules_in_doors() -> Result<Vec<String>, String> {
+    let mut wrong = Vec::new();
+    let mut used = Vec::new();
+    for path in workspace::tracked()?.into_iter().filter(|path| ships(path)) {
+        let Some(file) = path.strip_prefix(COMMANDS) else { continue };
+        let text =
+            std::fs::read_to_string(workspace::root().join(&path)).map_err(|e| format!("{path}: {e}"))?;
+        for room in rooms_used(&text) {
+            match DOORS.iter().find(|(of, to, _)| *of == file && *to == room) {
+                Some(row) => used.push(row),
+                None => wrong.push(format!(
+                    "{path}: uses `heirloom_engine::{room}`; rules are asked for through `heirloom_engine::verbs`"
+                )),
+            }
+        }
+    }
+    let stale = DOORS.iter().filter(|row| !used.contains(row));
+    wrong.extend(
+        stale.map(|(file, room, _)| format!("{COMMANDS}{file} no longer uses `{room}`: take its row out")),
+    );
+    Ok(wrong)
+}
+
+/// The rooms of rules that a source names, by whatever kind of path.
+fn rooms_used(text: &str) -> Vec<&'static str> {
+    let shipped = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let named = |room: &str| {
+        shipped.split("heirloom_engine::").skip(1).any(|rest| match rest.strip_prefix('{') {
+            // `{self, room::Thing, other}`: one level is enough, deeper ones begin with a room of their own.
+            Some(list) => {
+                let list = list.split("};").next().unwrap_or_default();
+                let mut depth = 0usize;
+                let mut top = String::new();
+                for c in list.chars() {
+                    match c {
+                        '{' => depth += 1,
+                        '}' => depth = depth.saturating_sub(1),
+                        c if depth == 0 => top.push(c),
+                        _ => {}
+                    }
+                }
+                top.split(',').any(|part| is_room(part.trim(), room))
+            }
+            None => is_room(rest, room),
+        })
+    };
+    ROOMS_OF_RULES.iter().copied().filter(|room| named(room)).collect()
+}
+
+fn is_room(path: &str, room: &str) -> bool {
+    let first = path.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+    first == room
+}
+
+/// Where a caller may be made besides the doors, and why.
+const MAKES_CALLERS: &[(&str, &str)] = &[
+    ("crates/engine/src/call.rs", "a call that nobody made a caller for is a process's, which may the least"),
+    ("crates/engine/src/verbs/walk/desk.rs", "tests alone: every verb, asked by everybody"),
+    ("crates/engine/src/verbs/walk/mod.rs", "tests alone: every verb, asked by everybody"),
+    ("crates/engine/src/shelf/tiers/story/mod.rs", "the story that both stores are tested with"),
+];
+
+/// Who acts is found out by a door, once per call; a verb that made a caller of its own could make itself a person.
+fn made_callers() -> Result<Vec<String>, String> {
+    let mut wrong = Vec::new();
+    let below = ["crates/engine/", "crates/postgres/", "crates/agents/"];
+    for path in workspace::tracked()?.into_iter().filter(|path| ships(path)) {
+        if !below.iter().any(|crate_| path.starts_with(crate_))
+            || MAKES_CALLERS.iter().any(|(file, _)| *file == path)
+        {
+            continue;
+        }
+        let text =
+            std::fs::read_to_string(workspace::root().join(&path)).map_err(|e| format!("{path}: {e}"))?;
+        wrong.extend(callers_in(&path, &text));
+    }
+    Ok(wrong)
+}
+
+fn callers_in(path: &str, text: &str) -> Vec<String> {
+    let shipped = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let makes = |line: &&str| line.contains("Caller::person(") || line.contains("Caller::process(");
+    let lines = shipped.lines().enumerate().filter(|(_, line)| makes(line));
+    lines.map(|(at, _)| format!("{path}:{}: makes a caller; only doors do", at + 1)).collect()
 }
 
 /// Every place in the crates that may start a program, and which.
@@ -145,6 +273,35 @@ mod tests {
             0
         );
     }
+
+    #[test]
+    fn a_rule_asked_for_past_the_verbs_is_seen_however_it_is_named() {
+        assert_eq!(rooms_used("use heirloom_engine::shelf::Listing;"), ["shelf"]);
+        assert_eq!(rooms_used("use heirloom_engine::{Call, files, verbs::show};"), ["files"]);
+        assert_eq!(rooms_used("use heirloom_engine::{\n    gate::{Entry, audit},\n    Call,\n};"), ["gate"]);
+        assert_eq!(rooms_used("let x = heirloom_engine::git::commit(a);"), ["git"]);
+        assert_eq!(
+            rooms_used("use heirloom_engine::verbs::{review, hook};\nuse heirloom_engine::Call;"),
+            [""; 0]
+        );
+        assert_eq!(rooms_used("use heirloom_engine::shelf_like::X;"), [""; 0]);
+    }
+
+    #[test]
+    fn a_caller_made_below_the_doors_is_refused() {
+        assert_eq!(callers_in("crates/engine/src/verbs/x.rs", "let c = Caller::person(\"a\");").len(), 1);
+        let in_tests = "#[cfg(test)]\nmod tests {\nCaller::process(1)";
+        assert_eq!(callers_in("crates/engine/src/verbs/x.rs", in_tests).len(), 0);
+    }
+
+    #[test]
+    fn no_row_of_the_doors_stands_twice() {
+        for (at, (file, room, why)) in DOORS.iter().enumerate() {
+            assert!(!why.is_empty());
+            assert!(!DOORS[..at].iter().any(|(f, r, _)| f == file && r == room), "{file} {room}");
+        }
+    }
+
     use crate::workspace::Dependency;
 
     fn package(name: &str, uses: &str, ships: bool) -> Package {

@@ -389,6 +389,10 @@ pub(crate) struct Audit {
     #[arg(long)]
     pub(crate) tiers: bool,
 
+    /// Your own audit of settings, approvals and the PIN instead of the project's
+    #[arg(long, conflicts_with = "tiers")]
+    pub(crate) settings: bool,
+
     /// With --tiers: only this event, for example memory_delete
     #[arg(long, requires = "tiers")]
     pub(crate) event: Option<String>,

@@ -6,23 +6,18 @@
 
 use crate::{environment, world};
 use heirloom_core::settings::{Embedding, Endpoint as Named, Gate};
-use heirloom_core::{hash, time};
-use heirloom_engine::files::{self, Mode};
+use heirloom_engine::endpoints;
+use heirloom_engine::files;
 use heirloom_engine::gate::Screen;
 use heirloom_engine::index::embed::Embedder;
 use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::index::embed::endpoint::{Endpoint, Reply};
-use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The longest key and the longest note that are read.
+/// The longest key that is read.
 const KEY_MAX: u64 = 16 << 10;
-
-/// How long a server is left alone after its first failure and at most, in seconds.
-const FIRST_PAUSE: i64 = 30;
-const LONGEST_PAUSE: i64 = 600;
 
 /// Who waits for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,50 +28,6 @@ pub(crate) enum Patience {
     Nobody,
     /// A person who asked for it: at once, whatever happened before.
     Person,
-}
-
-/// What is known of a server that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Trouble {
-    /// When it first failed since it last answered.
-    pub(crate) since: String,
-    /// When it last did.
-    pub(crate) at: String,
-    /// How often.
-    pub(crate) failures: u32,
-    /// Why, the last time.
-    pub(crate) reason: String,
-    /// When it is asked again, in seconds since 1970.
-    pub(crate) again: i64,
-}
-
-fn trouble_file(data: &Path, url: &str) -> PathBuf {
-    data.join(format!("endpoint-{}.json", &hash::sha256(url.as_bytes())[..12]))
-}
-
-/// What is wrong with a server, if something is.
-pub(crate) fn trouble(data: &Path, url: &str) -> Option<Trouble> {
-    let text = files::read_text(&trouble_file(data, url), KEY_MAX).ok().flatten()?;
-    serde_json::from_str(&text).ok()
-}
-
-fn note_failure(data: &Path, url: &str, reason: &str) {
-    let now = world::world().now;
-    let before = trouble(data, url);
-    let failures = before.as_ref().map_or(0, |known| known.failures).saturating_add(1);
-    let pause = (FIRST_PAUSE << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE);
-    let at = time::format(now);
-    let trouble = Trouble {
-        since: before.map_or_else(|| at.clone(), |known| known.since),
-        at,
-        failures,
-        reason: reason.chars().take(200).collect(),
-        again: now.as_second() + pause,
-    };
-    // A note that cannot be written costs a wait at the next prompt, nothing else.
-    let _ = files::make_folder(data, Mode::Private);
-    let text = serde_json::to_string(&trouble).unwrap_or_default();
-    let _ = files::write(&trouble_file(data, url), text.as_bytes(), Mode::Private);
 }
 
 /// A server and what it takes to call it.
@@ -112,9 +63,9 @@ impl Server {
 
     /// Posts a JSON body. An `Err` says why there was no reply at all.
     pub(crate) fn post(&self, body: &[u8]) -> Result<Reply, String> {
-        let known = trouble(&self.data, &self.named.url);
-        if self.patience != Patience::Person
-            && known.as_ref().is_some_and(|known| known.again > world::world().now.as_second())
+        let (data, url) = (&self.data, &self.named.url);
+        let known = endpoints::trouble(data, url);
+        if self.patience != Patience::Person && known.as_ref().is_some_and(|known| known.rests(world::now()))
         {
             return Err("it failed before and is left alone for a while".to_owned());
         }
@@ -122,11 +73,11 @@ impl Server {
         match &reply {
             Ok(reply) if (200..300).contains(&reply.status) => {
                 if known.is_some() {
-                    let _ = files::remove(&trouble_file(&self.data, &self.named.url));
+                    endpoints::answered(data, url);
                 }
             }
-            Ok(reply) => note_failure(&self.data, &self.named.url, &format!("status {}", reply.status)),
-            Err(why) => note_failure(&self.data, &self.named.url, why),
+            Ok(reply) => endpoints::failed(data, url, &format!("status {}", reply.status), world::now()),
+            Err(why) => endpoints::failed(data, url, why, world::now()),
         }
         reply
     }

@@ -186,16 +186,3 @@ pub(crate) fn user() -> String {
     };
     known.lines().find_map(name_of).unwrap_or_else(|| format!("uid-{uid}"))
 }
-
-/// Why what is in a file may be somebody else's word, if it may: it belongs to another account, or others may write to it.
-pub(crate) fn others_may_write(path: &std::path::Path) -> Option<&'static str> {
-    use std::os::unix::fs::MetadataExt as _;
-    let found = std::fs::metadata(path).ok()?;
-    // The administrator's account can write anything anyway, and containers are given files of its.
-    let own = [rustix::process::geteuid().as_raw(), 0].contains(&found.uid());
-    match (own, found.mode() & 0o022) {
-        (false, _) => Some("it belongs to another account"),
-        (true, 0) => None,
-        (true, _) => Some("others may write to it"),
-    }
-}

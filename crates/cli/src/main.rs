@@ -2,7 +2,6 @@
 //!
 //! The only crate that does any of these. Commands are one file each in `commands/`.
 
-mod approval;
 mod args;
 mod commands;
 mod endpoint;
@@ -12,7 +11,6 @@ mod machine;
 mod output;
 mod person;
 mod picker;
-mod rooted;
 mod wiring;
 mod world;
 

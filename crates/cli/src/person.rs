@@ -5,9 +5,9 @@
 
 use crate::environment;
 use heirloom_core::{Audience, Caller, Code, Fault, Settings, Verb, Who, fault::Result};
-use heirloom_engine::pin::{Answer, Pin};
+use heirloom_engine::Call;
 use heirloom_engine::shelf::tiers::Access;
-use heirloom_engine::{Call, World};
+use heirloom_engine::verbs::config::{Answer, check_pin, waits_for_pin};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// Whether a person sits at this terminal.
@@ -38,36 +38,22 @@ pub(crate) fn caller(
     caller.as_agent(agent, Audience::of(sees))
 }
 
-/// Refuses unless a person is here.
-pub(crate) fn required(what: &str) -> Result<()> {
-    if is_present() {
-        return Ok(());
-    }
-    let why = match environment::agent() {
-        Some(variable) => format!("{variable} is set, so this is an agent's process"),
-        None => "this process has no terminal".to_owned(),
-    };
-    Err(Fault::new(Code::NeedsPerson, format!("{what} needs a person: {why}"))
-        .hint("run the command yourself, in a terminal of your own"))
-}
-
 /// Asks for the PIN if `person.check` wants it before this verb. Whoever may not do it at all is not asked; the verb refuses them.
 pub(crate) fn checked(call: &mut impl AsMut<Call>, verb: Verb) -> Result<()> {
     let call = call.as_mut();
     if call.wants_check(verb) {
-        pin(&Pin::of(&call.project().world().data), call.project().world())?;
-        call.check_person();
+        pin(call)?;
     }
     Ok(())
 }
 
 /// Asks for the PIN until it is right.
-pub(crate) fn pin(pin: &Pin, world: &World) -> Result<()> {
+pub(crate) fn pin(call: &mut Call) -> Result<()> {
     loop {
         // Whoever must wait is told so before typing anything.
-        pin.open(world.now)?;
+        waits_for_pin(call)?;
         let typed = secret("PIN:")?;
-        match pin.answer(&typed, world.now)? {
+        match check_pin(call, &typed)? {
             Answer::Right => return Ok(()),
             Answer::Wrong { left } => {
                 let left = if left == 1 { "one more try".to_owned() } else { format!("{left} more tries") };

@@ -5,29 +5,25 @@
 
 use crate::args::{Args, Command, ConfigAction};
 use crate::endpoint::{self, Patience};
-use crate::rooted::Said;
-use crate::{approval, environment, rooted};
-use heirloom_core::settings::{self, Layer, Loaded, Origin};
-use heirloom_core::{Code, Fault, Settings, fault::Result};
+use crate::environment;
+use heirloom_core::settings::{Loaded, Origin, Warning};
+use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::budget::Budget;
 use heirloom_engine::gate::fields;
 use heirloom_engine::index::embed::chosen::Given;
+use heirloom_engine::settings::{self, Said, Sources};
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
-use heirloom_engine::{Call, Deployment, Project, World, files};
-use serde_json::{Map, Value};
+use heirloom_engine::verbs::commit;
+use heirloom_engine::{Call, Deployment, Project, World};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(crate) use crate::rooted::project_folder;
-pub(crate) use crate::world::{DEFAULT_ROOT, PROJECT_SETTINGS, random, read_document, world};
-
-/// The setting that asks for more than a terminal.
-const PERSON_CHECK: &str = "person.check";
+pub(crate) use crate::world::{random, world};
+pub(crate) use heirloom_engine::settings::{DEFAULT_ROOT, PROJECT_SETTINGS, project_folder};
 
 /// A call and what was found on the way to it.
 pub(crate) struct Wired {
     pub(crate) call: Call,
-    pub(crate) loaded: Said,
     pub(crate) cwd: PathBuf,
     /// Why the tiers cannot be reached, if they cannot. Everything else works without them.
     signed_out: Option<Fault>,
@@ -46,9 +42,22 @@ impl Wired {
         self
     }
 
+    /// What of the settings could not be used.
+    pub(crate) fn warnings(&self) -> &[Warning] {
+        &self.call.said().warnings
+    }
+
     /// Why the tiers are left out, if they are.
     pub(crate) fn left_out(&self) -> Option<&Fault> {
         self.signed_out.as_ref()
+    }
+
+    /// Why nobody is signed in, if the settings name an endpoint that needs somebody.
+    pub(crate) fn tiers_if_named(&self) -> Result<()> {
+        match self.call.settings().extraction {
+            Some(_) => self.tiers().map(|_| ()),
+            None => Ok(()),
+        }
     }
 
     /// The tiers of whoever runs this command.
@@ -140,16 +149,20 @@ pub(crate) fn cwd(args: &Args) -> Result<PathBuf> {
 /// A call for the project the user is in.
 pub(crate) fn wire(args: &Args) -> Result<Wired> {
     let cwd = cwd(args)?;
-    let folder = project_folder(&cwd);
-    wire_at(args, &folder, None, cwd)
+    wire_around(args, &cwd)
+}
+
+/// A call for the project around a folder.
+pub(crate) fn wire_around(args: &Args, cwd: &Path) -> Result<Wired> {
+    wire_at(args, &project_folder(cwd), None, cwd.to_owned())
 }
 
 /// A call for a project folder; `root` overrides where its memory is (then its settings are taken from there).
 pub(crate) fn wire_at(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> Result<Wired> {
     let wired = unchecked(args, folder, root, cwd)?;
     if root.is_none() {
-        rooted::stays_inside(&wired.call, &wired.loaded)?;
-        rooted::is_wanted(&wired.call, &wired.loaded)?;
+        settings::stays_inside(&wired.call)?;
+        settings::is_wanted(&wired.call)?;
     }
     Ok(wired)
 }
@@ -160,7 +173,7 @@ pub(crate) fn wire_for_settings(args: &Args) -> Result<Wired> {
     let cwd = cwd(args)?;
     let wired = unchecked(args, &project_folder(&cwd), None, cwd)?;
     if !of_the_user(&args.command) {
-        rooted::stays_inside(&wired.call, &wired.loaded)?;
+        settings::stays_inside(&wired.call)?;
     }
     Ok(wired)
 }
@@ -176,36 +189,48 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         Some(root) => root.join("memory-config.json"),
         None => folder.join(PROJECT_SETTINGS),
     };
-    let Loaded { settings, values, warnings } = load_settings(args, folder, &settings_file)?;
-    let mut loaded = Said { values, warnings };
-    let root = root.map_or_else(|| memory_root(folder, &settings), Path::to_owned);
     let world = world();
+    let home = environment::home();
+    let sources = sources(args)?;
+    let Loaded { settings, values, warnings } = settings::load(&sources, folder, &settings_file, &world);
+    let mut said = Said { values, warnings };
+    let root = root.map_or_else(|| settings::memory_root(folder, &settings, home.as_deref()), Path::to_owned);
     let endpoint = settings
         .embedding
         .as_ref()
         .map(|named| endpoint::embedder(named, &settings.gate, patience(args), &world.data));
     let access = access(args, &world, endpoint.clone());
     let project = Project::new(folder, &root, world);
-    if settings.auto_commit {
-        project.keep_changed();
-    }
-    let deployment = Arc::new(Deployment::new(environment::home()).with_model(endpoint).with_dice(random));
+    let deployment =
+        Deployment::new(home).with_model(endpoint).with_dice(random).with_user_settings(sources.user_file);
     // The audit says who acted.
     args.command.agent().map_or(Ok(()), |name| fields::name("agent", name))?;
     let caller =
         crate::person::caller(&project.world().user, &settings, access.as_ref().ok(), args.command.agent());
-    let call = deployment.call(project, settings, caller);
-    Ok(match access {
-        Ok(access) => Wired { call: call.with_tiers(access), loaded, cwd, signed_out: None },
+    let call = Arc::new(deployment).call(project, settings, caller);
+    let (call, signed_out) = match access {
+        Ok(access) => (call.with_tiers(access), None),
         Err(fault) if fault.code == Code::Unauthenticated && !goes_on_signed_out(&args.command) => {
             return Err(fault);
         }
         Err(fault) => {
             let message = format!("left out: {}", fault.message);
-            let name = "tiers".to_owned();
-            loaded.warnings.push(settings::Warning { name, origin: Origin::Environment, message });
-            Wired { call, loaded, cwd, signed_out: Some(fault) }
+            said.warnings.push(Warning { name: "tiers".to_owned(), origin: Origin::Environment, message });
+            (call, Some(fault))
         }
+    };
+    let call = call.with_said(said);
+    commit::begin(&call);
+    Ok(Wired { call, cwd, signed_out })
+}
+
+/// Where this call's settings come from.
+pub(crate) fn sources(args: &Args) -> Result<Sources> {
+    Ok(Sources {
+        flags: args.set.iter().map(|pair| setting_of(pair)).collect::<Result<_>>()?,
+        environment: environment::settings(),
+        user_file: user_settings_file(),
+        person: crate::person::is_present(),
     })
 }
 
@@ -218,106 +243,6 @@ pub(crate) fn patience(args: &Args) -> Patience {
     }
 }
 
-/// The memory folder that the settings of a project name.
-pub(crate) fn configured_root(args: &Args, folder: &Path) -> Option<PathBuf> {
-    let loaded = load_settings(args, folder, &folder.join(PROJECT_SETTINGS)).ok()?;
-    Some(memory_root(folder, &loaded.settings))
-}
-
-/// The memory folder the settings name.
-fn memory_root(folder: &Path, settings: &Settings) -> PathBuf {
-    let named = &settings.memory_root;
-    match (named.strip_prefix("~/"), environment::home()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => folder.join(named),
-    }
-}
-
-/// The settings, nearest layer first.
-pub(crate) fn load_settings(args: &Args, folder: &Path, project_file: &Path) -> Result<Loaded> {
-    let flags = args.set.iter().map(|pair| setting_of(pair)).collect::<Result<Vec<_>>>()?;
-    let mut broken = Vec::new();
-    let own = user_document(&mut broken);
-    let pinned = own.as_ref().is_some_and(asks_for_pin);
-    let mut layers = vec![
-        Layer {
-            origin: Origin::Flag,
-            document: only_a_person_loosens(flags, Origin::Flag, pinned, &mut broken),
-        },
-        Layer {
-            origin: Origin::Environment,
-            document: only_a_person_loosens(
-                environment::settings(),
-                Origin::Environment,
-                pinned,
-                &mut broken,
-            ),
-        },
-    ];
-    match read_document(project_file) {
-        Ok(Some(document)) => {
-            let approved = approval::given(folder, project_file, &document);
-            layers.push(Layer { origin: Origin::Project, document });
-            layers.extend(approved.map(|document| Layer { origin: Origin::User, document }));
-        }
-        Ok(None) => {}
-        Err(message) => broken.push(settings::Warning {
-            name: project_file.display().to_string(),
-            origin: Origin::Project,
-            message,
-        }),
-    }
-    layers.extend(own.map(|document| Layer { origin: Origin::User, document }));
-    layers.sort_by_key(|layer| layer.origin);
-    let mut loaded = settings::load(&layers);
-    approval::explain(&mut loaded.warnings);
-    loaded.warnings.extend(broken);
-    Ok(loaded)
-}
-
-/// The user's own settings. Guarded ones count as the user's word only where nobody else could have written them.
-fn user_document(warnings: &mut Vec<settings::Warning>) -> Option<Value> {
-    let path = user_settings_file();
-    let mut warn = |message: String| {
-        let name = path.display().to_string();
-        warnings.push(settings::Warning { name, origin: Origin::User, message });
-    };
-    let mut document = match read_document(&path) {
-        Ok(document) => document?,
-        Err(message) => {
-            warn(message);
-            return None;
-        }
-    };
-    let Some(why) = environment::others_may_write(&path) else { return Some(document) };
-    let guarded: Vec<String> = settings::flatten(&document)
-        .leaves
-        .iter()
-        // What only asks for more is no danger, whoever wrote it.
-        .filter(|(_, leaf)| settings::needs_person(leaf.key, leaf.value) && !asks(leaf))
-        .map(|(name, _)| name.clone())
-        .collect();
-    for name in &guarded {
-        settings::flat::remove(&mut document, name);
-    }
-    if !guarded.is_empty() {
-        let names = guarded.join(", ");
-        warn(format!(
-            "{why}, so these of its settings do not count: {names}; `chmod 600` the file if they are yours"
-        ));
-    }
-    Some(document)
-}
-
-/// Whether a document switches the PIN on.
-fn asks_for_pin(document: &Value) -> bool {
-    settings::flatten(document).leaves.values().any(asks)
-}
-
-fn asks(leaf: &settings::flat::Leaf<'_>) -> bool {
-    leaf.key.name == PERSON_CHECK && leaf.value == "pin"
-}
-
 /// `KEY=VALUE` of `--set`.
 fn setting_of(pair: &str) -> Result<(String, String)> {
     match pair.split_once('=') {
@@ -325,49 +250,6 @@ fn setting_of(pair: &str) -> Result<(String, String)> {
         _ => Err(Fault::new(Code::Usage, format!("`--set {pair}` is not KEY=VALUE"))
             .hint("for example --set retrieval.max_inject=3; `heirloom config list` shows every key")),
     }
-}
-
-/// A process can set flags and variables for itself; it must not be able to loosen the gate that way. What is given is taken apart into
-/// single settings first, and those that only a person may give are left out. A text that is JSON counts as that value.
-fn only_a_person_loosens(
-    pairs: impl IntoIterator<Item = (String, String)>,
-    origin: Origin,
-    pinned: bool,
-    warnings: &mut Vec<settings::Warning>,
-) -> Value {
-    let mut person = None;
-    let mut document = Map::new();
-    for (name, text) in pairs {
-        let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        let given = Value::Object(Map::from_iter([(name, value)]));
-        let flat = settings::flatten(&given);
-        let told = flat.unmapped.iter();
-        warnings.extend(told.map(|unmapped| settings::Warning {
-            name: unmapped.name.clone(),
-            origin,
-            message: unmapped.message.clone(),
-        }));
-        for name in &flat.categories {
-            document.entry(format!("categories.{name}")).or_insert_with(|| Value::Object(Map::new()));
-        }
-        for (name, leaf) in flat.leaves {
-            let guarded = settings::needs_person(leaf.key, leaf.value)
-                || settings::BY_THEMSELVES.contains(&leaf.key.name);
-            // Whether the person is checked is not for a call to say, and with the check on a terminal alone is not enough to loosen anything.
-            let for_a_call = !pinned && leaf.key.name != PERSON_CHECK;
-            if !guarded || for_a_call && *person.get_or_insert_with(crate::person::is_present) {
-                document.insert(name, leaf.value.clone());
-                continue;
-            }
-            let message = match for_a_call {
-                true => "only a person at a terminal can set this for a call; the value is ignored",
-                false => "this cannot be set for a call; set it in your own settings; the value is ignored",
-            }
-            .to_owned();
-            warnings.push(settings::Warning { name, origin, message });
-        }
-    }
-    Value::Object(document)
 }
 
 /// The user's own settings file.
@@ -382,7 +264,7 @@ pub(crate) fn install_test_steps() {
     if environment::text("HEIRLOOM_TEST_DIE_AT").is_some() {
         use std::sync::atomic::{AtomicUsize, Ordering};
         static REACHED: AtomicUsize = AtomicUsize::new(0);
-        files::step::observe(|step| {
+        heirloom_engine::files::step::observe(|step| {
             let nth = REACHED.fetch_add(1, Ordering::Relaxed) + 1;
             match environment::text("HEIRLOOM_TEST_DIE_AT").and_then(|text| text.parse().ok()) {
                 Some(0) => crate::output::Out::new(false).say(format!("step: {step}")),

@@ -4,8 +4,11 @@ use crate::env::{ROOT, TestEnv, decision, target};
 use crate::shelves::{four, saved};
 use heirloom_core::settings::{self, Layer, Origin};
 use heirloom_core::{Audience, Caller};
+use heirloom_engine::settings::Said;
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, UserContext};
-use heirloom_engine::verbs::{list, recall, schema, search, shelves, show, status, trail};
+use heirloom_engine::verbs::{
+    config, decide, init, list, model, recall, schema, search, shelves, show, status, trail, undo, users,
+};
 use heirloom_engine::{Call, Deployment, Project, World};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -92,13 +95,18 @@ pub(crate) fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> 
 }
 
 /// Every reading command, with the answer whose schema it has.
-const COMMANDS: [(&str, &[&str]); 32] = [
+const COMMANDS: [(&str, &[&str]); 42] = [
     ("anchor-list", &["anchor", "list"]),
     ("audit", &["audit"]),
     ("audit", &["audit", "--tiers"]),
+    ("audit", &["audit", "--settings"]),
     ("audit-verify", &["audit", "verify"]),
     ("brief", &["brief", "rebase my branch"]),
+    ("config-get", &["config", "get", "retrieval.max_inject"]),
+    ("config-list", &["config", "list"]),
+    ("doctor", &["doctor"]),
     ("history", &["history", "keep-jobs-in-postgresql"]),
+    ("init", &["init", "--dry-run"]),
     ("last", &["last"]),
     ("lesson-load", &["lesson", "load", "git"]),
     ("lesson-topics", &["lesson", "topics"]),
@@ -106,10 +114,13 @@ const COMMANDS: [(&str, &[&str]); 32] = [
     ("list", &["list", "-n", "1"]),
     ("list", &["list", "--tier", "episodic"]),
     ("list", &["list", "--tier", "semantic"]),
+    ("model-status", &["model", "status"]),
     ("note-list", &["note", "list"]),
     ("note-session", &["note", "session"]),
     ("recall", &["recall", "where do jobs live, in postgresql?"]),
     ("recall", &["recall", "nothing of the sort at all"]),
+    ("review", &["review"]),
+    ("review", &["review", "list"]),
     ("search", &["search", "jobs postgresql importer rebase"]),
     ("search", &["search", "--kind", "decision"]),
     ("search", &["search", "--tier", "all", "which database"]),
@@ -118,6 +129,8 @@ const COMMANDS: [(&str, &[&str]); 32] = [
     ("snapshot", &["snapshot"]),
     ("snapshot", &["snapshot", "--agent", "codex"]),
     ("status", &["status"]),
+    ("undo-list", &["undo", "--list"]),
+    ("user-list", &["user", "list"]),
     ("vault-consolidate", &["vault", "consolidate", "--floor", "0"]),
     ("vault-context", &["vault", "context", "jobs"]),
     ("vault-propose", &["vault", "propose"]),
@@ -131,7 +144,7 @@ const COMMANDS: [(&str, &[&str]); 32] = [
 fn every_reading_command_answers_in_the_shape_its_schema_promises() {
     let env = lived_in();
     for name in schema::ANSWERS {
-        let held = COMMANDS.iter().map(|(of, _)| *of).chain(crate::answers_upkeep::HELD);
+        let held = COMMANDS.iter().map(|(of, _)| *of).chain(crate::answers_upkeep::HELD).chain(ACTS);
         assert!(held.into_iter().any(|of| of == name), "no command is held against {name}");
     }
     for strategy in ["title_tags", "hybrid"] {
@@ -148,6 +161,60 @@ fn every_reading_command_answers_in_the_shape_its_schema_promises() {
         let shown = env.run(&["show", id["id"].as_str().unwrap(), "--json"]).ok();
         assert_eq!(misfit(&schema::of("show").unwrap(), &shown.json(), "show"), None);
     }
+}
+
+/// The answers of commands that change something; they are held against their schemas one after the other.
+const ACTS: [&str; 10] = [
+    "config-approve",
+    "config-category",
+    "config-pin",
+    "config-set",
+    "config-unset",
+    "model-embed",
+    "model-remove",
+    "review-accept",
+    "review-reject",
+    "trust",
+];
+
+#[test]
+fn every_command_that_keeps_house_answers_in_the_shape_its_schema_promises() {
+    let env = lived_in();
+    let fits = |name: &str, ran: &crate::env::Ran| {
+        assert_eq!(misfit(&schema::of(name).unwrap(), &ran.json(), name), None, "{}", ran.stdout);
+    };
+    let run = |name: &str, args: &[&str]| {
+        let all: Vec<&str> = ["--json"].into_iter().chain(args.iter().copied()).collect();
+        fits(name, &env.run(&all).ok());
+    };
+    run("config-set", &["config", "set", "retrieval.max_inject", "4"]);
+    run("config-set", &["config", "set", "retrieval", r#"{"max_inject":5,"max_tokens":900}"#]);
+    run("config-unset", &["config", "unset", "retrieval.max_inject"]);
+    run("config-category", &["config", "category", "add", "meeting", "--field", "who:list:required"]);
+    run("config-category", &["config", "category", "disable", "meeting"]);
+    run("model-embed", &["model", "embed"]);
+    run("model-remove", &["model", "remove"]);
+    env.run(&["config", "set", "memory_root", ".claude/memory"]).ok();
+    let person = |args: &[&str], typed: &str| {
+        let all: Vec<&str> = ["--json"].into_iter().chain(args.iter().copied()).collect();
+        env.at_terminal(&all, typed)
+    };
+    fits("config-approve", &person(&["config", "approve", "memory_root"], "").ok());
+    // What waits is shown beside the answer, which stays one document.
+    env.run(&["add", "constraint", "Never push on Fridays"]).ok();
+    env.run(&["retire", "keep-jobs-in-postgresql"]);
+    env.run(&["remember", "I prefer tabs"]);
+    let waits = env.run(&["review", "--json"]).ok().json();
+    let drafts = waits["drafts"].as_array().unwrap();
+    assert!(!drafts.is_empty() && drafts.iter().all(|draft| draft["seen"].is_string()), "{waits}");
+    let key = drafts[0]["key"].as_str().unwrap();
+    run("review-reject", &["review", "reject", key]);
+    let accepted = person(&["review", "accept", "--all"], "y\n").ok();
+    assert!(accepted.stderr.contains("Never push on Fridays"), "{accepted:?}");
+    fits("review-accept", &accepted);
+    fits("trust", &person(&["trust", "keep-jobs-in-postgresql"], "y\n").ok());
+    fits("config-pin", &person(&["config", "pin"], "4711\n4711\n").ok());
+    fits("config-pin", &person(&["config", "pin", "--remove"], "4711\n").ok());
 }
 
 #[test]
@@ -360,7 +427,9 @@ pub(crate) fn library(env: &TestEnv) -> Call {
     };
     let file = std::fs::read(env.memory("memory-config.json")).unwrap();
     let document = serde_json::from_slice(&file).unwrap();
-    let settings = settings::load(&[Layer { origin: Origin::Project, document }]).settings;
+    let loaded = settings::load(&[Layer { origin: Origin::Project, document }]);
+    let said = Said { values: loaded.values, warnings: loaded.warnings };
+    let settings = loaded.settings;
     let sees = settings.vault.visible(None).into_iter().map(str::to_owned).collect();
     let caller = Caller::process(user).as_agent(None, Audience::of(sees));
     let folder = world().data.join("tiers");
@@ -370,6 +439,7 @@ pub(crate) fn library(env: &TestEnv) -> Call {
     Arc::new(Deployment::new(Some(env.home())))
         .call(project, settings, caller)
         .with_tiers(Access::new(store, who, &folder))
+        .with_said(said)
 }
 
 #[test]
@@ -422,6 +492,34 @@ fn a_command_answers_what_the_librarys_verb_answers() {
     same(&["vault", "recall"], &|| told(shelves::recall_vault(&call, &filed)));
     same(&["vault", "propose"], &|| told(shelves::vault_proposals(&call, &none)));
     same(&["vault", "consolidate", "--floor", "0"], &|| told(shelves::vault_pairs(&call, 0.0, &none)));
+    same(&["config", "list"], &|| told(config::list(&call)));
+    let key = config::Get { key: "retrieval.max_inject".to_owned() };
+    same(&["config", "get", "retrieval.max_inject"], &|| told(config::get(&call, &key)));
+    same(&["review"], &|| told(decide::list(&call)));
+    same(&["model", "status"], &|| told(model::status(&call)));
+    same(&["init", "--dry-run"], &|| {
+        told(init::init(&call, init::Init { pre_commit: false, dry_run: true }))
+    });
+    same(&["undo", "--list"], &|| told(undo::list(&call)));
+    same(&["user", "list"], &|| told(users::list(&call)));
+    // What changes something: the same words, and the same effect.
+    let ask = config::Set {
+        settings: vec![config::Setting { key: "retrieval.max_inject".to_owned(), value: json!(4) }],
+        user: false,
+    };
+    let by_library = told(config::set(&call, &ask));
+    assert_eq!(env.run(&["config", "set", "retrieval.max_inject", "4", "--json"]).ok().json(), by_library);
+    let gone = config::Unset { key: "retrieval.max_inject".to_owned(), user: false };
+    let by_library = told(config::unset(&call, &gone));
+    env.run(&["config", "set", "retrieval.max_inject", "4"]).ok();
+    assert_eq!(env.run(&["config", "unset", "retrieval.max_inject", "--json"]).ok().json(), by_library);
+    for args in [
+        &["config", "set", "--user", "gate.profile", "seed"][..],
+        &["review", "accept", "--all"],
+        &["trust", "keep-jobs-in-postgresql"],
+    ] {
+        env.run(args).fails_with("NEEDS_PERSON", 1);
+    }
 }
 
 #[test]

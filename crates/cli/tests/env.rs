@@ -92,7 +92,11 @@ impl TestEnv {
     pub(crate) fn ready() -> TestEnv {
         let env = TestEnv::new();
         env.run(&["init"]).ok();
-        env.run(&["config", "set", "retrieval.match_strategy", "title_tags"]).ok();
+        // By hand, so that the audit begins with what a test does.
+        let file = env.memory("memory-config.json");
+        let mut settings: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+        settings["retrieval"]["match_strategy"] = "title_tags".into();
+        std::fs::write(&file, settings.to_string()).unwrap();
         env
     }
 

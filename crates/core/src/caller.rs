@@ -137,6 +137,7 @@ pub struct Caller {
     scopes: Scopes,
     sees: Audience,
     checked: bool,
+    gives_ids: bool,
 }
 
 impl Caller {
@@ -149,6 +150,7 @@ impl Caller {
             scopes: Scopes::ALL,
             sees: Audience::person(),
             checked: false,
+            gives_ids: false,
         }
     }
 
@@ -162,6 +164,7 @@ impl Caller {
             scopes: Scopes::USUAL.with(Grant::Upkeep),
             sees: Audience::of(vec![crate::settings::SHARED.to_owned()]),
             checked: false,
+            gives_ids: false,
         }
     }
 
@@ -186,6 +189,18 @@ impl Caller {
     pub fn checked(mut self) -> Caller {
         self.checked = true;
         self
+    }
+
+    /// The same caller, through a door where every memory is named by its whole id: nobody there sees what a part would stand for.
+    #[must_use]
+    pub fn by_ids(mut self) -> Caller {
+        self.gives_ids = true;
+        self
+    }
+
+    /// Whether this caller names memories by whole ids only.
+    pub fn gives_ids(&self) -> bool {
+        self.gives_ids
     }
 
     /// Whether the person was checked.

@@ -15,9 +15,11 @@ use crate::index::embed::chosen::Chosen;
 use crate::project::Project;
 use crate::threads::locked;
 use crate::undo::Numbers;
+use crate::working::Workings;
 use heirloom_core::{
     Caller, Channel, Code, Fault, May, Memory, Owner, Settings, ShelfName, Status, Trust, Verb,
-    fault::Result, settings::PersonCheck,
+    fault::Result,
+    settings::{PersonCheck, Said},
 };
 use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -28,6 +30,7 @@ pub struct Call {
     deployment: Arc<Deployment>,
     project: Project,
     settings: Settings,
+    said: Said,
     caller: Caller,
     budget: Budget,
     screen: OnceLock<Arc<Screen>>,
@@ -85,6 +88,7 @@ impl Call {
             deployment,
             project,
             settings,
+            said: Said::default(),
             caller,
             budget: Budget::open(),
             screen: OnceLock::new(),
@@ -176,8 +180,8 @@ impl Call {
             && !self.caller.is_checked()
     }
 
-    /// Says that the door checked the person. Only a door that did may say so.
-    pub fn check_person(&mut self) {
+    /// Says that the person was checked, which the PIN's verb does.
+    pub(crate) fn check_person(&mut self) {
         self.caller = self.caller.clone().checked();
     }
 
@@ -234,6 +238,28 @@ impl Call {
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The same call with what there is to say about its settings.
+    #[must_use]
+    pub fn with_said(mut self, said: Said) -> Call {
+        self.said = said;
+        self
+    }
+
+    /// Where the settings come from, and what of them could not be used.
+    pub fn said(&self) -> &Said {
+        &self.said
+    }
+
+    /// The user's own settings file, if the door knows one.
+    pub(crate) fn user_settings(&self) -> Option<&std::path::Path> {
+        self.deployment.user_settings()
+    }
+
+    /// The running conversations of this process.
+    pub(crate) fn workings(&self) -> &Mutex<Workings> {
+        self.deployment.workings()
     }
 
     /// The gate's eyes.

@@ -10,6 +10,7 @@ use crate::gate::books::Books;
 use crate::gate::inbox::Dice;
 use crate::index::embed::chosen::{Chosen, Given};
 use crate::threads::locked;
+use crate::working::Workings;
 use heirloom_core::settings::Gate;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,8 @@ pub struct Deployment {
     screens: Mutex<Vec<(Gate, Arc<Screen>)>>,
     books: Books,
     model: Mutex<Option<Model>>,
+    user_settings: Option<PathBuf>,
+    workings: Mutex<Workings>,
 }
 
 /// A model that was opened, and the file it was opened from.
@@ -63,6 +66,22 @@ impl Deployment {
     pub fn with_dice(mut self, dice: Dice) -> Deployment {
         self.dice = Some(dice);
         self
+    }
+
+    /// The same with the place of the user's own settings, without which those cannot be changed.
+    #[must_use]
+    pub fn with_user_settings(mut self, file: PathBuf) -> Deployment {
+        self.user_settings = Some(file);
+        self
+    }
+
+    pub(crate) fn user_settings(&self) -> Option<&Path> {
+        self.user_settings.as_deref()
+    }
+
+    /// The running conversations, which live and end with the process.
+    pub(crate) fn workings(&self) -> &Mutex<Workings> {
+        &self.workings
     }
 
     pub(crate) fn dice(&self) -> Option<Dice> {

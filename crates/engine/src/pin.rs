@@ -83,15 +83,21 @@ impl Pin {
         self.file().exists()
     }
 
+    /// Whether a text can be a PIN.
+    pub fn fits(pin: &str) -> Result<()> {
+        if LENGTH.contains(&pin.chars().count()) {
+            return Ok(());
+        }
+        Err(Fault::new(Code::Usage, "this cannot be a PIN").hint(format!(
+            "use {} to {} characters",
+            LENGTH.start(),
+            LENGTH.end()
+        )))
+    }
+
     /// Sets it, in the place of the one before.
     pub fn set(&self, pin: &str, random: &[u8; 32]) -> Result<()> {
-        if !LENGTH.contains(&pin.chars().count()) {
-            return Err(Fault::new(Code::Usage, "this cannot be a PIN").hint(format!(
-                "use {} to {} characters",
-                LENGTH.start(),
-                LENGTH.end()
-            )));
-        }
+        Pin::fits(pin)?;
         let _lock = self.lock()?;
         let (memory_kib, passes) = COST;
         let mut kept = Kept { memory_kib, passes, salt: hash::sha256(random), hash: String::new() };

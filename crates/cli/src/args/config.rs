@@ -39,6 +39,13 @@ pub(crate) enum ConfigAction {
         #[arg(long)]
         user: bool,
     },
+    /// Say yes to what the project's file asks for: `auto_commit`, a `memory_root` where other files lie, or many `gate.rules`
+    ///
+    /// The yes is yours, for this place and this value; a clone brings none along.
+    Approve {
+        /// Its dotted name
+        key: String,
+    },
     /// Set or change the PIN that `person.check` asks for, and switch it on
     ///
     /// From then on accepting, removing for good, changing guarded settings and making tokens ask for it, so that a terminal alone is not

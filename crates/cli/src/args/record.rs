@@ -58,7 +58,7 @@ pub(crate) struct RecordCandidate {
     #[arg(long, value_parser = heirloom_engine::recall::candidate::LIFECYCLE_EVENTS)]
     pub(crate) lifecycle_event: Option<String>,
     /// The memory folder
-    #[arg(long, default_value = crate::world::DEFAULT_ROOT)]
+    #[arg(long, default_value = heirloom_engine::settings::DEFAULT_ROOT)]
     pub(crate) root: PathBuf,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct RecordCandidate {
 #[command(group(ArgGroup::new("what").required(true).args(["rebuild", "validate", "query", "health", "gc"])))]
 pub(crate) struct RecordIndex {
     /// The memory folder
-    #[arg(long, default_value = crate::world::DEFAULT_ROOT)]
+    #[arg(long, default_value = heirloom_engine::settings::DEFAULT_ROOT)]
     pub(crate) root: PathBuf,
     /// Make index.md anew from the records
     #[arg(long)]

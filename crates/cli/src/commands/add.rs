@@ -11,7 +11,7 @@ use heirloom_engine::verbs::add::{Add, New, Taken, Words, add, questions};
 
 pub(crate) fn run(args: &Args, call: &args::Add, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let mut ask = Add {
         cites: call.anchor.clone(),
         rehearse: call.dry_run,

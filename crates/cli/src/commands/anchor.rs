@@ -12,8 +12,7 @@ use crate::wiring::Wired;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
-use heirloom_engine::shelf::anchors::{Anchored, Cited, Freshness};
-use heirloom_engine::verbs::anchor::{Anchor, Deed, anchor};
+use heirloom_engine::verbs::anchor::{Anchor, Anchored, Cited, Deed, Freshness, anchor};
 use heirloom_engine::verbs::show::{Citations, citations};
 
 pub(crate) fn run(args: &Args, call: &AnchorCommand, out: &Out) -> Result<u8> {

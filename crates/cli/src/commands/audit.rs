@@ -5,8 +5,7 @@ use crate::output::{Out, Table};
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
-use heirloom_engine::shelf::tiers::Line;
-use heirloom_engine::verbs::trail;
+use heirloom_engine::verbs::trail::{self, Line};
 use serde_json::Value;
 
 pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
@@ -33,7 +32,7 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
                 if count == 1 { "entry" } else { "entries" }
             ));
             if let Some(why) = &whole.left_out {
-                out.note(format!("these are your own turns and facts; {why}"));
+                out.note(format!("these are your own turns, facts and settings; {why}"));
             }
             for point in &whole.checkpoints {
                 out.line(format!(
@@ -46,7 +45,10 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
     }
     let text =
         |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let wanted = trail::audit(&wired.call, &ask)?;
+    let wanted = match call.settings {
+        true => trail::settings_audit(&wired.call, &ask)?,
+        false => trail::audit(&wired.call, &ask)?,
+    };
     out.answer(&wanted, || {
         if wanted.is_empty() {
             out.say("no entries");

@@ -9,7 +9,7 @@ use heirloom_engine::verbs::shelves;
 
 pub(crate) fn run(args: &Args, call: &Brief, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let brief = shelves::brief(&wired.call, &call.task.join(" "))?;
     out.answer(&brief, || {
         if brief.ids.is_empty() {

@@ -7,12 +7,11 @@ use crate::output::Out;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
-use heirloom_engine::convert::Conversion;
-use heirloom_engine::verbs::convert::{Convert, convert, to_show};
+use heirloom_engine::verbs::convert::{Conversion, Convert, convert, to_show};
 
 pub(crate) fn run(args: &Args, call: &args::Convert, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let words = call.words.join(" ");
     let wanted = Conversion {
         words: (!words.trim().is_empty()).then_some(words),

@@ -1,4 +1,4 @@
-//! `doctor`: gathers facts about every link of the chain; the engine says what they mean.
+//! `doctor`: gathers what only this machine shows; the engine looks at the rest and says what it means.
 //!
 //! Comes in: this machine and this project. Goes out: checks, each with a fix, and an exit code. Never here: repairing anything, or a
 //! trace left in the project.
@@ -6,17 +6,15 @@
 use super::visible;
 use crate::args::Args;
 use crate::output::Out;
-use crate::{endpoint, environment, machine, wiring};
+use crate::{environment, machine, wiring};
 use heirloom_agents::Agent;
 use heirloom_agents::install::{self, Reach};
 use heirloom_agents::table::CLAUDE_CODE;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
-use heirloom_engine::Call;
 use heirloom_engine::files;
-use heirloom_engine::hook::doctor::{AgentFacts, Facts, State, diagnose};
-use heirloom_engine::hook::trace;
+use heirloom_engine::verbs::doctor::{AgentFacts, Doctor, Machine, State, doctor};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,34 +22,18 @@ use std::process::{Command, Stdio};
 
 /// The largest settings file that is looked into.
 const MAX: u64 = 16 << 20;
-/// Runs looked at to see whether hooks have been failing.
-const RUNS: usize = 50;
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let wired = wiring::wire_for_settings(args)?;
-    let project = wired.call.project();
-    let found = environment::find_program(machine::NAME);
-    let runs = trace::last(project, RUNS).unwrap_or_default();
-    let facts = Facts {
-        program: found.map(|path| path.display().to_string()),
-        agents: machine::agents().into_iter().map(|agent| agent_facts(agent, project.folder())).collect(),
-        settings: wired
-            .loaded
-            .warnings
-            .iter()
-            .map(|warning| format!("`{}` ({}): {}", warning.name, warning.origin.name(), warning.message))
-            .collect(),
-        store_fault: store_fault(&wired.call),
-        index_mismatches: index_mismatches(&wired.call)?,
-        failing: trace::failing(&runs),
-        left_out: trace::left_out(&runs),
-        endpoints: endpoints(&wired.call),
+    let folder = wired.call.project().folder();
+    let machine = Machine {
+        program: environment::find_program(machine::NAME).map(|path| path.display().to_string()),
+        agents: machine::agents().into_iter().map(|agent| agent_facts(agent, folder)).collect(),
         round_trip_fault: round_trip().err(),
     };
-    let checks = diagnose(&facts);
-    let broken = checks.iter().any(|check| check.state == State::Broken);
-    out.answer(&json!({ "ok": !broken, "checks": checks }), || {
-        for check in &checks {
+    let found = doctor(&wired.call, &Doctor { machine: Some(machine) })?;
+    out.answer(&found, || {
+        for check in &found.checks {
             let mark = match check.state {
                 State::Good => out.style.green("good   "),
                 State::Warning => out.style.yellow("warning"),
@@ -62,29 +44,11 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
                 out.line(format!("        {} {}", out.style.cyan("fix:"), visible(&one_line(&check.fix))));
             }
         }
-        if !broken {
+        if found.ok {
             out.say("next: ask your agent something the memory knows, then `heirloom last` shows what it was given");
         }
     });
-    Ok(if broken { exit::REFUSED } else { exit::OK })
-}
-
-/// The endpoints of the user's settings, and what is wrong with them.
-fn endpoints(engine: &Call) -> Vec<(String, Option<String>)> {
-    let settings = engine.settings();
-    let embedding = settings.embedding.as_ref().map(|named| ("embedding", &named.endpoint));
-    let extraction = settings.extraction.as_ref().map(|named| ("extraction", named));
-    let seen = |(what, named): (&str, &heirloom_core::settings::Endpoint)| {
-        let trouble = endpoint::trouble(&engine.project().world().data, &named.url);
-        let why = trouble.map(|trouble| {
-            format!(
-                "has failed {} times since {}: {}; it is done without meanwhile",
-                trouble.failures, trouble.since, trouble.reason
-            )
-        });
-        (format!("the {what} endpoint"), why)
-    };
-    embedding.into_iter().chain(extraction).map(seen).collect()
+    Ok(if found.ok { exit::OK } else { exit::REFUSED })
 }
 
 fn text_of(path: &Path) -> Option<String> {
@@ -148,30 +112,6 @@ fn beside(agent: &Agent) -> Option<PathBuf> {
 fn is_trusted(agent: &Agent, hooks_file: &Path) -> bool {
     let settings = beside(agent).and_then(|file| text_of(&file)).unwrap_or_default();
     install::is_trusted(agent, &hooks_file.display().to_string(), &settings)
-}
-
-/// Why nothing can be written, if so.
-fn store_fault(engine: &Call) -> Option<String> {
-    let root = engine.project().root().folder();
-    if !root.is_dir() {
-        return None;
-    }
-    let writable = |folder: &Path| {
-        let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-        rustix::fs::access(folder, access)
-            .map_err(|e| format!("`{}` cannot be written: {e}", folder.display()))
-    };
-    let lock = || engine.project().lock().map(drop).map_err(|fault| fault.message);
-    writable(root).and_then(|()| lock()).err()
-}
-
-fn index_mismatches(engine: &Call) -> Result<Option<usize>> {
-    if !engine.project().root().folder().is_dir() {
-        return Ok(None);
-    }
-    let mismatch = engine.records().compare_index()?;
-    // Without an index the next prompt makes one.
-    Ok(Some(mismatch.map_or(0, |mismatch| mismatch.missing.len() + mismatch.stale.len())))
 }
 
 /// A folder that goes away however this ends.

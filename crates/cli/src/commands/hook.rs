@@ -1,34 +1,22 @@
 //! `hook`: what coding agents call. One short process per event; whatever goes wrong, the agent goes on.
 //!
 //! Comes in: a moment, an agent, and the agent's JSON on standard input. Goes out: an answer in that agent's words, and a line in the
-//! trace. Never here: an exit code other than 0, except the 2 with which a stop is held up; an error on standard output.
+//! trace. What happens at each event is the engine's. Never here: an exit code other than 0, except the 2 with which a stop is held up;
+//! an error on standard output.
 
 use crate::args::{Args, Hook};
 use crate::output::Out;
+use crate::wiring::Wired;
 use crate::{environment, hook_input, wiring};
 use heirloom_agents::reply::{self, Answer, Output};
 use heirloom_agents::table::{Agent, CLAUDE_CODE, Moment};
 use heirloom_agents::wire::{self, Silence};
 use heirloom_agents::{Call, Event, Target};
 use heirloom_core::fault::Result;
-use heirloom_core::settings::{Key, Origin, TriageMode, Warning};
-use heirloom_core::time;
-use heirloom_engine::budget::{self, Budget};
-use heirloom_engine::gate::fields::without_secrets;
-use heirloom_engine::hook::guard::{self, Attempt, Memory};
-use heirloom_engine::hook::trace::{self, Ended, Run};
-use heirloom_engine::hook::{gather, judge, start, stop, validate};
-use heirloom_engine::recall::ledger;
-use heirloom_engine::verbs::recall;
+use heirloom_engine::budget::Budget;
+use heirloom_engine::verbs::hook::{self, Did, Ended, Happened, Host, Later};
 use std::path::Path;
 use std::time::Instant;
-
-/// Most characters a session is told at its start: it is told them whatever it is about.
-const START_MAX: usize = 2_400;
-
-/// How to save without the skill.
-const WITHOUT_SKILL: &str = "Without that skill: read the context file of each category, then run `heirloom add CATEGORY \"what holds, because of \
-    what\"` for what is worth keeping; the command checks it and says what is wrong. Then you may stop.";
 
 pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let started = Instant::now();
@@ -38,9 +26,10 @@ pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
         out.say(format!("heirloom knows no hook `{}` of that agent", call.moment));
         return Ok(0);
     };
-    let mut hook = Running { args, agent, moment, out, started };
+    let running = Running { args, agent, moment, out, started };
     // The last line of defence: some agents take any crash of a guard for a refusal.
-    let output = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook.answer())).unwrap_or_default();
+    let output =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| running.answer())).unwrap_or_default();
     if !output.stdout.is_empty() {
         out.raw(output.stdout.as_bytes());
     }
@@ -58,26 +47,8 @@ struct Running<'a> {
     started: Instant,
 }
 
-/// What a hook did, for the answer and for the trace.
-struct Did {
-    answer: Answer,
-    ended: Ended,
-    saw: String,
-    because: Vec<String>,
-}
-
-impl Did {
-    fn nothing(saw: impl Into<String>, why: impl Into<String>) -> Did {
-        Did { answer: Answer::Nothing, ended: Ended::Silent, saw: saw.into(), because: vec![why.into()] }
-    }
-
-    fn failed(why: impl Into<String>) -> Did {
-        Did { ended: Ended::Failed, ..Did::nothing("", why) }
-    }
-}
-
 impl Running<'_> {
-    fn answer(&mut self) -> Output {
+    fn answer(&self) -> Output {
         let input = match hook_input::read(std::io::stdin()) {
             Ok(input) => input,
             Err(e) => return self.failed_early(&format!("standard input cannot be read: {e}")),
@@ -89,22 +60,18 @@ impl Running<'_> {
         };
         let Ok(here) = environment::current_folder() else { return Output::default() };
         let cwd = call.cwd.as_ref().map_or_else(|| here.clone(), |folder| here.join(folder));
-        self.in_project(&cwd, |hook, wired| hook.act(wired, &call, &cwd))
+        let happened = in_our_words(call, &cwd);
+        self.in_project(&cwd, Ok(&happened))
     }
 
     /// A failure before the project is known: the trace of the folder the hook was started in gets the line.
-    fn failed_early(&mut self, why: &str) -> Output {
+    fn failed_early(&self, why: &str) -> Output {
         let Ok(here) = environment::current_folder() else { return Output::default() };
-        self.in_project(&here, |_, _| Ok(Did::failed(why)))
+        self.in_project(&here, Err(why))
     }
 
-    fn in_project(
-        &mut self,
-        cwd: &Path,
-        act: impl FnOnce(&Running<'_>, &wiring::Wired) -> Result<Did>,
-    ) -> Output {
-        let folder = wiring::project_folder(cwd);
-        let wired = match wiring::wire_at(self.args, &folder, None, cwd.to_owned()) {
+    fn in_project(&self, cwd: &Path, event: std::result::Result<&Happened, &str>) -> Output {
+        let wired = match wiring::wire_around(self.args, cwd) {
             // From here on: how long a host takes to send its event is not the hook's.
             Ok(wired) => wired.within(Budget::of_a_hook({
                 let began = Instant::now();
@@ -116,296 +83,91 @@ impl Running<'_> {
             }
         };
         let _holding = wired.call.budget().hold();
-        let mut did = act(self, &wired).unwrap_or_else(|fault| Did::failed(fault.message));
+        let host = self.host();
+        let mut did = match event {
+            Ok(happened) => {
+                self.warn(&wired, happened);
+                hook::run(&wired.call, &host, happened).unwrap_or_else(|fault| Did::failed(fault.message))
+            }
+            Err(why) => Did::failed(why),
+        };
+        did.log.iter().for_each(|line| self.out.say(line));
         if let Some(fault) = wired.left_out() {
             did.because.push(format!("the tiers are left out: {}", fault.message));
         }
-        self.trace(&wired, &did);
+        let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        hook::note(&wired.call, &host, self.moment.name(), &did, micros);
         if did.ended == Ended::Failed {
             self.out.say(did.because.join("; "));
         }
-        if self.moment == Moment::SessionStart && recall::is_hybrid(&wired.call) {
-            match recall::warm(&wired.call) {
-                true => super::model::start_in_background(&wired),
-                false => super::model::warm_in_background(&wired),
-            }
-        }
+        let after = event.ok().and_then(|happened| hook::warm_up(&wired.call, happened));
+        did.later.iter().chain(&after).for_each(|later| start(&wired, *later));
         wired.call.abandon_glance();
-        reply::render(self.agent, self.moment, &did.answer)
+        reply::render(self.agent, self.moment, &in_its_words(did.answer))
     }
 
-    /// Says what of the settings cannot be used. A host may pass this on to its model, so a project's own words stay out of it: of its settings
-    /// only those that exist are named.
-    fn warn(&self, wired: &wiring::Wired) {
-        let plain = |name: &str| {
-            name.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'0'..=b'9' | b'_' | b'.'))
-        };
-        let exists = |name: &str| Key::find(name).is_some_and(|key| !key.name.contains('*') && plain(name));
-        let (named, unnamed): (Vec<Warning>, Vec<Warning>) = wired
-            .loaded
-            .warnings
-            .iter()
-            .cloned()
-            .partition(|warning| warning.origin != Origin::Project || exists(&warning.name));
-        self.out.warnings(&named);
-        if !unnamed.is_empty() {
-            let count = unnamed.len();
-            self.out.note(format!(
-                "{count} of the project's settings cannot be used: `heirloom config list` names them"
-            ));
-        }
-    }
-
-    fn trace(&self, wired: &wiring::Wired, did: &Did) {
-        let project = wired.call.project();
-        let run = Run {
-            at: time::format(project.world().now),
-            hook: self.moment.name().to_owned(),
-            agent: self.agent.name.to_owned(),
-            ended: did.ended,
-            saw: did.saw.clone(),
-            because: did.because.clone(),
-            left_out: wired.call.budget().left_out(),
-            micros: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
-        };
-        // The trace must not be what makes a hook fail.
-        let _ = trace::record(project, &run);
-    }
-
-    fn act(&self, wired: &wiring::Wired, call: &Call, cwd: &Path) -> Result<Did> {
-        if matches!(call.event, Event::PreCompact | Event::SessionStart { afresh: true })
-            && let Some(session) = &call.session
-        {
-            // What the model was given before is lost; a ledger that cannot say so must not cost the hook.
-            let _ = ledger::clear(wired.call.project(), session, self.agent.name);
-        }
-        if matches!(call.event, Event::SessionStart { .. }) {
-            recall::prepare(&wired.call);
-        }
-        match &call.event {
-            Event::Prompt { text } => self.prompt(wired, call, text),
-            // Relative paths start where the tool works, which may be elsewhere than the session.
-            Event::PreWrite { targets, folder } => {
-                let from = folder.as_ref().map_or_else(|| cwd.to_owned(), |folder| cwd.join(folder));
-                Ok(self.pre_write(wired, targets, &from))
-            }
-            Event::PostWrite { targets, folder } => {
-                let from = folder.as_ref().map_or_else(|| cwd.to_owned(), |folder| cwd.join(folder));
-                self.post_write(wired, targets, &from)
-            }
-            Event::Stop { active, prompt, last_message } => {
-                self.warn(wired);
-                let suggest = wired.call.settings().triage.mode == TriageMode::Suggest;
-                let arrival = stop::Arrival {
-                    session: call.session.as_deref(),
-                    transcript: call.transcript.as_deref(),
-                    cwd,
-                    prompt: prompt.as_deref(),
-                    last_message: last_message.as_deref(),
-                    active: *active,
-                    goes_on: reply::goes_on(self.agent, suggest),
-                };
-                Ok(self.with_captures(self.stop(wired, arrival, suggest)?, wired, call))
-            }
-            Event::PreCompact => {
-                Ok(self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call))
-            }
-            Event::SessionEnd => {
-                let did =
-                    self.with_captures(Did::nothing("", "a last look at the conversation"), wired, call);
-                stop::ended(
-                    &wired.call,
-                    folders(environment::home().as_deref(), &environment::private_temp()),
-                    call.session.as_deref(),
-                );
-                Ok(did)
-            }
-            Event::SessionStart { .. } => {
-                stop::swept(
-                    &wired.call,
-                    folders(environment::home().as_deref(), &environment::private_temp()),
-                );
-                self.session_start(wired, call)
-            }
-        }
-    }
-
-    fn prompt(&self, wired: &wiring::Wired, call: &Call, text: &str) -> Result<Did> {
-        self.warn(wired);
-        let saw = format!("a prompt of {} characters", text.chars().count());
-        let ask = recall::Recall {
-            prompt: text.to_owned(),
-            session: call.session.clone(),
-            most: Some(self.agent.context_max),
-        };
-        let given = recall::prompt(&wired.call, &ask)?;
-        if given.block.is_empty() {
-            let why = match given.repeated {
-                0 if !recall::is_hybrid(&wired.call) => {
-                    "nothing fits: no title, tag, note, lesson or register".to_owned()
-                }
-                0 => "nothing is near enough".to_owned(),
-                repeated => format!("{repeated} memories fit and were given before in this session"),
-            };
-            return Ok(Did::nothing(saw, why));
-        }
-        Ok(Did { answer: Answer::Context(given.block), ended: Ended::Injected, saw, because: given.because })
-    }
-
-    /// Notes what is given where `why` finds it. A ledger that cannot be written costs nobody a memory.
-    fn note_given(&self, wired: &wiring::Wired, call: &Call, given: Vec<ledger::Given>) {
-        let _ = ledger::note_given(wired.call.project(), call.session.as_deref(), self.agent.name, given);
-    }
-
-    fn session_start(&self, wired: &wiring::Wired, call: &Call) -> Result<Did> {
-        let facts = gather(&wired.call, self.agent.name)?;
-        let source = heirloom_engine::inject::source(&wired.call);
-        let saw = "a session's start";
-        Ok(match start::block(&facts, &source, START_MAX) {
-            None => Did::nothing(saw, "nothing every session should know"),
-            Some(block) => {
-                let told = facts.standing.iter().chain(&facts.next_actions);
-                let told = told.map(|one| ledger::Given {
-                    id: one.id.clone(),
-                    version: String::new(),
-                    score: 0.0,
-                    why: vec![("told to every session".to_owned(), 0.0)],
-                });
-                self.note_given(wired, call, told.collect());
-                Did {
-                    answer: Answer::Context(block),
-                    ended: Ended::Injected,
-                    saw: saw.to_owned(),
-                    because: vec![format!(
-                        "{} of the vault, {} that hold, {} left to do, {} new in review",
-                        facts.snapshot.iter().filter(|line| line.starts_with("- ")).count(),
-                        facts.standing.len(),
-                        facts.next_actions.len(),
-                        facts.new_in_review
-                    )],
-                }
-            }
-        })
-    }
-
-    fn memory(&self, wired: &wiring::Wired) -> Memory {
-        Memory::new(wired.call.project().root().folder(), environment::home().as_deref())
-            .with_own([environment::config_folder(), environment::data_folder()])
-    }
-
-    fn pre_write(&self, wired: &wiring::Wired, targets: &[Target], cwd: &Path) -> Did {
-        let memory = self.memory(wired);
-        let saw = format!("{} targets", targets.len());
-        let refusal = targets.iter().find_map(|target| guard::refusal(&memory, attempt(target), cwd));
-        match refusal {
-            None => Did::nothing(saw, "outside every memory folder"),
-            Some(reason) => Did {
-                answer: Answer::Deny(reason.to_owned()),
-                ended: Ended::Denied,
-                saw,
-                because: vec!["inside a memory folder".to_owned()],
-            },
-        }
-    }
-
-    fn post_write(&self, wired: &wiring::Wired, targets: &[Target], cwd: &Path) -> Result<Did> {
-        let engine = &wired.call;
-        let memory = self.memory(wired);
-        let shelf = |inside: &guard::Inside, path: &Path, bytes: &[u8]| judge(engine, inside, path, bytes);
-        let mut refusals = Vec::new();
-        let mut warnings = Vec::new();
-        for (path, from) in targets.iter().flat_map(|target| guard::written(attempt(target), cwd)) {
-            if !budget::goes_on_or_leaves(budget::Left::Files) {
-                continue;
-            }
-            let now = engine.project().world().now;
-            let outcome = validate::validate(&memory, engine.screen(), &shelf, &path, &from, now)?;
-            // A file may be named after what nobody should read.
-            let clean = |text: String| without_secrets(&text).into_owned();
-            warnings.extend(outcome.warnings.into_iter().map(clean));
-            refusals.extend(outcome.refusal.map(clean));
-        }
-        for line in &warnings {
-            self.out.say(line);
-        }
-        for refusal in &refusals {
-            self.out.say(format!("ERROR: {refusal}"));
-        }
-        let saw = format!("{} targets", targets.len());
-        if refusals.is_empty() {
-            return Ok(Did::nothing(
-                saw,
-                if warnings.is_empty() { "outside every memory folder" } else { "valid" },
-            ));
-        }
-        Ok(Did {
-            answer: Answer::Undo(refusals.join("\n")),
-            ended: Ended::Denied,
-            saw,
-            because: vec![format!("{} files are not what they should be", refusals.len())],
-        })
-    }
-
-    /// Keeps notes and turns too, if the settings want that. Failing at it is told, but costs nothing else.
-    fn with_captures(&self, mut did: Did, wired: &wiring::Wired, call: &Call) -> Did {
-        let (home, own) = (environment::home(), environment::private_temp());
+    fn host(&self) -> Host {
         let folder = environment::agent_folder(self.agent).filter(|_| !self.agent.transcripts.is_empty());
-        let host = folder.map(|folder| folder.join(self.agent.transcripts));
-        let folders = stop::Folders { host: host.as_deref(), ..folders(home.as_deref(), &own) };
-        match stop::keep_notes(&wired.call, folders, call.transcript.as_deref()) {
-            Ok(0) => {}
-            Ok(kept) => {
-                did.because.push(format!("{kept} notes kept"));
-                did.ended = Ended::Captured;
-            }
-            Err(fault) => did.because.push(format!("no notes kept: {}", fault.message)),
+        Host {
+            agent: self.agent.name.to_owned(),
+            context_max: self.agent.context_max,
+            has_skill: self.agent.has_skill,
+            goes_on_held: reply::goes_on(self.agent, false),
+            goes_on_told: reply::goes_on(self.agent, true),
+            transcripts: folder.map(|folder| folder.join(self.agent.transcripts)),
+            temp: Some(environment::private_temp()),
         }
-        match stop::keep_turns(&wired.call, folders, call.transcript.as_deref(), call.session.as_deref()) {
-            Ok(kept) if kept.stored == 0 => {}
-            Ok(kept) => {
-                did.because.push(format!("{} turns kept, {} facts proposed", kept.stored, kept.proposed));
-                did.ended = Ended::Captured;
-                super::propose::start_in_background(wired);
-            }
-            Err(fault) => did.because.push(format!("no turns kept: {}", fault.message)),
-        }
-        if recall::is_hybrid(&wired.call) {
-            super::model::start_in_background(wired);
-        }
-        did
     }
 
-    /// An agent without the skill is told how to save without it.
-    fn with_way(&self, text: String) -> String {
-        if self.agent.has_skill { text } else { format!("{}\n{WITHOUT_SKILL}", text.trim_end_matches('\n')) }
-    }
-
-    fn stop(&self, wired: &wiring::Wired, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {
-        let (home, own) = (environment::home(), environment::private_temp());
-        match stop::stop(&wired.call, folders(home.as_deref(), &own), arrival)? {
-            stop::Outcome::Through(why) => Ok(Did::nothing("a stop", why)),
-            stop::Outcome::Held { text, kinds } => Ok(Did {
-                answer: match (text, suggest) {
-                    (text, true) => Answer::Suggest(self.with_way(text)),
-                    (text, false) => Answer::Hold(self.with_way(text)),
-                },
-                ended: Ended::Captured,
-                saw: "a stop".to_owned(),
-                because: kinds.iter().map(|(kind, score)| format!("{kind} (score {score:.2})")).collect(),
-            }),
+    /// Says what of the settings cannot be used.
+    fn warn(&self, wired: &Wired, happened: &Happened) {
+        let warned = hook::warnings(&wired.call, happened);
+        self.out.warnings(&warned.named);
+        if warned.unnamed > 0 {
+            self.out.note(format!(
+                "{} of the project's settings cannot be used: `heirloom config list` names them",
+                warned.unnamed
+            ));
         }
     }
 }
 
-/// Transcripts are read from the folder all agents agree on and from this user's own; files for drafting models have their well-known names in
-/// the first and all others in the second.
-fn folders<'a>(home: Option<&'a Path>, own: &'a Path) -> stop::Folders<'a> {
-    stop::Folders { temp: Path::new(environment::SHARED_TEMP), own, home, host: None }
+/// Lets another process do what takes long, so that nobody waits for it.
+fn start(wired: &Wired, later: Later) {
+    match later {
+        Later::Embed => super::model::start_in_background(wired),
+        Later::Propose => super::propose::start_in_background(wired),
+    }
 }
 
-fn attempt(target: &Target) -> Attempt<'_> {
+fn in_our_words(call: Call, cwd: &Path) -> Happened {
+    let targets = |targets: Vec<Target>| targets.into_iter().map(target).collect();
+    let event = match call.event {
+        Event::SessionStart { afresh } => hook::Event::SessionStart { afresh },
+        Event::Prompt { text } => hook::Event::Prompt { text },
+        Event::PreWrite { targets: all, folder } => hook::Event::PreWrite { targets: targets(all), folder },
+        Event::PostWrite { targets: all, folder } => hook::Event::PostWrite { targets: targets(all), folder },
+        Event::Stop { active, prompt, last_message } => hook::Event::Stop { active, prompt, last_message },
+        Event::PreCompact => hook::Event::PreCompact,
+        Event::SessionEnd => hook::Event::SessionEnd,
+    };
+    Happened { event, session: call.session, transcript: call.transcript, cwd: cwd.to_owned() }
+}
+
+fn target(target: Target) -> hook::Target {
     match target {
-        Target::File(path) => Attempt::File(path),
-        Target::Command(command) => Attempt::Command(command),
+        Target::File(path) => hook::Target::File(path),
+        Target::Command(command) => hook::Target::Command(command),
+    }
+}
+
+fn in_its_words(answer: hook::Answer) -> Answer {
+    match answer {
+        hook::Answer::Nothing => Answer::Nothing,
+        hook::Answer::Context(text) => Answer::Context(text),
+        hook::Answer::Deny(text) => Answer::Deny(text),
+        hook::Answer::Undo(text) => Answer::Undo(text),
+        hook::Answer::Hold(text) => Answer::Hold(text),
+        hook::Answer::Suggest(text) => Answer::Suggest(text),
     }
 }

@@ -22,7 +22,7 @@ const LISTED: usize = 20;
 
 pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     let mut wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     if call.is_auto() {
         return auto(&wired, call, out);
     }

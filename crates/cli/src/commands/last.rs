@@ -8,8 +8,7 @@ use heirloom_agents::Moment;
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::hook::trace::{Ended, Run};
-use heirloom_engine::verbs::trail;
+use heirloom_engine::verbs::trail::{self, Ended, Run};
 
 pub(crate) fn run(args: &Args, call: &Last, out: &Out) -> Result<u8> {
     if let Some(name) = call.hook.as_deref().filter(|name| Moment::named(name).is_none()) {
@@ -18,7 +17,7 @@ pub(crate) fn run(args: &Args, call: &Last, out: &Out) -> Result<u8> {
             .hint(format!("hooks: {}", known.join(", "))));
     }
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let runs = trail::last(&wired.call, &trail::Last { hook: call.hook.clone(), limit: call.limit })?;
     out.answer(&runs, || {
         if runs.is_empty() {

@@ -12,7 +12,7 @@ use heirloom_engine::verbs::shelves;
 
 pub(crate) fn run(args: &Args, call: &Lesson, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     match &call.action {
         LessonAction::Load { topic } => load(&wired.call, topic, out),
         LessonAction::Topics => topics(&wired.call, out),

@@ -8,10 +8,9 @@ use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::{Fault, Verb};
 use heirloom_engine::Call;
-use heirloom_engine::shelf::Done;
-use heirloom_engine::verbs::Outcome;
 use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::remove::{self, Doomed};
+use heirloom_engine::verbs::{Done, Outcome};
 
 /// Moves memories, and says what became of each. What waits sets the exit code, after everything else was done.
 fn each(

@@ -55,9 +55,7 @@ use crate::output::Out;
 use crate::wiring::Wired;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::git;
-use heirloom_engine::verbs::Added;
-use std::path::PathBuf;
+use heirloom_engine::verbs::{Added, commit};
 
 /// Runs a command; the number is the exit code.
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
@@ -124,18 +122,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
 
 /// One git commit of the memory files that this call changed, if the settings want it. Failing to commit never fails a save.
 fn auto_commit(wired: &Wired, out: &Out, message: &str) {
-    if !wired.call.settings().auto_commit {
-        return;
-    }
-    let project = wired.call.project();
-    let root = project.root();
-    let is_memory = |path: &PathBuf| path.starts_with(root.folder()) || path.starts_with(root.real());
-    let changed: Vec<PathBuf> = project.take_changed().into_iter().filter(is_memory).collect();
-    let committed = project.data().map_err(|fault| fault.message).and_then(|data| {
-        let scratch = data.join(format!("git-index-{}", project.world().nonce));
-        git::commit(project.folder(), &changed, message, &scratch)
-    });
-    if let Err(why) = committed {
+    if let Err(why) = commit::commit(&wired.call, message) {
         out.note(format!("saved, but not committed: {why}"));
     }
 }

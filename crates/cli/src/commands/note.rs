@@ -12,7 +12,7 @@ use heirloom_engine::verbs::shelves::{self, ListNotes, NotesInPlay};
 
 pub(crate) fn run(args: &Args, call: &Note, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let found = match &call.action {
         NoteAction::List { scope, keyword, offset, limit } => {
             let ask = ListNotes {

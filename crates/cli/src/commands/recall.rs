@@ -15,7 +15,7 @@ use heirloom_engine::verbs::trail::{self, AskWhy};
 
 pub(crate) fn run(args: &Args, call: &Recall, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     // As much as the host of that name takes; the hook knows no other way to be somebody.
     let host = call.agent.as_deref().and_then(Agent::named).unwrap_or(&CLAUDE_CODE);
     let ask = recall::Recall { prompt: call.prompt.join(" "), session: None, most: Some(host.context_max) };

@@ -12,7 +12,7 @@ use heirloom_engine::verbs::{Added, Yes};
 
 pub(crate) fn run(args: &Args, call: &args::Remember, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let text = match &call.from {
         Some(file) => super::input::text(file)?,
         None => call.text.join(" "),

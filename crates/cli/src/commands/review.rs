@@ -10,46 +10,23 @@ use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Code, Fault, Memory, Verb, fault::Result};
-use heirloom_engine::Call;
-use heirloom_engine::shelf::unknown;
-use heirloom_engine::verbs::names::{self, Enough};
-use heirloom_engine::verbs::review::{
-    Pending, Shown, Suggestions, accept, accept_draft, pending, reject, suggestions,
-};
-use serde::Serialize;
-
-/// What waits, and what could be tidied up.
-#[derive(Serialize)]
-struct Seen {
-    #[serde(flatten)]
-    waiting: Pending,
-    #[serde(flatten)]
-    suggestions: Suggestions,
-}
+use heirloom_core::{Verb, fault::Result};
+use heirloom_engine::verbs::decide::{self, Choose, Chosen, Reject};
 
 pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
     let mut wired = wiring::wire(args)?;
-    if matches!(call.action, Some(ReviewAction::Accept { .. })) {
-        person::required("accepting")?;
-        person::checked(&mut wired, Verb::Accept)?;
-    }
-    let engine = &wired.call;
     match &call.action {
         None | Some(ReviewAction::List) => {
-            let seen = Seen { waiting: pending(engine)?, suggestions: suggestions(engine)? };
+            let seen = decide::list(&wired.call)?;
             out.answer(&seen, || {
-                print_pending(engine, out, &seen.waiting);
+                print_pending(out, &seen.waiting);
                 print_suggestions(out, &seen.suggestions);
             });
             Ok(exit::OK)
         }
         Some(ReviewAction::Propose { background }) => propose::run(args, &wired, *background, out),
         Some(ReviewAction::Reject { keys }) => {
-            let mut rejected = Vec::new();
-            for key in keys {
-                rejected.push(reject(engine, key)?);
-            }
+            let rejected = decide::reject(&wired.call, &Reject { keys: keys.clone() })?;
             out.answer(&rejected, || {
                 for id in &rejected {
                     out.line(format!("{} {}", out.style.yellow("rejected"), visible(&one_line(id))));
@@ -58,59 +35,30 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
             Ok(exit::OK)
         }
         Some(ReviewAction::Accept { keys, all }) => {
-            let waiting = pending(engine)?;
-            let unaccepted: Vec<&Memory> = waiting.saved_by_agents.iter().collect();
-            let memories = if *all { unaccepted } else { chosen(engine, &waiting, keys)? };
-            let drafts: Vec<&Shown> = waiting
-                .drafts
-                .iter()
-                .filter(|shown| *all || keys.iter().any(|key| names_it(shown, key)))
-                .collect();
-            accept_shown(&wired, &memories, &drafts, out)
+            person::checked(&mut wired, Verb::Accept)?;
+            let chosen = decide::choose(&wired.call, &Choose { keys: keys.clone(), all: *all })?;
+            accept_shown(&wired, &chosen, out)
         }
     }
 }
 
-fn chosen<'a>(engine: &Call, waiting: &'a Pending, keys: &[String]) -> Result<Vec<&'a Memory>> {
-    let mut memories = Vec::new();
-    for key in keys {
-        if waiting.drafts.iter().any(|shown| names_it(shown, key)) {
-            continue;
-        }
-        // What was altered is there, but nothing of it can be accepted.
-        for inbox in engine.inboxes()? {
-            match inbox.get(key, engine.project().world().now) {
-                Err(fault) if fault.code == Code::Damaged => return Err(fault),
-                Ok(_) | Err(_) => {}
-            }
-        }
-        let id = names::find(engine, key, Enough::Part)?;
-        let memory = waiting.saved_by_agents.iter().find(|m| m.id == id).ok_or_else(|| {
-            Fault::new(Code::NotFound, format!("`{id}` does not wait for a review"))
-                .hint(format!("`heirloom trust {id}` raises the trust of any memory"))
-        })?;
-        memories.push(memory);
+/// Shows everything, asks once, and has exactly that accepted.
+fn accept_shown(wired: &Wired, chosen: &Chosen, out: &Out) -> Result<u8> {
+    // A program reads the answer; what the person looks at goes beside it.
+    let aside = out.aside();
+    for shown in &chosen.drafts {
+        print_draft(&aside, shown);
+        aside.line("");
     }
-    Ok(memories)
-}
-
-fn names_it(shown: &Shown, key: &str) -> bool {
-    shown.item.key == key || shown.item.id == key
-}
-
-/// Shows everything, asks once, notes the acceptance of exactly these bytes and stores exactly these drafts.
-fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Shown], out: &Out) -> Result<u8> {
-    for shown in drafts {
-        print_draft(&wired.call, out, shown);
-        out.line("");
+    for memory in &chosen.memories {
+        print_memory(&aside, memory);
+        aside.line("");
     }
-    for memory in memories {
-        print_memory(out, memory);
-        out.line("");
-    }
-    let question = match memories.len() + drafts.len() {
+    let yes = chosen.yes();
+    let question = match yes.shown.len() {
         0 => {
             out.say("nothing waits for you");
+            out.answer(&decide::Accepted::default(), || {});
             return Ok(exit::OK);
         }
         1 => "Accept this memory as it is?".to_owned(),
@@ -120,34 +68,25 @@ fn accept_shown(wired: &Wired, memories: &[&Memory], drafts: &[&Shown], out: &Ou
         out.say("nothing was accepted");
         return Ok(exit::REFUSED);
     }
+    let done = decide::accept(&wired.call, &yes)?;
     let said =
         |word: &str, id: &str| out.line(format!("{} {}", out.style.green(word), visible(&one_line(id))));
-    for memory in memories {
-        accept(&wired.call, memory)?;
-        said("accepted", memory.id.as_str());
-    }
-    // One draft that cannot be stored any more (the vault is full, say) does not keep the others waiting.
-    let mut worst = exit::OK;
-    for shown in drafts {
-        match accept_draft(&wired.call, shown) {
-            Ok(id) => said("stored", &id),
-            Err(fault) => worst = out.fault(&fault),
-        }
-    }
-    if !drafts.is_empty() {
+    out.answer(&done, || {
+        done.accepted.iter().for_each(|id| said("accepted", id));
+        done.stored.iter().for_each(|id| said("stored", id));
+        done.failed.iter().for_each(|failed| {
+            out.fault(&failed.fault);
+        });
+    });
+    if !chosen.drafts.is_empty() {
         auto_commit(wired, out, "memory: accept what waited");
     }
-    Ok(worst)
+    Ok(done.failed.last().map_or(exit::OK, |failed| failed.fault.code.exit()))
 }
 
 pub(crate) fn trust(args: &Args, call: &Trust, out: &Out) -> Result<u8> {
-    person::required("raising trust")?;
     let mut wired = wiring::wire(args)?;
     person::checked(&mut wired, Verb::Accept)?;
-    let mut memories = Vec::new();
-    for name in &call.which.ids {
-        let id = names::find(&wired.call, name, Enough::Part)?;
-        memories.push(wired.call.shelf_of(&id)?.get(&id)?.ok_or_else(|| unknown(id.as_str()))?);
-    }
-    accept_shown(&wired, &memories.iter().collect::<Vec<_>>(), &[], out)
+    let chosen = decide::choose_any(&wired.call, &call.which.ids)?;
+    accept_shown(&wired, &chosen, out)
 }

@@ -2,16 +2,13 @@
 
 use crate::output::{Out, Table};
 use heirloom_core::text::one_line;
-use heirloom_engine::Call;
-use heirloom_engine::shelf::anchors::Freshness;
-use heirloom_engine::verbs::review::{Pending, Shown, Suggestions};
-use serde_json::Value;
+use heirloom_engine::verbs::decide::{Freshness, Pending, Shown, Suggestions};
 
 /// Pairs and proposals that are listed; `--json` has them all.
 const LISTED: usize = 10;
 
 /// A draft with everything a yes would store.
-pub(super) fn print_draft(engine: &Call, out: &Out, shown: &Shown) {
+pub(super) fn print_draft(out: &Out, shown: &Shown) {
     let (item, style) = (&shown.item, out.style);
     out.line(format!("{}  {}", style.bold(&one_line(&item.id)), style.yellow("not stored yet")));
     let fact = |name: &str, value: &str| {
@@ -33,23 +30,11 @@ pub(super) fn print_draft(engine: &Call, out: &Out, shown: &Shown) {
         // The mark keeps a line of a value from looking like a field of its own.
         lines.for_each(|line| out.line(format!("  {} {line}", style.dim("  |"))));
     }
-    print_beside(engine, out, shown);
-}
-
-/// What a fact was taken from, and the known ones it would supersede, side by side.
-fn print_beside(engine: &Call, out: &Out, shown: &Shown) {
-    let Ok(tiers) = engine.tiers() else { return };
-    let memory = &shown.item.draft["memory"];
-    let text = |id: &str| tiers.own(id).ok().map(|stored| one_line(&stored.content));
-    // The words it was taken from, so that a yes is a yes to what was said.
-    if let Some(said) = memory["message"].as_str().and_then(text) {
-        out.line(format!("  {}  {said}", out.style.dim("said ")));
+    if let Some(said) = &shown.said {
+        out.line(format!("  {}  {said}", style.dim("said ")));
     }
-    let known = memory["supersedes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    for known in known.iter().filter_map(Value::as_str) {
-        if let Some(old) = text(known) {
-            out.line(format!("  {}  {old}  {}", out.style.yellow("known"), out.style.dim(known)));
-        }
+    for known in &shown.known {
+        out.line(format!("  {}  {}  {}", style.yellow("known"), known.text, style.dim(&known.id)));
     }
 }
 
@@ -75,7 +60,7 @@ impl Groups<'_> {
     }
 }
 
-pub(super) fn print_pending(engine: &Call, out: &Out, waiting: &Pending) {
+pub(super) fn print_pending(out: &Out, waiting: &Pending) {
     if waiting.is_empty() {
         out.say("nothing waits for you");
         return;
@@ -87,7 +72,7 @@ pub(super) fn print_pending(engine: &Call, out: &Out, waiting: &Pending) {
         if at > 0 {
             out.line("");
         }
-        print_draft(engine, out, shown);
+        print_draft(out, shown);
     }
     let mut groups = Groups { out, any: !waiting.drafts.is_empty() };
     let saved = waiting

@@ -18,7 +18,7 @@ const TITLE: usize = 80;
 
 pub(crate) fn run(args: &Args, call: &Search, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let of_tiers = call.tier.is_some() || call.context;
     let plain = call.words.is_empty() && call.kind.is_none() && !out.is_json() && !of_tiers;
     if call.pick || (plain && picker::can_ask()) {

@@ -14,7 +14,8 @@ use heirloom_core::code::exit;
 use heirloom_core::settings::flat;
 use heirloom_core::{Code, Fault, Verb, fault::Result};
 use heirloom_engine::files::{self, Mode};
-use heirloom_engine::verbs::remove;
+use heirloom_engine::settings;
+use heirloom_engine::verbs::setup::{self, Uninstall};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -69,12 +70,14 @@ struct Row<'a> {
 
 pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
     let project = wiring::project_folder(&wiring::cwd(args)?);
-    if call.uninstall && !call.dry_run {
-        // The hooks guard the memory; whoever may take them out may write past the gate.
+    let wired = if call.uninstall && !call.dry_run {
         let mut wired = wiring::wire_for_settings(args)?;
         person::checked(&mut wired, Verb::Uninstall)?;
-        remove::permitted(&wired.call, Verb::Uninstall, "")?;
-    }
+        setup::may_uninstall(&wired.call)?;
+        Some(wired)
+    } else {
+        None
+    };
     let agents = wanted(call)?;
     let mut plan = Vec::new();
     for agent in &agents {
@@ -103,9 +106,13 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
             plan.push(with_notes()?);
         }
         if answer != Answer::No {
+            let names = agents.iter().map(|agent| agent.name.to_owned()).collect();
+            let ask = Uninstall { agents: names };
+            let underway = wired.as_ref().map(|wired| setup::uninstall(&wired.call, &ask)).transpose()?;
             for change in plan.iter().filter(|change| change.changes()) {
                 apply(change, call.uninstall)?;
             }
+            underway.into_iter().for_each(setup::Underway::done);
             applied = true;
         }
     }
@@ -202,7 +209,7 @@ fn with_notes() -> Result<Change> {
     let before = read(&file)?;
     let mut document = document(&file)?;
     flat::set(&mut document, NOTES, json!(true));
-    let unchanged = wiring::read_document(&file).ok().flatten().as_ref() == Some(&document);
+    let unchanged = settings::read_document(&file).ok().flatten().as_ref() == Some(&document);
     let after = if unchanged { before.clone() } else { Some(pretty(&document)) };
     Ok(Change { agent: None, file, before, after, left: None })
 }
@@ -222,7 +229,7 @@ fn without_notes() -> Result<Option<Change>> {
 }
 
 fn document(file: &Path) -> Result<Value> {
-    match wiring::read_document(file) {
+    match settings::read_document(file) {
         Ok(document) => Ok(document.unwrap_or_else(|| json!({}))),
         Err(why) => Err(Fault::new(Code::Config, format!("`{}`: {why}", file.display()))
             .hint("correct the file by hand first; nothing was changed")),

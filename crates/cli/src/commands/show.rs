@@ -6,7 +6,7 @@ use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Kind, Memory, Scope, Status, fault::Result};
-use heirloom_engine::shelf::links::{Link, Links};
+use heirloom_engine::verbs::show::{Link, Links};
 use heirloom_engine::verbs::{list, show};
 
 pub(crate) fn show(args: &Args, call: &Show, out: &Out) -> Result<u8> {
@@ -88,7 +88,7 @@ pub(crate) fn print_memory(out: &Out, memory: &Memory) {
 
 pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     if call.tier.is_some() {
         // Why nobody is signed in is only known here.
         wired.tiers()?;

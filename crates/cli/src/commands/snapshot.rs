@@ -10,7 +10,7 @@ use heirloom_engine::verbs::shelves;
 
 pub(crate) fn run(args: &Args, call: &Snapshot, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let snapshot = shelves::snapshot(&wired.call, call.max_chars)?;
     let block = &snapshot.block;
     out.answer(&snapshot, || {

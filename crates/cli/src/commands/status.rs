@@ -8,13 +8,11 @@ use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
-use heirloom_engine::shelf::Count;
-use heirloom_engine::shelf::topics::ExternalState;
-use heirloom_engine::verbs::status::{State, status_watched};
+use heirloom_engine::verbs::status::{Count, ExternalState, State, status_watched};
 
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let mut meter = Meter::new();
     let state = status_watched(&wired.call, &mut |at| meter.show(at))?;
     drop(meter);

@@ -12,7 +12,7 @@ use heirloom_engine::verbs::sync;
 
 pub(crate) fn run(args: &Args, call: &Sync, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     let synced = sync::sync(&wired.call, &sync::Sync { apply: call.apply })?;
     out.answer(&synced, || {
         print(out, &synced.plan);

@@ -9,14 +9,13 @@ use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
-use heirloom_engine::shelf::vault::Stats;
-use heirloom_engine::verbs::shelves::{self, RecallVault};
+use heirloom_engine::verbs::shelves::{self, RecallVault, Stats};
 use heirloom_engine::verbs::vault::{self as verbs, Promote};
 use serde_json::{Value, json};
 
 pub(crate) fn run(args: &Args, call: &Vault, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
-    out.warnings(&wired.loaded.warnings);
+    out.warnings(wired.warnings());
     match &call.action {
         VaultAction::Stats => {
             let stats = shelves::vault_stats(&wired.call)?;

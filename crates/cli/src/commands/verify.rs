@@ -33,7 +33,7 @@ pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
     }
     let wired = wiring::wire(args)?;
     let ask = verify::Verify { fix: call.fix };
-    let found = verify::verify(&wired.call, &ask, &wired.loaded.warnings)?;
+    let found = verify::verify(&wired.call, &ask, wired.warnings())?;
     out.answer(&found, || {
         found.repaired.iter().for_each(|line| out.say(visible(&one_line(line))));
         if found.ok {

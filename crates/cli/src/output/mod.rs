@@ -26,6 +26,8 @@ use std::io::{IsTerminal as _, Write as _};
 #[derive(Debug)]
 pub(crate) struct Out {
     json: bool,
+    /// Whether lines are talk too, because a program reads stdout.
+    aside: bool,
     /// Colours on stdout.
     pub(crate) style: Style,
     err_style: Style,
@@ -35,9 +37,16 @@ impl Out {
     pub(crate) fn new(json: bool) -> Out {
         Out {
             json,
+            aside: false,
             style: Style::wanted(std::io::stdout().is_terminal() && !json),
             err_style: Style::wanted(std::io::stderr().is_terminal()),
         }
+    }
+
+    /// Where a person is shown something before the answer: beside it, if a program reads that.
+    pub(crate) fn aside(&self) -> Out {
+        let style = if self.json { self.err_style } else { self.style };
+        Out { json: false, aside: self.json, style, err_style: self.err_style }
     }
 
     /// Whether a program reads the answer.
@@ -47,6 +56,9 @@ impl Out {
 
     /// Data: a line on stdout.
     pub(crate) fn line(&self, text: impl AsRef<str>) {
+        if self.aside {
+            return self.say(text);
+        }
         self.data(&style::printed(text.as_ref()));
     }
 

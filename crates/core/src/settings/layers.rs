@@ -97,17 +97,26 @@ pub struct Loaded {
     pub warnings: Vec<Warning>,
 }
 
+/// What there is to say about settings that are in use.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    /// Every setting that has a value, by name.
+    pub values: Vec<Valued>,
+    /// What could not be used.
+    pub warnings: Vec<Warning>,
+}
+
 /// Puts the layers together. They must come nearest first.
 pub fn load(layers: &[Layer]) -> Loaded {
     let mut warnings = Vec::new();
     // A layer that says nothing need not be asked for every setting.
-    let layers: Vec<Said<'_>> = layers
+    let layers: Vec<OneLayer<'_>> = layers
         .iter()
         .filter(|layer| layer.document.as_object().is_some_and(|all| !all.is_empty()))
-        .map(|layer| Said { origin: layer.origin, flat: flatten(&layer.document) })
+        .map(|layer| OneLayer { origin: layer.origin, flat: flatten(&layer.document) })
         .collect();
     let layers = layers.as_slice();
-    for Said { origin, flat } in layers {
+    for OneLayer { origin, flat } in layers {
         let told = flat.unmapped.iter();
         warnings.extend(told.map(|unmapped| Warning {
             name: unmapped.name.clone(),
@@ -138,16 +147,16 @@ pub fn load(layers: &[Layer]) -> Loaded {
 }
 
 /// A layer's leaves.
-struct Said<'a> {
+struct OneLayer<'a> {
     origin: Origin,
     flat: Flat<'a>,
 }
 
 /// Built-in categories first, then custom ones by name. The user's own come first where there are too many.
-fn category_names(layers: &[Said<'_>], warnings: &mut Vec<Warning>) -> Vec<String> {
+fn category_names(layers: &[OneLayer<'_>], warnings: &mut Vec<Warning>) -> Vec<String> {
     let mut names: Vec<String> = crate::kind::RECORD_KINDS.iter().map(|row| row.name.to_owned()).collect();
     let mut custom = BTreeSet::new();
-    for Said { origin, flat } in layers.iter().rev() {
+    for OneLayer { origin, flat } in layers.iter().rev() {
         let mut over = 0;
         for name in flat.categories.iter().filter(|name| read::is_custom_name(name)) {
             if custom.len() < MOST_NAMES {
@@ -166,9 +175,9 @@ fn category_names(layers: &[Said<'_>], warnings: &mut Vec<Warning>) -> Vec<Strin
 }
 
 /// The agents somebody named, by name. What a project says about them is left out where each value is decided.
-fn agent_names(layers: &[Said<'_>]) -> Vec<String> {
+fn agent_names(layers: &[OneLayer<'_>]) -> Vec<String> {
     let mut names = BTreeSet::new();
-    for Said { origin, flat } in layers.iter().rev() {
+    for OneLayer { origin, flat } in layers.iter().rev() {
         let agents = flat.leaves.iter().filter(|(_, leaf)| leaf.key.is_per_agent());
         let agents = agents.filter_map(|(name, leaf)| leaf.key.matches(name)?);
         // What a project's file says about agents only becomes a warning, so it need not all be looked at.
@@ -181,7 +190,7 @@ fn agent_names(layers: &[Said<'_>]) -> Vec<String> {
 fn resolve(
     key: &Key,
     name: &str,
-    layers: &[Said<'_>],
+    layers: &[OneLayer<'_>],
     warnings: &mut Vec<Warning>,
 ) -> Option<(Value, Origin)> {
     let mut found: Vec<(Value, Origin)> = Vec::new();

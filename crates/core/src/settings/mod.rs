@@ -24,7 +24,7 @@ pub use endpoint::{Embedding, Endpoint};
 pub use external::{External, MemoryType, SyncStrategy};
 pub use flat::{Flat, Leaf, Unmapped, flatten};
 pub use keys::{BY_THEMSELVES, Guard, KEYS, Key, Type};
-pub use layers::{Layer, Loaded, Origin, PROJECT_RULES, Valued, Warning, load};
+pub use layers::{Layer, Loaded, Origin, PROJECT_RULES, Said, Valued, Warning, load};
 pub use notes::Notes;
 pub use read::{check, empty_document, needs_person};
 pub use tiers::Tiers;

@@ -70,6 +70,13 @@ pub struct Item {
     file: PathBuf,
 }
 
+impl Item {
+    /// By what exactly these bytes are known.
+    pub(crate) fn mac(&self) -> &str {
+        &self.mac
+    }
+}
+
 impl std::ops::Deref for Item {
     type Target = Waiting;
 

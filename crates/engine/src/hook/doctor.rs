@@ -4,7 +4,7 @@
 //! or repairing.
 
 use super::trace::Failing;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -32,7 +32,8 @@ pub struct Check {
 }
 
 /// What is known of one agent on this machine.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct AgentFacts {
     /// Its name.
     pub name: String,

@@ -5,7 +5,8 @@
 
 use super::choose::chosen;
 use crate::rank::{Weights, block};
-use crate::shelf::tiers::{Found, Question, Tier, Tiers, estimate_tokens, format_episodes, format_memories};
+use crate::shelf::tiers::{Found, Question, Tier, Tiers, format_episodes, format_memories};
+use crate::working::estimate_tokens;
 use heirloom_core::fault::Result;
 use serde::Serialize;
 

@@ -7,10 +7,12 @@ use super::names::{self, Enough};
 use super::{Outcome, asked_of, seen, waiting};
 use crate::call::Call;
 use crate::gate::Entry;
-use crate::shelf::anchors::{self, Anchored, Freshness};
+use crate::shelf::anchors;
 use heirloom_core::{Code, Fault, May, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+pub use crate::shelf::anchors::{Anchored, Cited, Freshness};
 
 /// What is done to a memory's citations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

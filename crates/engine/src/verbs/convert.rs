@@ -6,7 +6,8 @@
 use super::names::{self, Enough};
 use super::{Added, Outcome, asked_of, seen, waiting};
 use crate::call::Call;
-use crate::convert::{Conversion, convert as made};
+pub use crate::convert::Conversion;
+use crate::convert::convert as made;
 use crate::gate::Entry;
 use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::{Code, Fault, Kind, May, Memory, Trust, Verb, fault::Result};

@@ -10,12 +10,20 @@
 pub mod add;
 pub mod anchor;
 pub mod archive;
+pub mod commit;
+pub mod config;
 pub mod convert;
+pub mod decide;
+pub mod doctor;
 pub mod edit;
 pub mod export;
+pub mod hook;
 pub mod import;
+pub mod init;
 pub mod life;
 pub mod list;
+pub mod merge;
+pub mod model;
 pub mod names;
 pub mod recall;
 pub mod record;
@@ -25,6 +33,7 @@ pub mod review;
 pub mod scan;
 pub mod schema;
 pub mod search;
+pub mod setup;
 pub mod shelves;
 pub mod show;
 pub mod status;
@@ -37,11 +46,12 @@ pub mod users;
 pub mod vault;
 pub mod verify;
 mod waiting;
+pub mod working;
 
+pub use crate::shelf::Done;
 pub use waiting::{Waiting, change_of, resume};
 
 use crate::call::Call;
-use crate::shelf::Done;
 use crate::shelf::tiers::Kept;
 use heirloom_core::{Code, Fault, May, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
@@ -202,3 +212,7 @@ mod tests;
 
 #[cfg(test)]
 mod walk;
+
+#[cfg(test)]
+#[path = "house_tests.rs"]
+mod house_tests;

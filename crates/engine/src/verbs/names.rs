@@ -1,7 +1,8 @@
 //! Names: which memory a text stands for.
 //!
-//! Comes in: what somebody typed, and what is to be done with it. Goes out: a whole id, or a fault that lists what would fit. Never here: a
-//! guess for something that cannot be taken back.
+//! Comes in: what somebody typed, and what is to be done with it. Goes out: a whole id, or a fault that lists what would fit. A blank name
+//! stands for nothing; through doors where ids are given (MCP, HTTP) a part does not either. Never here: a guess for something that cannot be
+//! taken back.
 
 use crate::call::Call;
 use crate::shelf::{Listing, unknown};
@@ -26,14 +27,24 @@ impl Enough {
     }
 }
 
+/// Refuses a blank name.
+pub fn given(name: &str) -> Result<()> {
+    if name.trim().is_empty() { Err(missing()) } else { Ok(()) }
+}
+
 /// The id a name stands for.
 pub fn find(call: &Call, name: &str, enough: Enough) -> Result<MemoryId> {
-    if name.trim().is_empty() {
-        return Err(Fault::new(Code::Usage, "the name of a memory is missing")
-            .hint("`heirloom list` shows the ids there are"));
-    }
+    given(name)?;
     if let Some(id) = MemoryId::parse(name) {
+        if id.name().trim().is_empty() {
+            return Err(missing());
+        }
         return Ok(id);
+    }
+    if call.caller().gives_ids() {
+        return Err(Fault::new(Code::Usage, format!("`{name}` is no whole id"))
+            .fact("name", name)
+            .hint("give the id as `list` and `search` show it, kind and name: decision:use-postgresql"));
     }
     let mut exact = Vec::new();
     let mut partly = Vec::new();
@@ -55,6 +66,10 @@ pub fn find(call: &Call, name: &str, enough: Enough) -> Result<MemoryId> {
         (0, count, Enough::Part) => Err(ambiguous(name, &partly, &format!("fits {count} memories"))),
         (count, _, _) => Err(ambiguous(name, &exact, &format!("fits {count} memories"))),
     }
+}
+
+fn missing() -> Fault {
+    Fault::new(Code::Usage, "the name of a memory is missing").hint("`heirloom list` shows the ids there are")
 }
 
 fn ambiguous(name: &str, fits: &[MemoryId], why: &str) -> Fault {

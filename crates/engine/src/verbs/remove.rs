@@ -92,6 +92,7 @@ pub fn permitted(call: &Call, verb: Verb, about: &str) -> Result<()> {
 /// What a request would remove.
 pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
     permitted(call, Verb::Forget, "")?;
+    names::given(&ask.name)?;
     let enough = if ask.shown_first { Enough::to_change(call) } else { Enough::Whole };
     let (mut named, mut unclear) = (None, None);
     if !ask.topic {

@@ -1,36 +1,56 @@
-//! The shapes of the answers of verbs, as JSON Schemas.
+//! The shapes of answers, as JSON Schemas: of every reading verb here, of what keeps house (settings, review, the model) in `schema/house.rs`.
 //!
 //! Comes in: the name of an answer. Goes out: its schema, which becomes a file in `schemas/answers/`; tests hold what every command prints
 //! against it. No answer has a key that its schema does not name. Never here: an answer.
 
+mod house;
+
 use serde_json::{Map, Value, json};
 
 /// The answers that have a schema: the command's words, joined by `-`.
-pub const ANSWERS: [&str; 31] = [
+pub const ANSWERS: [&str; 49] = [
     "anchor-list",
     "audit",
     "audit-verify",
     "brief",
     "compact",
+    "config-approve",
+    "config-category",
+    "config-get",
+    "config-list",
+    "config-pin",
+    "config-set",
+    "config-unset",
+    "doctor",
     "expire",
     "export",
     "gc",
     "history",
     "import",
     "import-auto",
+    "init",
     "last",
     "lesson-load",
     "lesson-topics",
     "list",
+    "model-embed",
+    "model-remove",
+    "model-status",
     "note-list",
     "note-session",
     "recall",
+    "review",
+    "review-accept",
+    "review-reject",
     "scan",
     "search",
     "show",
     "snapshot",
     "status",
     "sync",
+    "trust",
+    "undo-list",
+    "user-list",
     "vault-consolidate",
     "vault-context",
     "vault-propose",
@@ -156,7 +176,7 @@ pub fn of(name: &str) -> Option<Value> {
                 ("why", reasons()),
             ]),
         ),
-        _ => return None,
+        other => house::of(other)?,
     };
     let mut whole = Map::new();
     whole.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));

@@ -7,11 +7,13 @@ use super::{may_read, told};
 use crate::call::Call;
 use crate::inject::Brief;
 use crate::shelf::notes::{Filter as NoteFilter, Session};
-use crate::shelf::vault::{Filter, Stats};
+use crate::shelf::vault::Filter;
 use crate::shelf::{Listing, Shelf as _};
 use heirloom_core::{Code, Fault, Memory, Status, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
+
+pub use crate::shelf::vault::Stats;
 
 /// Memories, in an order the question gives.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]

@@ -8,11 +8,13 @@ use super::{may_read, may_read_of, seen, told, undo};
 use crate::call::Call;
 use crate::files;
 use crate::shelf::anchors::{self, Anchored, Cited, Freshness};
-use crate::shelf::links::{self, Links};
+use crate::shelf::links;
 use crate::shelf::vault::Image;
 use crate::shelf::{Change, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+
+pub use crate::shelf::links::{Link, Links};
 
 /// The largest stored file that is shown as it is.
 const STORED_MAX: u64 = 1 << 30;

@@ -5,13 +5,14 @@
 use super::{Progress, Watch, may_read, unwatched};
 use crate::call::Call;
 use crate::project::no_memory;
-use crate::shelf::Count;
-use crate::shelf::topics::ExternalState;
 use crate::shelf::vault::Stats;
 use heirloom_core::{ShelfName, Status, Verb, fault::Result};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+
+pub use crate::shelf::Count;
+pub use crate::shelf::topics::ExternalState;
 
 /// Everything `status` knows.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,13 +6,17 @@ use super::names::{self, Enough};
 use super::{may_read, told::Reason};
 use crate::call::Call;
 use crate::gate::audit as chain;
-use crate::hook::trace::{self, Run};
+use crate::hook::trace;
 use crate::recall::ledger;
 use crate::recall::search::reasons;
+use crate::settings::audited::own_chain;
 use crate::shelf::{tiers, unknown};
 use heirloom_core::{Code, Fault, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use crate::hook::trace::{Ended, Run};
+pub use crate::shelf::tiers::Line;
 
 /// How far back runs of one hook are looked for.
 const LOOKED_AT: usize = 5_000;
@@ -111,14 +115,23 @@ pub struct Audit {
 /// Lines of the project's audit, oldest first.
 pub fn audit(call: &Call, ask: &Audit) -> Result<Vec<Value>> {
     may_read(call, Verb::Audit)?;
+    Ok(wanted(call, call.audit_entries()?, ask))
+}
+
+/// Lines of the user's own audit of settings, approvals and the PIN, oldest first. Those of a project that has an audit are in there.
+pub fn settings_audit(call: &Call, ask: &Audit) -> Result<Vec<Value>> {
+    may_read(call, Verb::Audit)?;
+    Ok(wanted(call, chain::entries(&own_chain(&call.project().world().data))?, ask))
+}
+
+fn wanted(call: &Call, mut lines: Vec<Value>, ask: &Audit) -> Vec<Value> {
     let is = |line: &Value, key: &str, wanted: &Option<String>| {
         wanted.as_ref().is_none_or(|text| line.get(key).and_then(Value::as_str) == Some(text))
     };
-    let mut wanted = call.audit_entries()?;
     let about = |line: &Value| ask.id.as_ref().is_none_or(|id| call.is_about(line, id));
-    wanted.retain(|line| about(line) && is(line, "verdict", &ask.verdict));
-    wanted.drain(..wanted.len().saturating_sub(ask.limit));
-    Ok(wanted)
+    lines.retain(|line| about(line) && is(line, "verdict", &ask.verdict));
+    lines.drain(..lines.len().saturating_sub(ask.limit));
+    lines
 }
 
 /// Lines of the user's own audit of turns and facts, oldest first.
@@ -150,11 +163,13 @@ pub struct Whole {
 pub fn verify_audit(call: &Call) -> Result<Whole> {
     may_read(call, Verb::Audit)?;
     let own = call.tiers().map_or(Ok(0), |tiers| tiers.verify_audit())?;
+    let settings = chain::verify(&own_chain(&call.project().world().data))?.entries;
     // Nothing is not the same as nothing wrong.
     let (walked, left_out) = match call.project().expect_memory() {
         Ok(()) => (chain::verify(&call.audit_path()?)?, None),
-        Err(none) if own > 0 => (chain::Walked::default(), Some(none.message)),
+        Err(none) if own + settings > 0 => (chain::Walked::default(), Some(none.message)),
         Err(none) => return Err(none),
     };
-    Ok(Whole { whole: true, entries: walked.entries + own, checkpoints: walked.checkpoints, left_out })
+    let entries = walked.entries + own + settings;
+    Ok(Whole { whole: true, entries, checkpoints: walked.checkpoints, left_out })
 }

@@ -420,7 +420,7 @@ impl Call {
     }
 
     /// The end of the chain, with a word about whatever a stopped process left open.
-    fn chain(&self, lock: &Lock) -> Result<Chain> {
+    pub(crate) fn chain(&self, lock: &Lock) -> Result<Chain> {
         let mut chain = self.chain_as_it_is(lock)?;
         if chain.open().is_empty() {
             if self.audit_is_plain()? {

@@ -35,8 +35,8 @@ mod terms;
 mod token;
 mod undo;
 mod user;
-mod working;
 
+pub use crate::working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 pub use archive::{Brought, Carried, ImportRules, is_archive};
 pub use draft::{Beside, LONGEST_FACT, Relation, TierDraft};
 pub use episode::Turn;
@@ -58,7 +58,6 @@ pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
 pub use terms::{Met, Posed, counted_terms, question_terms};
 pub use token::{Terms, Token, give as give_token, new as new_token};
 pub use user::{Account, SYSTEM, UserContext, put as put_user};
-pub use working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 
 use crate::call::Call;
 use crate::gate::inbox::Inbox;

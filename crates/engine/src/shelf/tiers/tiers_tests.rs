@@ -251,22 +251,40 @@ fn the_working_memory_drops_silent_sessions_and_redacts_what_people_say() {
     let now = |text: &str| super::story::moment(text);
     let dir = tempfile::tempdir().unwrap();
     let call = stage(dir.path()).of("ada");
-    let who = tiers(&call).who();
-    let mut all = Workings::new(WorkingLimits { messages: 3, tokens: 100, seconds: 3_600 });
+    let who = tiers(&call).who().user();
+    let limits = WorkingLimits { messages: 3, tokens: 100, seconds: 3_600 };
+    let mut all = Workings::default();
     let screen = call.screen();
     let secret = format!("my key is {}", super::story::token());
     let start = now("2026-03-01T12:00:00Z");
-    all.session(who, "s", start).push(Speaker::User, &secret, Trust::High, start, |t| screen.redacted(t));
-    all.session(who, "s", start).push(Speaker::Tool, "web page", Trust::Low, start, |t| screen.redacted(t));
-    let working = all.session(who, "s", start);
+    let clean = |text: &str| screen.redacted(text);
+    all.session(who, "s", limits, start).push(Speaker::User, &secret, Trust::High, start, clean);
+    all.session(who, "s", limits, start).push(Speaker::Tool, "web page", Trust::Low, start, clean);
+    let working = all.session(who, "s", limits, start);
     assert!(working.messages().all(|m| !m.content.contains("ghp_")));
     assert_eq!(working.label().trust, Trust::Low);
-    assert_eq!(all.session(who, "s", now("2026-03-01T12:59:00Z")).messages().len(), 2);
+    assert!(!format!("{working:?}").contains("web page"), "what is said stands in no log");
+    assert_eq!(all.session(who, "s", limits, now("2026-03-01T12:59:00Z")).messages().len(), 2);
     all.pass_time(now("2026-03-01T14:00:00Z"));
     assert!(all.is_empty());
-    all.session(who, "s", start).push(Speaker::User, "hello", Trust::High, start, str::to_owned);
+    all.session(who, "s", limits, start).push(Speaker::User, "hello", Trust::High, start, str::to_owned);
     all.end(who, "s");
     assert!(all.is_empty());
+}
+
+#[test]
+fn a_user_with_many_conversations_crowds_out_only_their_own() {
+    let start = super::story::moment("2026-03-01T12:00:00Z");
+    let limits = WorkingLimits { messages: 3, tokens: 100, seconds: 3_600 };
+    let mut all = Workings::default();
+    all.session("ben", "s", limits, start).push(Speaker::User, "hello", Trust::High, start, str::to_owned);
+    for n in 0..300 {
+        let working = all.session("ada", &n.to_string(), limits, start);
+        working.push(Speaker::User, "hello", Trust::High, start, str::to_owned);
+    }
+    assert_eq!(all.len(), 201);
+    assert_eq!(all.known("ben", "s", limits, start).unwrap().messages().len(), 1);
+    assert!(all.known("ada", "299", limits, start).is_some());
 }
 
 proptest! {

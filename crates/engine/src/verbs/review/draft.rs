@@ -11,6 +11,7 @@ use crate::shelf::door::change::{Decided, Decision};
 use crate::shelf::door::row_of;
 use crate::shelf::notes::NoteDraft;
 use crate::shelf::records::{Document, Said, Version};
+use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, fault::Result, time};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,6 +30,14 @@ pub struct Shown {
     pub fields: Vec<Field>,
     /// How long it has waited.
     pub age: String,
+    /// The words a fact was taken from, so that a yes is a yes to what was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+    /// The known facts it would supersede.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<Known>,
+    /// The hash of all that a yes would store and of the bytes that wait: a yes names it, and counts for nothing else.
+    pub seen: String,
     /// Why it cannot be stored, if it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cannot: Option<String>,
@@ -46,6 +55,15 @@ pub struct Field {
     pub value: String,
 }
 
+/// A fact that is known already.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Known {
+    /// Its id.
+    pub id: String,
+    /// What it says.
+    pub text: String,
+}
+
 /// What a yes to an item would store.
 pub fn shown(call: &Call, mut item: Item) -> Shown {
     let shelf = shelf_of(&item);
@@ -61,7 +79,33 @@ pub fn shown(call: &Call, mut item: Item) -> Shown {
     };
     let mut fields = Vec::new();
     flatten("", &stored, &mut fields);
-    Shown { item, kind, would_be, fields, age, cannot, code }
+    let (said, known) = beside(call, &item);
+    let seen = json!([item.key, item.id, kind, would_be, fields, item.draft, item.mac()]);
+    let seen = heirloom_core::hash::sha256(seen.to_string().as_bytes());
+    Shown { item, kind, would_be, fields, age, said, known, seen, cannot, code }
+}
+
+/// What a fact was taken from, and the known ones it would supersede.
+fn beside(call: &Call, item: &Item) -> (Option<String>, Vec<Known>) {
+    let Ok(tiers) = call.tiers() else { return (None, Vec::new()) };
+    let memory = &item.draft["memory"];
+    let text = |id: &str| tiers.own(id).ok().map(|stored| one_line(&stored.content));
+    let said = memory["message"].as_str().and_then(text);
+    let known = memory["supersedes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let known = known.iter().filter_map(Value::as_str);
+    (said, known.filter_map(|id| Some(Known { id: id.to_owned(), text: text(id)? })).collect())
+}
+
+/// Fails unless something waits under a key, be it something that can only be thrown away.
+pub(crate) fn waits_under(call: &Call, key: &str) -> Result<()> {
+    let mut outcome = Ok(());
+    for inbox in call.inboxes()? {
+        match inbox.get(key, call.project().world().now) {
+            Err(fault) if fault.code != Code::Damaged => outcome = Err(fault),
+            _ => return Ok(()),
+        }
+    }
+    outcome
 }
 
 fn shelf_of(item: &Item) -> Option<ShelfName> {

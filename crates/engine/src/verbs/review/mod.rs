@@ -7,7 +7,8 @@ mod count;
 mod draft;
 
 pub(crate) use count::count;
-pub use draft::{Field, Shown, accept_draft, reject, shown};
+pub(crate) use draft::waits_under;
+pub use draft::{Field, Known, Shown, accept_draft, reject, shown};
 
 use crate::call::Call;
 use crate::gate::Entry;

@@ -1,31 +1,23 @@
 //! Which folder is the project's, and whether its memory folder is one this user wants.
 //!
-//! Comes in: where a command was started, and a call whose settings name a memory folder. Goes out: the project folder, or a refusal that
-//! names the folder. A clone chooses neither a place outside itself nor one where other files lie; the user does. Never here: a change to
-//! anything, or another folder in place of the one that was refused.
+//! Comes in: where somebody is, and a call whose settings name a memory folder. Goes out: the project folder, or a refusal that names the
+//! folder. A clone chooses neither a place outside itself nor one where other files lie; the user does. Never here: a change to anything,
+//! or another folder in place of the one that was refused.
 
-use crate::world::DEFAULT_ROOT;
-use crate::{approval, person};
-use heirloom_core::settings::{self, Origin};
-use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::{Call, files};
+use super::{DEFAULT_ROOT, PROJECT_SETTINGS, Said, approved};
+use crate::call::Call;
+use crate::files;
+use heirloom_core::settings::Origin;
+use heirloom_core::{Code, Fault, Settings, fault::Result};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-
-/// What there is to say about the settings the call has.
-pub(crate) struct Said {
-    /// Every setting that has a value, by name.
-    pub(crate) values: Vec<settings::Valued>,
-    /// What could not be used.
-    pub(crate) warnings: Vec<settings::Warning>,
-}
 
 /// Longest piece of a project's own words in a message.
 const NAMED: usize = 80;
 
-/// The project folder around a folder: the nearest one with a memory, else the nearest git work tree, else itself. Above where the command
-/// was started only what belongs to this account counts: in a shared folder anybody can leave a memory for those who work below.
-pub(crate) fn project_folder(from: &Path) -> PathBuf {
+/// The project folder around a folder: the nearest one with a memory, else the nearest git work tree, else itself. Above where somebody is
+/// only what belongs to this account counts: in a shared folder anybody can leave a memory for those who work below.
+pub fn project_folder(from: &Path) -> PathBuf {
     let is_ours = |dir: &Path, parts: &[&str]| {
         dir == from || {
             let mut place = dir.to_owned();
@@ -53,14 +45,23 @@ fn is_own(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.uid() == me)
 }
 
+/// The memory folder that settings name.
+pub fn memory_root(folder: &Path, settings: &Settings, home: Option<&Path>) -> PathBuf {
+    let named = &settings.memory_root;
+    match (named.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => folder.join(named),
+    }
+}
+
 /// Where the name of the memory folder comes from.
 fn origin(said: &Said) -> Option<Origin> {
     said.values.iter().find(|value| value.name == "memory_root").map(|value| value.origin)
 }
 
 /// A repository may hold a link where the memory folder should be; only the user decides that memory lives elsewhere.
-pub(crate) fn stays_inside(call: &Call, said: &Said) -> Result<()> {
-    let of_the_user = matches!(origin(said), Some(Origin::Flag | Origin::Environment | Origin::User));
+pub fn stays_inside(call: &Call) -> Result<()> {
+    let of_the_user = matches!(origin(call.said()), Some(Origin::Flag | Origin::Environment | Origin::User));
     let project = call.project();
     let root = project.root();
     let real = root.real();
@@ -93,11 +94,11 @@ fn has_link(project: &Path, root: &Path) -> bool {
 
 /// A project's own choice of a memory folder counts only where nothing else lies; otherwise a person approves it first. A choice that
 /// cannot be used is refused, not replaced.
-pub(crate) fn is_wanted(call: &Call, said: &Said) -> Result<()> {
+pub fn is_wanted(call: &Call) -> Result<()> {
     let settings = call.settings();
-    let mut warnings = said.warnings.iter();
+    let mut warnings = call.said().warnings.iter();
     let refused = warnings.find(|warning| warning.name == "memory_root" && warning.origin == Origin::Project);
-    let from = origin(said);
+    let from = origin(call.said());
     if let Some(warning) = refused.filter(|_| matches!(from, Some(Origin::Project | Origin::Default) | None))
     {
         return Err(Fault::new(
@@ -110,14 +111,16 @@ pub(crate) fn is_wanted(call: &Call, said: &Said) -> Result<()> {
     if named == DEFAULT_ROOT {
         return Ok(());
     }
-    let of_a_process = matches!(from, Some(Origin::Flag | Origin::Environment)) && !person::is_present();
+    let of_a_process = matches!(from, Some(Origin::Flag | Origin::Environment)) && !call.caller().is_person();
     if from != Some(Origin::Project) && !of_a_process {
         return Ok(());
     }
     let project = call.project();
     let folders: Vec<&str> = settings.categories.iter().map(|category| category.folder.as_str()).collect();
+    let settings_file = project.folder().join(PROJECT_SETTINGS);
+    let approved = || approved::is_given(project.folder(), &settings_file, "memory_root", project.world());
     if files::holds_only_memory(project.root().folder(), &folders)
-        || (from == Some(Origin::Project) && approval::is_given(project.folder(), "memory_root"))
+        || (from == Some(Origin::Project) && approved())
     {
         return Ok(());
     }

@@ -6,13 +6,18 @@
 use heirloom_core::Trust;
 use heirloom_core::settings::Tiers as Settings;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 
 /// Conversations one process keeps in mind; the one silent for longest makes room.
 const MOST_SESSIONS: usize = 10_000;
+/// Conversations of one user; nobody crowds the others out.
+const MOST_OF_ONE: usize = 200;
 
 /// Who speaks in a running conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Speaker {
     /// Whoever set the conversation up; goes last.
     System,
@@ -25,7 +30,7 @@ pub enum Speaker {
 }
 
 /// A message in mind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Message {
     /// Who spoke.
     pub speaker: Speaker,
@@ -36,6 +41,13 @@ pub struct Message {
     /// Its length in tokens, four characters each.
     pub tokens: usize,
     at: Timestamp,
+}
+
+// What is said stands in no log: these types are printed without it.
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Message {{ speaker: {:?}, tokens: {}, .. }}", self.speaker, self.tokens)
+    }
 }
 
 /// How much is kept in mind.
@@ -98,6 +110,10 @@ impl Working {
         self.tokens += tokens;
         self.last = Some(now);
         self.messages.push_back(Message { speaker, content, trust, tokens, at: now });
+        self.make_room();
+    }
+
+    fn make_room(&mut self) {
         while self.messages.len() > self.limits.messages || self.tokens > self.limits.tokens {
             let oldest = self.messages.iter().position(|m| m.speaker != Speaker::System).unwrap_or(0);
             match self.messages.remove(oldest) {
@@ -107,11 +123,20 @@ impl Working {
         }
     }
 
+    /// Takes the newest message out.
+    pub fn pop(&mut self) -> Option<Message> {
+        let gone = self.messages.pop_back()?;
+        self.tokens -= gone.tokens;
+        Some(gone)
+    }
+
     /// Drops what was said too long ago.
     pub fn pass_time(&mut self, now: Timestamp) {
         let limit = self.limits.seconds;
         self.messages.retain(|m| now.as_second().saturating_sub(m.at.as_second()) < limit);
         self.tokens = self.messages.iter().map(|m| m.tokens).sum();
+        // The limits may be narrower than they were.
+        self.make_room();
     }
 
     /// The messages in mind, oldest first.
@@ -131,44 +156,73 @@ impl Working {
 }
 
 /// The running conversations of a process, by user and session.
-#[derive(Debug)]
+#[derive(Default)]
 pub struct Workings {
-    limits: WorkingLimits,
     sessions: HashMap<(String, String), Working>,
 }
 
-impl Workings {
-    /// No conversation yet.
-    pub fn new(limits: WorkingLimits) -> Workings {
-        Workings { limits, sessions: HashMap::new() }
+impl fmt::Debug for Workings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Workings {{ sessions: {} }}", self.sessions.len())
     }
+}
 
+impl Workings {
     /// The conversation of a user's session, begun if it is new. Those silent for too long are dropped.
-    pub fn session(&mut self, who: &super::UserContext, session: &str, now: Timestamp) -> &mut Working {
-        let key = (who.user().to_owned(), session.to_owned());
-        let limits = self.limits;
+    pub fn session(
+        &mut self,
+        user: &str,
+        session: &str,
+        limits: WorkingLimits,
+        now: Timestamp,
+    ) -> &mut Working {
+        let key = (user.to_owned(), session.to_owned());
         if !self.sessions.contains_key(&key) {
             self.pass_time(now);
+            if self.sessions.keys().filter(|(of, _)| of == user).count() >= MOST_OF_ONE {
+                self.drop_silent(|of| of == user);
+            }
             if self.sessions.len() >= MOST_SESSIONS {
-                let silent = self.sessions.iter().min_by_key(|(_, w)| w.last).map(|(key, _)| key.clone());
-                silent.map(|key| self.sessions.remove(&key));
+                self.drop_silent(|_| true);
             }
         }
         let working = self.sessions.entry(key).or_insert_with(|| Working::new(limits));
+        working.limits = limits;
         working.pass_time(now);
         working
     }
 
+    /// The same, if there is one.
+    pub fn known(
+        &mut self,
+        user: &str,
+        session: &str,
+        limits: WorkingLimits,
+        now: Timestamp,
+    ) -> Option<&mut Working> {
+        let working = self.sessions.get_mut(&(user.to_owned(), session.to_owned()))?;
+        working.limits = limits;
+        working.pass_time(now);
+        Some(working)
+    }
+
+    /// Drops the conversation that was silent for longest, of these users.
+    fn drop_silent(&mut self, of: impl Fn(&str) -> bool) {
+        let all = self.sessions.iter().filter(|((user, _), _)| of(user));
+        if let Some(key) = all.min_by_key(|(_, working)| working.last).map(|(key, _)| key.clone()) {
+            self.sessions.remove(&key);
+        }
+    }
+
     /// The end of a session: nothing of it is left.
-    pub fn end(&mut self, who: &super::UserContext, session: &str) {
-        self.sessions.remove(&(who.user().to_owned(), session.to_owned()));
+    pub fn end(&mut self, user: &str, session: &str) {
+        self.sessions.remove(&(user.to_owned(), session.to_owned()));
     }
 
     /// Drops conversations that have been silent for too long.
     pub fn pass_time(&mut self, now: Timestamp) {
-        let limit = self.limits.seconds;
-        self.sessions
-            .retain(|_, w| w.last.is_none_or(|at| now.as_second().saturating_sub(at.as_second()) < limit));
+        let silent = |at: Timestamp| now.as_second().saturating_sub(at.as_second());
+        self.sessions.retain(|_, w| w.last.is_none_or(|at| silent(at) < w.limits.seconds));
     }
 
     /// How many there are.

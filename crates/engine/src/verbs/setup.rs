@@ -1,0 +1,45 @@
+//! Setup, as far as it is the engine's: who may take the hooks out of coding agents, and that it is written down.
+//!
+//! Comes in: the agents. Goes out: leave to go on, with a line in the user's audit before anything is changed and one after it. The hooks guard the
+//! memory: whoever takes them out may write past the gate. Never here: an agent's settings, which are `crates/agents`' and the door's.
+
+use crate::call::Call;
+use crate::settings::audited::{Noted, Turn};
+use heirloom_core::{ShelfName, Verb, fault::Result};
+use serde::{Deserialize, Serialize};
+
+/// Hooks that are to be taken out.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Uninstall {
+    /// The agents.
+    pub agents: Vec<String>,
+}
+
+/// Hooks are being taken out. Dropped without [`Underway::done`], they were not.
+#[derive(Debug)]
+#[must_use = "say what became of it"]
+pub struct Underway<'c> {
+    noted: Noted,
+    _turn: Turn<'c>,
+}
+
+impl Underway<'_> {
+    /// They are out.
+    pub fn done(self) {
+        self.noted.done();
+    }
+}
+
+/// Whether this caller may take hooks out. A refusal is audited.
+pub fn may_uninstall(call: &Call) -> Result<()> {
+    call.permit(Verb::Uninstall, ShelfName::Records, "")
+}
+
+/// Says that hooks are about to be taken out.
+pub fn uninstall<'c>(call: &'c Call, ask: &Uninstall) -> Result<Underway<'c>> {
+    may_uninstall(call)?;
+    let turn = Turn::wait(call)?;
+    let noted = turn.intend(Verb::Uninstall, &format!("hooks {}", ask.agents.join(" ")), false)?;
+    Ok(Underway { noted, _turn: turn })
+}
