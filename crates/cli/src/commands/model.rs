@@ -142,7 +142,10 @@ fn unpack(wheel: &Path, into: &Path) -> std::io::Result<()> {
         if file.is_dir() {
             continue;
         }
-        let name = file.enclosed_name().filter(|_| !file.is_symlink()).ok_or_else(|| bad("it has a name that leads elsewhere"))?;
+        let name = file
+            .enclosed_name()
+            .filter(|_| !file.is_symlink())
+            .ok_or_else(|| bad("it has a name that leads elsewhere"))?;
         let target = into.join(name);
         std::fs::create_dir_all(target.parent().unwrap_or(into))?;
         let written = std::io::copy(&mut file.take(room + 1), &mut File::create_new(target)?)?;

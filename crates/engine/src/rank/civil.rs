@@ -26,9 +26,8 @@ pub(crate) fn number(day: Date) -> i64 {
 
 /// The day with that date; the last one of its month, if the month is shorter.
 pub(crate) fn date(year: i16, month: i8, day: i8) -> Date {
-    Date::new(year, month, 1).map_or(FIRST, |first| {
-        first.with().day(day.clamp(1, first.days_in_month())).build().unwrap_or(first)
-    })
+    Date::new(year, month, 1)
+        .map_or(FIRST, |first| first.with().day(day.clamp(1, first.days_in_month())).build().unwrap_or(first))
 }
 
 /// The first day of the month `months` away.
