@@ -222,8 +222,7 @@ pub struct Reject {
 
 /// Turns drafts down. Returns the ids they would have had. All keys are looked up before anything is touched.
 pub fn reject(call: &Call, ask: &Reject) -> Result<Vec<String>> {
-    super::asked(call, Verb::Reject, ShelfName::Records, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Reject, "", fault))?;
+    super::asked(call, Verb::Reject, ShelfName::Records, Owner::Nobody)?;
     for key in &ask.keys {
         review::waits_under(call, key)?;
     }

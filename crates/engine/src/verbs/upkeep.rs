@@ -28,8 +28,7 @@ pub struct Gc {
 
 /// Retires what nobody updates and removes retired records whose time is over, both by the settings.
 pub fn gc(call: &Call, ask: &Gc) -> Result<Collected> {
-    asked(call, Verb::Gc, ShelfName::Records, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Gc, "", fault))?;
+    asked(call, Verb::Gc, ShelfName::Records, Owner::Nobody)?;
     if is_early(call, ask) {
         call.permit(Verb::RemoveEarly, ShelfName::Records, "")?;
     }
@@ -60,8 +59,7 @@ pub struct Expire {
 /// Removes turns whose time is over: of every user if the account that keeps the store asks, of the caller otherwise.
 pub fn expire(call: &Call, ask: &Expire) -> Result<Expired> {
     let tiers = call.tiers()?;
-    asked(call, Verb::Expire, ShelfName::Tiers, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Expire, "", fault))?;
+    asked(call, Verb::Expire, ShelfName::Tiers, Owner::Nobody)?;
     let days = ask.within_days.unwrap_or(0);
     if days > 0 {
         call.permit(Verb::RemoveEarly, ShelfName::Tiers, "")?;

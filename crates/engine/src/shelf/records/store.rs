@@ -105,8 +105,7 @@ impl<'e> Records<'e> {
         let made = self.call.lock().and_then(|lock| {
             self.finish_rename(&lock)?;
             let lines = if patient { budget::once(|| self.lines().0) } else { self.lines().0 };
-            // A hook that could not look at every record hands on those it saw, and may have no time left to answer from them. An index without
-            // the others would hide them for good.
+            // A hook that could not look at every record hands on those it saw. An index without the others would hide them for good.
             if budget::gaps() > before {
                 budget::leave_out(Left::Index, 1);
                 files::write_passing(&tried, b"")?;

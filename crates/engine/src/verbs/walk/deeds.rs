@@ -21,7 +21,7 @@ use crate::verbs::review::{self, accept_draft, shown};
 use ShelfName::{Notes, Records, Tiers, Topics, Vault};
 use heirloom_core::{Code, MemoryId, Owner, ShelfName, Verb, fault::Result};
 
-/// Whether a row is driven, and on which shelves.
+/// Whether a row is driven on a text, and on which shelves. The others are driven in `house.rs`.
 pub(super) enum Entry {
     Driven(&'static [ShelfName]),
     NoText(&'static str),
