@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     let out = output::Out::new(args.json);
     match commands::run(&args, &out) {
         Ok(code) => ExitCode::from(code),
-        Err(fault) => ExitCode::from(out.fault(&fault)),
+        Err(fault) => ExitCode::from(out.fault(&person::explained(fault))),
     }
 }
 

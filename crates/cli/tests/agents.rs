@@ -61,7 +61,9 @@ fn setting_up_and_taking_out_again_gives_back_every_byte() {
     env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
     // Who took the hooks out stays in the user's own audit.
     let mut after = env.files_below(&env.home());
-    after.retain(|(path, _)| !["audit.jsonl", "audit.lock", "settings.lock"].iter().any(|own| path.ends_with(own)));
+    after.retain(|(path, _)| {
+        !["audit.jsonl", "audit.lock", "settings.lock"].iter().any(|own| path.ends_with(own))
+    });
     assert_eq!(after, before);
     let nothing = env.at_terminal(&["setup", "--uninstall", "--yes", "--json"], "").ok().json();
     assert_eq!(changed(&nothing), Vec::<&str>::new());
