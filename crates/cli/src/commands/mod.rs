@@ -21,6 +21,7 @@ mod last;
 mod lesson;
 mod lifecycle;
 mod merge_driver;
+mod missing;
 mod model;
 mod note;
 mod pages;
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),
-        Command::MergeDriver(call) => merge_driver::run(args, call),
+        Command::MergeDriver(call) => merge_driver::run(args, call, out),
         Command::Reference(call) => reference::run(call, out),
     }
 }
@@ -136,7 +137,16 @@ fn print_added(out: &Out, word: &str, added: &Added) {
         out.style.bold(&one_line(added.id.as_str())),
         path.unwrap_or_default()
     ));
+    print_assumed(out, added);
     added.notes.iter().for_each(|note| out.note(one_line(note)));
+}
+
+/// What nobody said and was put in, in one line.
+fn print_assumed(out: &Out, added: &Added) {
+    if !added.assumed.is_empty() {
+        let assumed = one_line(&added.assumed.join(", "));
+        out.line(out.style.dim(&format!("  assumed {}", visible(&assumed))));
+    }
 }
 
 /// `NAME=VALUE` arguments.

@@ -97,7 +97,7 @@ fn categories() -> Vec<Category> {
 fn whole(category: &Category) -> Value {
     let given =
         Given { sentence: "Do this because of that".into(), tags: vec!["tag".into()], ..Given::default() };
-    let mut value = Value::Object(compose(category, &given, NOW).unwrap().0);
+    let mut value = Value::Object(compose(category, &given, NOW).unwrap().document.0);
     for field in category.fields() {
         use heirloom_core::kind::Shape;
         value["content"][field.name] = match field.shape {
@@ -363,7 +363,7 @@ mod documents {
             let category = &categories()[which];
             let given = Given { sentence, ..Given::default() };
             match compose(category, &given, NOW) {
-                Ok(mut document) => {
+                Ok(Composed { mut document, .. }) => {
                     auto_fix(&mut document, Doing::Create, NOW, &mut Vec::new());
                     prop_assert_eq!(validate(&document, category, Stage::Stored), []);
                 }
@@ -626,7 +626,7 @@ mod candidates {
             let records = store.call.records();
             let given =
                 Given { sentence: "Replace the login flow because it is old".into(), ..Given::default() };
-            let document = compose(category, &given, NOW).unwrap();
+            let document = compose(category, &given, NOW).unwrap().document;
             let place = format!(".claude/memory/{}/replace-the-login-flow.json", category.folder);
             let target = records.target(&place, store.call.project().folder()).unwrap();
             records.create(&target, category, document, entry(), &mut Said::default()).unwrap();
