@@ -54,7 +54,13 @@ pub struct Converted {
 }
 
 /// Makes a memory of another kind from one that is there.
-pub fn convert(call: &Call, id: &MemoryId, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Converted> {
+pub fn convert(
+    call: &Call,
+    id: &MemoryId,
+    to: &Kind,
+    wanted: &Conversion,
+    entry: Entry,
+) -> Result<Converted> {
     let source = call.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))?;
     check(call, &source, to)?;
     let arrives = if wanted.words.is_some() { entry } else { carried(entry, &source) };
@@ -160,9 +166,12 @@ fn said_by(call: &Call, source: &Memory) -> (String, String) {
     let of = |part: Words| {
         let field = fields.iter().find(|field| field.from == part)?;
         let text = match source.fields.get(field.name)? {
-            Value::Array(items) => {
-                items.iter().filter_map(Value::as_str).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
-            }
+            Value::Array(items) => items
+                .iter()
+                .filter_map(Value::as_str)
+                .filter(|text| !text.is_empty())
+                .collect::<Vec<_>>()
+                .join("; "),
             other => other.as_str().unwrap_or_default().to_owned(),
         };
         Some(text).filter(|text| !text.is_empty())

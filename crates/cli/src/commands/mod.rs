@@ -143,10 +143,18 @@ fn print_added(out: &Out, word: &str, added: &Added) {
 
 /// What nobody said and was put in, in one line.
 fn print_assumed(out: &Out, added: &Added) {
-    if !added.assumed.is_empty() {
-        let assumed = one_line(&added.assumed.join(", "));
-        out.line(out.style.dim(&format!("  assumed {}", visible(&assumed))));
-    }
+    let (empty, assumed): (Vec<&String>, Vec<&String>) =
+        added.assumed.iter().partition(|line| line.ends_with(": left empty"));
+    let say = |word: &str, lines: Vec<&str>| {
+        if !lines.is_empty() {
+            out.line(out.style.dim(&format!("  {word} {}", visible(&one_line(&lines.join(", "))))));
+        }
+    };
+    say("assumed", assumed.into_iter().map(String::as_str).collect());
+    say(
+        "left empty",
+        empty.into_iter().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect(),
+    );
 }
 
 /// `NAME=VALUE` arguments.

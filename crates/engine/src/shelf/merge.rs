@@ -3,8 +3,8 @@
 //! Comes in: the file's path in the repository and its three versions. Goes out: one version, and the fields that still need a choice. Vaults and provenance files need no rule of
 //! ours: their lines merge by union. Never here: reading or writing.
 
-pub use super::records::Joined;
 use super::records;
+pub use super::records::Joined;
 use super::topics;
 use heirloom_core::{Code, Fault, fault::Result};
 
@@ -81,7 +81,10 @@ mod tests {
         assert!(merged.contains("T10") && merged.contains("T11"));
         let other = String::from_utf8_lossy(RECORDS).replace("A ->", "B ->").replace("a.json", "b.json");
         let index = merge(None, b"", RECORDS, other.as_bytes()).unwrap();
-        assert_eq!(String::from_utf8(index.bytes).unwrap().lines().filter(|l| l.starts_with("- [")).count(), 2);
+        assert_eq!(
+            String::from_utf8(index.bytes).unwrap().lines().filter(|l| l.starts_with("- [")).count(),
+            2
+        );
         assert_eq!(merge(None, b"", b"\xff", b"").unwrap_err().code, Code::Merge);
     }
 }

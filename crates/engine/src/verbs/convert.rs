@@ -63,8 +63,11 @@ pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcom
         && ask.seen.as_ref().is_some_and(|seen| *seen == source.version);
     Outcome::of(
         call,
-        made(call, &source.id, &kind, &ask.wanted, entry)
-            .map(|made| Added { from: Some(source.id.clone()), assumed: made.assumed, ..Added::from(made.done) }),
+        made(call, &source.id, &kind, &ask.wanted, entry).map(|made| Added {
+            from: Some(source.id.clone()),
+            assumed: made.assumed,
+            ..Added::from(made.done)
+        }),
     )
 }
 

@@ -90,7 +90,8 @@ fn keys(ours: &Map<String, Value>, theirs: &Map<String, Value>) -> Vec<String> {
     let mut before: Option<&String> = None;
     for key in theirs.keys() {
         if !ours.contains_key(key) {
-            let at = before.and_then(|before| all.iter().position(|known| known == before)).map_or(0, |at| at + 1);
+            let at =
+                before.and_then(|before| all.iter().position(|known| known == before)).map_or(0, |at| at + 1);
             all.insert(at, key.clone());
         }
         before = Some(key);
@@ -232,7 +233,8 @@ pub(super) fn marked_fields(text: &str) -> Vec<(usize, String)> {
             inside = None;
         } else {
             let indent = line.len() - line.trim_start().len();
-            let Some(key) = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once("\":")) else {
+            let Some(key) = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once("\":"))
+            else {
                 continue;
             };
             if indent <= 2 {
@@ -289,8 +291,14 @@ mod tests {
         let ours = edit("rule", "50 calls", "2026-01-03T00:00:00Z");
         let theirs = edit("severity", "high", "2026-01-02T00:00:00Z");
         let merged = read(&merge_record(&record(|_| {}), &ours, &theirs));
-        assert_eq!((&merged["content"]["rule"], &merged["content"]["severity"]), (&json!("50 calls"), &json!("high")));
-        assert_eq!((&merged["updated_at"], &merged["times_updated"]), (&json!("2026-01-03T00:00:00Z"), &json!(3)));
+        assert_eq!(
+            (&merged["content"]["rule"], &merged["content"]["severity"]),
+            (&json!("50 calls"), &json!("high"))
+        );
+        assert_eq!(
+            (&merged["updated_at"], &merged["times_updated"]),
+            (&json!("2026-01-03T00:00:00Z"), &json!(3))
+        );
         assert_eq!(merged["tags"], json!(["a", "b", "rule", "severity"]));
         let told: Vec<&Value> = merged["changes"].as_array().unwrap().iter().map(|c| &c["summary"]).collect();
         assert_eq!(told, [&json!("first"), &json!("severity"), &json!("rule")]);
@@ -312,9 +320,15 @@ mod tests {
         let (other, tail) = rest.split_once(">>>>>>> theirs\n").unwrap();
         for (side, rule) in [(mine, "50 calls"), (other, "200 calls")] {
             let chosen: Value = serde_json::from_str(&format!("{head}{side}{tail}")).unwrap();
-            assert_eq!((&chosen["content"]["rule"], &chosen["content"]["severity"]), (&json!(rule), &json!("high")));
+            assert_eq!(
+                (&chosen["content"]["rule"], &chosen["content"]["severity"]),
+                (&json!(rule), &json!("high"))
+            );
         }
-        assert_eq!(marked_fields(&text).into_iter().map(|(_, field)| field).collect::<Vec<_>>(), ["content.rule"]);
+        assert_eq!(
+            marked_fields(&text).into_iter().map(|(_, field)| field).collect::<Vec<_>>(),
+            ["content.rule"]
+        );
     }
 
     #[test]

@@ -102,7 +102,8 @@ pub fn compose(category: &Category, given: &Given, now: &str) -> Result<Composed
 }
 
 fn title(given: &Given) -> String {
-    let what = if given.reason.is_some() { given.sentence.trim().to_owned() } else { split(&given.sentence).0 };
+    let what =
+        if given.reason.is_some() { given.sentence.trim().to_owned() } else { split(&given.sentence).0 };
     given.title.clone().unwrap_or_else(|| first_line(&what))
 }
 
@@ -121,7 +122,9 @@ fn content(category: &Category, given: &Given) -> Result<(Map<String, Value>, Ve
         let name = field.name.to_owned();
         if let Some(mut value) = said.remove(field.name) {
             // A reason in the sentence and reasons given by name are all reasons.
-            if let (Words::Why, Some(items), Some(reason)) = (field.from, value.as_array_mut(), why.take()) {
+            if field.from == Words::Why
+                && let (Some(items), Some(reason)) = (value.as_array_mut(), why.take())
+            {
                 items.insert(0, json!(reason));
             }
             content.insert(name, value);
@@ -170,11 +173,7 @@ fn content(category: &Category, given: &Given) -> Result<(Map<String, Value>, Ve
 }
 
 /// What and why of the sentence. It stays whole where the reason has no place of its own, or the place is taken.
-fn parts(
-    known: &[FieldView<'_>],
-    said: &Map<String, Value>,
-    given: &Given,
-) -> (String, Option<String>) {
+fn parts(known: &[FieldView<'_>], said: &Map<String, Value>, given: &Given) -> (String, Option<String>) {
     if let Some(reason) = &given.reason {
         return (given.sentence.trim().to_owned(), Some(reason.clone()).filter(|reason| !reason.is_empty()));
     }
@@ -242,12 +241,15 @@ fn unsaid(category: &Category, missing: &[Missing]) -> Fault {
     };
     let paths: Vec<String> = missing.iter().map(|field| format!("content.{}", field.name)).collect();
     let flags: Vec<String> = missing.iter().map(Missing::flag).collect();
-    Fault::new(Code::Validation, format!("a {} needs {names}, which the sentence does not say", category.name()))
-        .fact("field", paths.join(", "))
-        .fact("expected", "a value; the field is required")
-        .fact("got", "nothing")
-        .fact("fix", format!("add {}", flags.join(" ")))
-        .hint(format!("add {}", flags.join(" ")))
+    Fault::new(
+        Code::Validation,
+        format!("a {} needs {names}, which the sentence does not say", category.name()),
+    )
+    .fact("field", paths.join(", "))
+    .fact("expected", "a value; the field is required")
+    .fact("got", "nothing")
+    .fact("fix", format!("add {}", flags.join(" ")))
+    .hint(format!("say it with {}", flags.join(" ")))
 }
 
 /// Sets content fields of an existing document, as `edit` does.
