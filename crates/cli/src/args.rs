@@ -71,6 +71,11 @@ pub(crate) struct Args {
 }
 
 impl Command {
+    /// Whether it is to be said of this command that the database could not be reached. Hooks and the doctor say it in their own way.
+    pub(crate) fn speaks_of_the_database(&self) -> bool {
+        !matches!(self, Command::Hook(_) | Command::Doctor(_))
+    }
+
     /// The agent in whose name this asks, if it gives one. A hook is always somebody's.
     pub(crate) fn agent(&self) -> Option<&str> {
         let agent = match self {

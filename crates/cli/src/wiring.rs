@@ -16,7 +16,7 @@ use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserC
 use heirloom_engine::verbs::commit;
 use heirloom_engine::{Call, Deployment, Project, World};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) use crate::world::{random, world};
 pub(crate) use heirloom_engine::settings::{DEFAULT_ROOT, PROJECT_SETTINGS, project_folder};
@@ -89,7 +89,7 @@ fn access(args: &Args, world: &World, model: Option<Given>) -> Result<Access> {
     }
     let store: Arc<dyn TierStore> = match args.database.clone().or(kept) {
         None => Arc::new(SqliteStore::at(&folder).with_model(model)),
-        Some(address) => postgres(&address)?,
+        Some(address) => postgres(&address, patience(args))?,
     };
     let who = match token {
         None => UserContext::by_account(world)?,
@@ -118,12 +118,28 @@ fn goes_on_signed_out(command: &Command) -> bool {
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(address: &str) -> Result<Arc<dyn TierStore>> {
-    Ok(Arc::new(heirloom_postgres::PgStore::at(address)?))
+fn postgres(address: &str, patience: Patience) -> Result<Arc<dyn TierStore>> {
+    let store = heirloom_postgres::PgStore::at(address)?;
+    // Somebody waits for every prompt; everybody else is told within two seconds.
+    let store = match patience {
+        Patience::Prompt => store.waiting_at_most(std::time::Duration::from_millis(300)),
+        Patience::Person | Patience::Nobody => store,
+    };
+    let store: Arc<dyn TierStore> = Arc::new(store);
+    let _ = REACHED_FOR.set(store.clone());
+    Ok(store)
+}
+
+/// The database of this process.
+static REACHED_FOR: OnceLock<Arc<dyn TierStore>> = OnceLock::new();
+
+/// Why the database could not be reached, if it could not.
+pub(crate) fn unreached() -> Option<Fault> {
+    REACHED_FOR.get()?.unreached()
 }
 
 #[cfg(not(feature = "postgres"))]
-fn postgres(_address: &str) -> Result<Arc<dyn TierStore>> {
+fn postgres(_address: &str, _patience: Patience) -> Result<Arc<dyn TierStore>> {
     Err(Fault::new(Code::Usage, "this build of Heirloom cannot reach PostgreSQL")
         .hint("use a build with the feature `postgres`, or leave --database and HEIRLOOM_DATABASE_URL out"))
 }
@@ -213,10 +229,12 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         Err(fault) if fault.code == Code::Unauthenticated && !goes_on_signed_out(&args.command) => {
             return Err(fault);
         }
+        // A server that cannot be reached is said once, when the command is done.
+        Err(fault) if fault.code == Code::Unavailable => (call.without_tiers(fault.clone()), Some(fault)),
         Err(fault) => {
             let message = format!("left out: {}", fault.message);
             said.warnings.push(Warning { name: "tiers".to_owned(), origin: Origin::Environment, message });
-            (call, Some(fault))
+            (call.without_tiers(fault.clone()), Some(fault))
         }
     };
     let call = call.with_said(said);

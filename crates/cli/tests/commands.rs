@@ -5,12 +5,16 @@
 use crate::env::{ROOT, TestEnv, decision, target};
 use serde_json::{Value, json};
 
+/// What a runbook is of no use without.
+const RUNBOOK: [&str; 4] = ["-f", "steps=Restart it", "-f", "verification=The queue drains"];
+
 fn with_records() -> TestEnv {
     let env = TestEnv::ready();
     env.run(&["add", "decision", "Use PostgreSQL for orders because we need jsonb", "--tag", "database"])
         .ok();
-    env.run(&["add", "runbook", "Restart the queue worker because it leaks connections", "--tag", "queue"])
-        .ok();
+    let runbook =
+        ["add", "runbook", "Restart the queue worker because it leaks connections", "--tag", "queue"];
+    env.run(&[&runbook[..], &RUNBOOK].concat()).ok();
     env
 }
 

@@ -33,6 +33,7 @@ mod concurrency;
 mod config;
 mod conformance;
 mod crash;
+mod daily;
 mod deviations;
 mod disk;
 mod echo;

@@ -28,6 +28,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let folder = wired.call.project().folder();
     let machine = Machine {
         program: environment::find_program(machine::NAME).map(|path| path.display().to_string()),
+        token: environment::token().is_some(),
         agents: machine::agents().into_iter().map(|agent| agent_facts(agent, folder)).collect(),
         round_trip_fault: round_trip().err(),
     };

@@ -21,6 +21,7 @@ mod last;
 mod lesson;
 mod lifecycle;
 mod merge_driver;
+mod missing;
 mod model;
 mod note;
 mod pages;
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),
-        Command::MergeDriver(call) => merge_driver::run(args, call),
+        Command::MergeDriver(call) => merge_driver::run(args, call, out),
         Command::Reference(call) => reference::run(call, out),
     }
 }
@@ -136,7 +137,24 @@ fn print_added(out: &Out, word: &str, added: &Added) {
         out.style.bold(&one_line(added.id.as_str())),
         path.unwrap_or_default()
     ));
+    print_assumed(out, added);
     added.notes.iter().for_each(|note| out.note(one_line(note)));
+}
+
+/// What nobody said and was put in, in one line.
+fn print_assumed(out: &Out, added: &Added) {
+    let (empty, assumed): (Vec<&String>, Vec<&String>) =
+        added.assumed.iter().partition(|line| line.ends_with(": left empty"));
+    let say = |word: &str, lines: Vec<&str>| {
+        if !lines.is_empty() {
+            out.line(out.style.dim(&format!("  {word} {}", visible(&one_line(&lines.join(", "))))));
+        }
+    };
+    say("assumed", assumed.into_iter().map(String::as_str).collect());
+    say(
+        "left empty",
+        empty.into_iter().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect(),
+    );
 }
 
 /// `NAME=VALUE` arguments.

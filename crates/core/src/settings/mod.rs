@@ -19,7 +19,7 @@ mod tiers;
 mod typed;
 mod vault;
 
-pub use category::{Category, CustomField};
+pub use category::{Category, CustomField, FieldView};
 pub use endpoint::{Embedding, Endpoint};
 pub use external::{External, MemoryType, SyncStrategy};
 pub use flat::{Flat, Leaf, Unmapped, flatten};

@@ -20,6 +20,7 @@ const ATTRIBUTES: &[&str] = &[
     ".aliases.jsonl merge=union",
     "index.md merge=heirloom",
     "topics/**/*.md merge=heirloom",
+    "*/*.json merge=heirloom",
     // A note is known by its bytes; a changed line ending would be another note.
     "notes/**/*.md -text",
 ];

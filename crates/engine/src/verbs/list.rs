@@ -118,6 +118,9 @@ fn status(ask: &List) -> Result<Option<Status>> {
 fn of_shelves(call: &Call, ask: &List, after: Option<After>) -> Result<Listed> {
     let kind = ask.kind.as_deref().map(|name| known_kind(call, name)).transpose()?;
     let wanted = Listing { status: status(ask)?, kind };
+    if wanted.kind.as_ref().is_some_and(|kind| kind.shelf() == ShelfName::Tiers) {
+        call.tiers()?;
+    }
     let mut listed = Listed::default();
     for shelf in call.shelves() {
         match shelf.list(&wanted) {

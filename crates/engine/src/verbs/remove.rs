@@ -120,6 +120,8 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
     }
     let memories = match permitted(call, Verb::Forget, TOPIC).and_then(|()| call.tiers()) {
         Ok(tiers) => tiers.about_topic(&ask.name)?,
+        // What somebody's name stands in is forgotten everywhere or nowhere.
+        Err(fault) if fault.code == Code::Unavailable && named.is_none() => return Err(fault),
         // Whoever is not signed in can still forget what the project holds.
         Err(_) if !others.is_empty() || named.is_some() => Vec::new(),
         Err(fault) => return Err(fault),

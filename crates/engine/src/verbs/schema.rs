@@ -322,7 +322,7 @@ fn cited() -> Value {
 }
 
 fn anchored() -> Value {
-    object(&[("id", id()), ("state", state()), ("anchors", list_of(cited()))])
+    object(&[("id", id()), ("state", state()), ("kept?", list_of(text())), ("anchors", list_of(cited()))])
 }
 
 fn change() -> Value {

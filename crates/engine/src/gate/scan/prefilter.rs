@@ -2,9 +2,10 @@
 //! The index over the first three bytes of each keyword is a static table: starting costs nothing,
 //! and the work per byte is bounded by the longest slot.
 
-use super::rules::{FILTER, KEYWORDS, STARTS, Use};
+use super::rules::{FILTER, FOURTH, KEYWORDS, SHORT, STARTS, Use};
 
 const INDEX_BITS: u32 = FILTER.len().trailing_zeros() + 6;
+const FOURTH_BITS: u32 = FOURTH.len().trailing_zeros() + 6;
 
 /// A keyword at a place.
 #[derive(Clone, Copy)]
@@ -25,6 +26,14 @@ pub(super) fn hits(text: &[u8], mut each: impl FnMut(Hit)) {
         let at = (window.wrapping_mul(0x9E37_79B1) >> (32 - INDEX_BITS)) as usize;
         if FILTER[at >> 6] >> (at & 63) & 1 == 0 {
             continue;
+        }
+        if let Some(fourth) = text.get(start + 3) {
+            let four = window << 8 | u32::from(fourth.to_ascii_lowercase());
+            let of_four = (four.wrapping_mul(0x85EB_CA6B) >> (32 - FOURTH_BITS)) as usize;
+            // Keywords of three bytes are few and have a filter of their own.
+            if FOURTH[of_four >> 6] >> (of_four & 63) & 1 == 0 && SHORT[at >> 6] >> (at & 63) & 1 == 0 {
+                continue;
+            }
         }
         for keyword in &KEYWORDS[STARTS[at] as usize..STARTS[at + 1] as usize] {
             let end = start + keyword.text.len();

@@ -24,7 +24,7 @@ impl Records<'_> {
             let (file, why) = line.split_once(": ").unwrap_or((line, "cannot be read"));
             let path = self.call.project().folder().join(file);
             match conflict_line(&path) {
-                Some(at) => problems.push(conflict(file, at)),
+                Some(at) => record_conflict(&path, file, at, &mut problems),
                 None => problems.push(problem(file, None, Code::Read, why, "correct the file, or remove it")),
             }
         }
@@ -159,6 +159,20 @@ fn conflict_line(path: &Path) -> Option<usize> {
     text.lines()
         .position(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "))
         .map(|at| at + 1)
+}
+
+/// One problem for each field that stands between marks.
+fn record_conflict(path: &Path, file: &str, line: usize, problems: &mut Vec<Problem>) {
+    let bytes = files::read_if_there(path, files::MAX_FILE).ok().flatten().unwrap_or_default();
+    let fields = super::branches::marked_fields(&String::from_utf8_lossy(&bytes));
+    if fields.is_empty() {
+        problems.push(conflict(file, line));
+    }
+    for (at, field) in fields {
+        let message = format!("conflict markers of a merge: both branches changed `{field}`");
+        let fix = "keep one of the two versions between the markers, and remove the markers";
+        problems.push(problem(file, Some(at), Code::Damaged, &message, fix));
+    }
 }
 
 fn conflict(file: &str, line: usize) -> Problem {

@@ -262,7 +262,7 @@ pub(super) fn act(call: &Call, verb: Verb, shelf: ShelfName, subject: &Subject) 
         Verb::Convert => {
             let wanted =
                 Conversion { words: Some("Start the database first".into()), ..Conversion::default() };
-            let kind = if shelf == Topics { "decision" } else { "runbook" };
+            let kind = if shelf == Topics { "decision" } else { "tech_debt" };
             of(convert(call, &Convert { id, kind: kind.into(), wanted, seen: None }))
         }
         Verb::Anchor => {
