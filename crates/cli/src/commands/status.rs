@@ -66,18 +66,9 @@ fn print_external(out: &Out, state: &ExternalState) {
         return;
     }
     let shown = |text: &str| visible(&one_line(text));
-    let configured = shown(state.configured.as_deref().unwrap_or("no path is set"));
-    let used = match (state.in_use, &state.error) {
-        (true, _) => out.style.green("in use"),
-        (false, Some(_)) => out.style.yellow("not used; lessons go to the project's own memory"),
-        (false, None) => out.style.yellow("not here yet; the first write or `heirloom sync` fetches it"),
-    };
-    out.line(format!(
-        "{}  {configured} ({}, {}): {used}",
-        out.style.bold("external memory"),
-        state.memory_type,
-        state.sync_strategy
-    ));
+    let line = shown(&state.line());
+    let line = if state.in_use && state.error.is_none() { line } else { out.style.yellow(&line) };
+    out.line(format!("{}  {line}", out.style.bold("external memory")));
     if let Some(error) = &state.error {
         out.line(format!("  {} [{}]", shown(&error.message), error.code));
         out.line(format!("  {}", out.style.dim(&shown(&error.next))));

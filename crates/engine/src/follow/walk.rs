@@ -127,8 +127,7 @@ impl<'a> Follow<'a> {
     fn kept(&mut self, stamp: String) -> String {
         let call = self.call;
         let clock = *self.clock.get_or_insert_with(|| {
-            let local = call.project().local().ok()?;
-            stamp::clock(&local.path("index"))
+            stamp::clock(&super::folder(call).ok()?)
         });
         stamp::kept(stamp, clock)
     }

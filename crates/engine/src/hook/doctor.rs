@@ -62,6 +62,8 @@ pub struct Facts {
     pub store_fault: Option<String>,
     /// What of the index does not match the files; `None` if there is no store yet.
     pub index_mismatches: Option<usize>,
+    /// External memory in a line, and if something is wrong with it, what and what to do; `None` if it is not asked for.
+    pub external: Option<(String, Option<(String, String)>)>,
     /// Whether hooks have been failing.
     pub failing: Option<Failing>,
     /// What hooks left out because it goes over their budget, a line each.
@@ -128,6 +130,10 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
             "run `heirloom verify --fix`",
         ),
     });
+    checks.extend(facts.external.iter().map(|(line, trouble)| match trouble {
+        None => good("external memory", line),
+        Some((why, fix)) => check("external memory", State::Warning, format!("{line}: {why}"), fix),
+    }));
     checks.push(match &facts.failing {
         None => good("hooks", "no recent run has failed"),
         Some(failing) => check(

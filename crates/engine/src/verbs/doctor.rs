@@ -68,6 +68,7 @@ pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
             .collect(),
         store_fault: store_fault(call),
         index_mismatches: index_mismatches(call)?,
+        external: external(call),
         failing: trace::failing(&runs),
         left_out: trace::left_out(&runs),
         endpoints: endpoints_of(call),
@@ -99,6 +100,13 @@ fn endpoints_of(call: &Call) -> Vec<(String, Option<String>)> {
         (format!("the {what} endpoint"), why)
     };
     embedding.into_iter().chain(extraction).map(seen).collect()
+}
+
+/// External memory, as `status` and `verify` see it.
+fn external(call: &Call) -> Option<(String, Option<(String, String)>)> {
+    let state = call.topics().external_state();
+    let trouble = || state.error.as_ref().map(|error| (error.message.clone(), error.next.clone()));
+    state.enabled.then(|| (state.line(), trouble()))
 }
 
 /// Why nothing can be written, if so.
