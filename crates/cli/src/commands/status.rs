@@ -51,6 +51,10 @@ fn print(out: &Out, state: &State) {
     if state.vault.raw_lines > 0 {
         print_stats(out, &state.vault);
     }
+    for one in &state.passed_over {
+        let line = one_line(&format!("`{}` is passed over: {}", one.file, one.message));
+        out.line(format!("{}  {}", style.bold("notes"), style.yellow(&visible(&line))));
+    }
     print_external(out, &state.external_memory);
     if state.waiting_for_review > 0 {
         out.line(format!(

@@ -62,6 +62,8 @@ pub struct Facts {
     pub store_fault: Option<String>,
     /// What of the index does not match the files; `None` if there is no store yet.
     pub index_mismatches: Option<usize>,
+    /// Notes that every command passes over, each with why.
+    pub passed_over: Vec<String>,
     /// External memory in a line, and if something is wrong with it, what and what to do; `None` if it is not asked for.
     pub external: Option<(String, Option<(String, String)>)>,
     /// Whether hooks have been failing.
@@ -130,6 +132,10 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
             "run `heirloom verify --fix`",
         ),
     });
+    if !facts.passed_over.is_empty() {
+        let detail = format!("these notes do not validate and are passed over: {}", facts.passed_over.join("; "));
+        checks.push(check("notes", State::Warning, detail, "`heirloom verify` says what to do about each"));
+    }
     checks.extend(facts.external.iter().map(|(line, trouble)| match trouble {
         None => good("external memory", line),
         Some((why, fix)) => check("external memory", State::Warning, format!("{line}: {why}"), fix),

@@ -502,6 +502,7 @@ fn status() -> Value {
         ("bytes", count()),
         ("index_in_sync", yes_or_no()),
         ("issues", list_of(text())),
+        ("passed_over?", list_of(problem())),
         ("waiting_for_review", count()),
     ])
 }
