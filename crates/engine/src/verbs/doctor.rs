@@ -68,6 +68,7 @@ pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
             .collect(),
         store_fault: store_fault(call),
         index_mismatches: index_mismatches(call)?,
+        unreadable_lines: call.vault().stats()?.unreadable_lines,
         passed_over: passed_over(call)?,
         external: external(call),
         failing: trace::failing(&runs),

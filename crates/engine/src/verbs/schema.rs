@@ -516,6 +516,7 @@ fn stats() -> Value {
         ("deleted_count", count()),
         ("raw_lines", count()),
         ("compactable_lines", count()),
+        ("unreadable_lines?", count()),
         ("bloat_ratio", number()),
         ("by_scope", tally()),
         ("by_tier", tally()),

@@ -10,7 +10,6 @@ use crate::call::Call;
 use crate::shelf::notes::{NoteDraft, read_file};
 use crate::shelf::records::Document;
 use crate::shelf::tiers::Role;
-use crate::shelf::vault::Addition;
 use heirloom_core::{Code, Fault, Kind, fault::Result};
 use serde_json::Value;
 
@@ -118,6 +117,13 @@ fn object(words: &Words) -> Option<Value> {
         .filter(|value| value.is_object())
 }
 
+/// Whether a file holds a list of objects.
+fn is_list(words: &Words) -> bool {
+    let text = words.taken.as_ref().map(|taken| taken.text.trim()).filter(|text| text.starts_with('['));
+    let read = text.and_then(|text| heirloom_core::json::parse(text.as_bytes()).ok());
+    read.and_then(|value| Some(value.as_array()?.iter().any(Value::is_object))).unwrap_or_default()
+}
+
 fn record(call: &Call, words: Words) -> Result<NewRecord> {
     let category = category(call, &words.kind)?.name().to_owned();
     only(&words, &["--title", "--field", "--tag", "--file", "--confidence"])?;
@@ -175,18 +181,13 @@ fn vault(mut words: Words, allowed: &[&str]) -> Result<NewVault> {
     only(&words, allowed)?;
     let text = text(&mut words)?;
     let mut new = NewVault { text: text.trim().to_owned(), ..NewVault::default() };
-    if let Some(fields) = object(&words) {
-        let read: Addition = serde_json::from_value(fields).map_err(|e| {
-            Fault::new(Code::Input, format!("that is no {}: {e}", words.kind))
-                .hint("give an object with text, and perhaps topic_id, scope, category, tags")
-        })?;
-        new = NewVault {
-            text: read.text,
-            topic: read.topic_id,
-            scope: Some(read.scope),
-            category: read.category,
-            tags: read.tags,
-        };
+    match object(&words) {
+        Some(Value::Object(fields)) => new = NewVault::from_fields(&fields, &words.kind)?,
+        _ if is_list(&words) => {
+            return Err(Fault::new(Code::Input, "that is a list, and one memory is added at a time")
+                .hint("`heirloom vault bulk-add -` takes a list"));
+        }
+        _ => {}
     }
     new.scope = words.scope.or(new.scope);
     new.topic = words.topic.or(new.topic);
