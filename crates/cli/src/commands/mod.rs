@@ -72,7 +72,9 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
             named.push_str(&format!(" and {} more", over.len() - NAMED));
         }
         let what = if over.len() == 1 { "this note does" } else { "these notes do" };
-        let line = one_line(&format!("{what} not validate and is passed over: {named}; `heirloom verify` says what to do"));
+        let line = one_line(&format!(
+            "{what} not validate and is passed over: {named}; `heirloom verify` says what to do"
+        ));
         out.note(visible(&if over.len() == 1 { line } else { line.replacen("is passed", "are passed", 1) }));
     }
     ended

@@ -382,6 +382,15 @@ pub const KEYS: &[Key] = &[
             "on: a turn with a secret is refused instead of stored without the secret",
         ),
     ),
+    guarded(
+        Guard::Tighten(CAPTURE),
+        key(
+            "tiers.audit_queries",
+            Type::Switch,
+            "false",
+            "on: the audit keeps the words that memories were removed by, not only their hash",
+        ),
+    ),
     own(
         "tiers.episode_days",
         Type::Whole { min: 1, max: 365 },

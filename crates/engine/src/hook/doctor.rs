@@ -136,11 +136,13 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
     });
     if facts.unreadable_lines > 0 {
         let what = if facts.unreadable_lines == 1 { "line" } else { "lines" };
-        let detail = format!("{} {what} of the vault cannot be read; all others count", facts.unreadable_lines);
+        let detail =
+            format!("{} {what} of the vault cannot be read; all others count", facts.unreadable_lines);
         checks.push(check("vault", State::Warning, detail, "`heirloom verify` names them"));
     }
     if !facts.passed_over.is_empty() {
-        let detail = format!("these notes do not validate and are passed over: {}", facts.passed_over.join("; "));
+        let detail =
+            format!("these notes do not validate and are passed over: {}", facts.passed_over.join("; "));
         checks.push(check("notes", State::Warning, detail, "`heirloom verify` says what to do about each"));
     }
     checks.extend(facts.external.iter().map(|(line, trouble)| match trouble {

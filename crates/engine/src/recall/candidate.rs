@@ -209,7 +209,11 @@ fn excerpt(document: &Document, category: &Category) -> Excerpt {
         key_fields.insert(field.name.to_owned(), Value::String(shown));
     }
     let last_change = document.changes().last().map(|entry| {
-        entry.get("summary").and_then(Value::as_str).filter(|summary| !summary.is_empty()).unwrap_or("Unknown change")
+        entry
+            .get("summary")
+            .and_then(Value::as_str)
+            .filter(|summary| !summary.is_empty())
+            .unwrap_or("Unknown change")
     });
     Excerpt {
         title: document.text("title").unwrap_or_default().to_owned(),

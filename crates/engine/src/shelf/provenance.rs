@@ -187,7 +187,8 @@ pub fn forgetting_all(
         let of = known.get("id").and_then(Value::as_str).unwrap_or_default();
         let about = |id: &str| forgets::is_about(of, &known, id);
         let is_marker = known.get("did").and_then(Value::as_str) == Some(FORGOTTEN);
-        if is_marker && of.starts_with(forgets::MARKED) && (about(id) || left.iter().any(|name| about(name))) {
+        if is_marker && of.starts_with(forgets::MARKED) && (about(id) || left.iter().any(|name| about(name)))
+        {
             said |= about(id);
             left.retain(|name| !about(name));
         } else if about(id) || earlier.iter().any(|one| about(one.as_str())) {

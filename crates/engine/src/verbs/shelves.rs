@@ -168,11 +168,15 @@ pub fn expect_agent(call: &Call, hosts: &[&str]) -> Result<()> {
     known.sort_by_key(|one| (distance(one, name), *one));
     known.dedup();
     let hint = if vault.scopes.iter().any(|scope| scope == name) {
-        format!("`{name}` is a scope; `heirloom config set --user agents.{name}.scope {name}` makes an agent of it")
+        format!(
+            "`{name}` is a scope; `heirloom config set --user agents.{name}.scope {name}` makes an agent of it"
+        )
     } else {
         let near = known.iter().take(SUGGESTED).map(|one| format!("`{one}`"));
         let near = near.collect::<Vec<_>>().join(", ");
-        format!("known agents: {near}; `heirloom config set --user agents.{name}.scope {name}` makes a new one")
+        format!(
+            "known agents: {near}; `heirloom config set --user agents.{name}.scope {name}` makes a new one"
+        )
     };
     Err(Fault::new(Code::Usage, format!("there is no agent `{name}`")).fact("agent", name).hint(hint))
 }

@@ -49,7 +49,8 @@ fn add(part: &mut Part, block: &Value) {
     let kind = if block.is_string() { Some("text") } else { block.get("type").and_then(Value::as_str) };
     match kind {
         Some("text") => {
-            let text = block.as_str().or_else(|| block.get("text").and_then(Value::as_str)).unwrap_or_default();
+            let text =
+                block.as_str().or_else(|| block.get("text").and_then(Value::as_str)).unwrap_or_default();
             if !part.text.is_empty() {
                 part.text.push('\n');
             }

@@ -25,7 +25,8 @@ impl Notes<'_> {
     /// The id under which a message was stored here, if it was.
     pub(super) fn stored_as(&self, message: &NoteId) -> Result<Option<NoteId>> {
         let names = self.names()?;
-        let found = names.lines().filter_map(|line| line.split_once(' ')).find(|(name, _)| *name == message.as_str());
+        let found =
+            names.lines().filter_map(|line| line.split_once(' ')).find(|(name, _)| *name == message.as_str());
         Ok(found.and_then(|(_, id)| NoteId::parse(id)))
     }
 
@@ -38,10 +39,13 @@ impl Notes<'_> {
     /// Takes every line about an id out; says which messages it was known by.
     pub(super) fn unname(&self, id: &NoteId) -> Result<Vec<NoteId>> {
         let names = self.names()?;
-        let is_about = |line: &&str| line.split_once(' ').is_some_and(|(_, of)| of.eq_ignore_ascii_case(id.as_str()));
-        let gone: Vec<NoteId> = names.lines().filter(is_about).filter_map(|line| NoteId::parse(line.get(..36)?)).collect();
+        let is_about =
+            |line: &&str| line.split_once(' ').is_some_and(|(_, of)| of.eq_ignore_ascii_case(id.as_str()));
+        let gone: Vec<NoteId> =
+            names.lines().filter(is_about).filter_map(|line| NoteId::parse(line.get(..36)?)).collect();
         if !gone.is_empty() {
-            let rest: String = names.lines().filter(|line| !is_about(line)).map(|line| format!("{line}\n")).collect();
+            let rest: String =
+                names.lines().filter(|line| !is_about(line)).map(|line| format!("{line}\n")).collect();
             files::write(&self.names_file()?, rest.as_bytes(), Mode::Private)?;
         }
         Ok(gone)

@@ -84,10 +84,12 @@ impl Shelf for Notes<'_> {
             files::sweep_temporary(&self.folder(status)?);
             for path in self.files(status)? {
                 let named = path.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case(wanted.as_str()));
-                let stored = self.load(&path, status).ok().filter(|stored| named || stored.note.id.same(&wanted));
+                let stored =
+                    self.load(&path, status).ok().filter(|stored| named || stored.note.id.same(&wanted));
                 if let Some(Stored { note, .. }) = &stored {
                     for hash in [note.content_hash.clone(), note::content_hash(&note.content)] {
-                        messages.extend([NoteId::of(note.occurred_at.at(), &hash), NoteId::of_content(&hash)]);
+                        messages
+                            .extend([NoteId::of(note.occurred_at.at(), &hash), NoteId::of_content(&hash)]);
                     }
                 }
                 if named || stored.is_some() {
@@ -105,7 +107,8 @@ impl Shelf for Notes<'_> {
         messages.dedup();
         let messages: Vec<MemoryId> = messages.iter().map(NoteId::memory_id).collect();
         let salt = self.call.salt();
-        let marker = provenance::forgetting_all(project.root(), &lock, id.as_str(), &[], &messages, &at, &salt)?;
+        let marker =
+            provenance::forgetting_all(project.root(), &lock, id.as_str(), &[], &messages, &at, &salt)?;
         let intent = self.intend(&lock, entry, "memory_forget", &id, paths.len(), None)?;
         let waiting = waiting.max(inbox.sweep(project.world().now, Some(id.as_str()))?);
         // The marker first: whatever stops this half-way, the note is out of recall and nothing captures it again.

@@ -16,7 +16,8 @@ const ARROW: &str = "->";
 fn blanks(text: &str) -> Option<&str> {
     // One blank is what nearly every line has.
     let rest = text.strip_prefix(' ').unwrap_or_else(|| text.trim_start());
-    (rest.len() < text.len()).then(|| if rest.starts_with(|c: char| c.is_whitespace()) { rest.trim_start() } else { rest })
+    (rest.len() < text.len())
+        .then(|| if rest.starts_with(|c: char| c.is_whitespace()) { rest.trim_start() } else { rest })
 }
 
 /// An entry line, taken apart.

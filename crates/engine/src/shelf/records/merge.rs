@@ -101,9 +101,13 @@ fn tags(old: &Document, new: &Document, date: &str) -> Result<Option<Value>> {
             .hint(format!("Keep these tags; the record has {} of {TAG_MAX}.", had.len())));
     }
     if added.is_empty() {
-        return Err(refused("tags", "no net shrink without addition", "a tag may only go if another comes".to_owned())
-            .fact("removed", shown)
-            .hint("Add a new tag for one that goes, or keep them all."));
+        return Err(refused(
+            "tags",
+            "no net shrink without addition",
+            "a tag may only go if another comes".to_owned(),
+        )
+        .fact("removed", shown)
+        .hint("Add a new tag for one that goes, or keep them all."));
     }
     Ok(Some(change(date, "tags changed", "tags", json!(removed), json!(added))))
 }

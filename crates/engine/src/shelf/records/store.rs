@@ -159,7 +159,8 @@ impl<'e> Records<'e> {
 
     /// The category a record names, else the one of its folder.
     pub(super) fn category_named<'d>(&'d self, document: &'d Document, path: &Path) -> &'d str {
-        let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
+        let folder =
+            path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
         let of_folder = || self.call.settings().category_of_folder(folder).map(Category::name);
         document.category().or_else(of_folder).unwrap_or_default()
     }

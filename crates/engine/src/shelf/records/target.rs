@@ -36,7 +36,8 @@ impl Records<'_> {
                 .hint("Name a .json file in a category's folder, for example .claude/memory/decisions/my-decision.json"));
         }
         // `./a/x.json` and `a//x.json` are `a/x.json`.
-        let plain: PathBuf = Path::new(given).components().filter(|part| *part != Component::CurDir).collect();
+        let plain: PathBuf =
+            Path::new(given).components().filter(|part| *part != Component::CurDir).collect();
         Ok(Target { path, shown: plain.to_string_lossy().into_owned() })
     }
 

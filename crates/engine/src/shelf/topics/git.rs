@@ -323,7 +323,8 @@ mod tests {
 
     #[test]
     fn the_reason_names_no_key_that_stands_in_an_address() {
-        let told = reason("fatal: unable to access 'https://me:s3cret@host/l.git/': no\nerror: ssh://k3y@h: x");
+        let told =
+            reason("fatal: unable to access 'https://me:s3cret@host/l.git/': no\nerror: ssh://k3y@h: x");
         assert_eq!(told, "fatal: unable to access 'https://host/l.git/': no; error: ssh://h: x");
     }
 }

@@ -107,7 +107,10 @@ pub(super) fn no_access(configured: &str) -> Fault {
 
 /// There is no home folder for the path to lie in.
 fn no_home(configured: &str) -> Fault {
-    Fault::new(Code::Config, "Path validation failed: the home folder of the configured memory path does not exist")
-        .fact("path", configured)
-        .hint("set HOME to a folder that exists, or write the memory path in full, such as `/srv/lessons`")
+    Fault::new(
+        Code::Config,
+        "Path validation failed: the home folder of the configured memory path does not exist",
+    )
+    .fact("path", configured)
+    .hint("set HOME to a folder that exists, or write the memory path in full, such as `/srv/lessons`")
 }

@@ -46,10 +46,7 @@ pub(super) fn trouble(call: &Call, address: &str) -> Option<Fault> {
 fn noted(call: &Call, address: &str) -> Option<(i64, String)> {
     let text = files::read_text(&known_mark(call, address)?, MAX_MARK).ok().flatten()?;
     let (at, why) = text.split_once('\n')?;
-    Some((
-        call.project().world().now.as_second() - time::parse(at)?.as_second(),
-        why.trim().to_owned(),
-    ))
+    Some((call.project().world().now.as_second() - time::parse(at)?.as_second(), why.trim().to_owned()))
 }
 
 fn unreached(address: &str, message: String) -> Fault {

@@ -7,9 +7,9 @@ use super::super::Added;
 use super::unnamed;
 use crate::call::Call;
 use crate::gate::Entry;
+use crate::gate::fields::without_secrets;
 use crate::shelf::vault::{Addition, Stored, Vault};
 use heirloom_core::settings::SHARED;
-use crate::gate::fields::without_secrets;
 use heirloom_core::{Code, Fault, Kind, fault::Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -56,9 +56,16 @@ impl NewVault {
                 "category" => new.category = Some(text()?),
                 "source" => new.source = Some(text()?),
                 "tier" if text()?.to_lowercase() == kind => {}
-                "tier" => return Err(wrong(field, &format!("is another one than `{kind}`, which is what this adds"))),
+                "tier" => {
+                    return Err(wrong(
+                        field,
+                        &format!("is another one than `{kind}`, which is what this adds"),
+                    ));
+                }
                 "tags" => {
-                    let tags = value.as_array().map(|all| all.iter().map(|tag| tag.as_str().map(str::to_owned)).collect());
+                    let tags = value
+                        .as_array()
+                        .map(|all| all.iter().map(|tag| tag.as_str().map(str::to_owned)).collect());
                     new.tags = Some(tags.flatten().ok_or_else(|| wrong(field, "is no list of texts"))?);
                 }
                 _ => return Err(wrong(&without_secrets(field), &format!("is no field of a {kind}"))),

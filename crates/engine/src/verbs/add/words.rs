@@ -42,6 +42,8 @@ pub struct Words {
     pub confidence: Option<f64>,
     /// A time.
     pub at: Option<String>,
+    /// A source.
+    pub source: Option<String>,
     /// Whether code is cited with it.
     pub cites: bool,
 }
@@ -61,9 +63,11 @@ impl New {
         match Kind::built_in(&words.kind) {
             Some(Kind::Lesson) => lesson(words).map(New::Lesson),
             Some(Kind::Note) => note(call, words).map(New::Note),
-            Some(Kind::Canon) => vault(words, &["--tag", "--scope", "--category"]).map(New::Canon),
+            Some(Kind::Canon) => {
+                vault(words, &["--tag", "--scope", "--category", "--source"]).map(New::Canon)
+            }
             Some(Kind::Register) => {
-                vault(words, &["--tag", "--scope", "--category", "--topic"]).map(New::Register)
+                vault(words, &["--tag", "--scope", "--category", "--topic", "--source"]).map(New::Register)
             }
             Some(Kind::Fact) => fact(words).map(New::Fact),
             Some(Kind::Episode) => episode(words).map(New::Episode),
@@ -85,6 +89,7 @@ fn only(words: &Words, allowed: &[&str]) -> Result<()> {
         ("--file", !words.files.is_empty()),
         ("--confidence", words.confidence.is_some()),
         ("--at", words.at.is_some()),
+        ("--source", words.source.is_some()),
         ("--anchor", words.cites),
     ];
     // Whatever belongs to the project can cite its code.
@@ -192,20 +197,23 @@ fn vault(mut words: Words, allowed: &[&str]) -> Result<NewVault> {
     new.scope = words.scope.or(new.scope);
     new.topic = words.topic.or(new.topic);
     new.category = words.category.or(new.category);
+    new.source = words.source.or(new.source);
     new.tags = Some(words.tags).filter(|tags| !tags.is_empty()).or(new.tags);
     Ok(new)
 }
 
 fn fact(mut words: Words) -> Result<NewFact> {
-    only(&words, &["--tag", "--confidence", "--subject"])?;
+    only(&words, &["--tag", "--confidence", "--subject", "--source"])?;
     let text = text(&mut words)?;
-    Ok(NewFact { text, subject: words.subject, tags: words.tags, confidence: words.confidence })
+    let (subject, source) = (words.subject, words.source);
+    Ok(NewFact { text, subject, tags: words.tags, confidence: words.confidence, source })
 }
 
 fn episode(mut words: Words) -> Result<NewTurn> {
-    only(&words, &["--tag", "--field", "--at"])?;
+    only(&words, &["--tag", "--field", "--at", "--source"])?;
     let text = text(&mut words)?;
-    let mut turn = NewTurn { text, tags: words.tags, at: words.at, ..NewTurn::default() };
+    let mut turn =
+        NewTurn { text, tags: words.tags, at: words.at, source: words.source, ..NewTurn::default() };
     for (name, value) in words.fields {
         let wrong = |hint: &str| {
             Fault::new(Code::Usage, format!("`{value}` cannot be the {name} of an episode"))
