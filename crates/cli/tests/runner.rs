@@ -38,6 +38,7 @@ mod disk;
 mod echo;
 mod endpoint;
 mod env;
+mod external;
 mod first_day;
 mod forget;
 mod forget_ids;
@@ -53,6 +54,7 @@ mod index_laws;
 mod lessons;
 mod lifecycle;
 mod log;
+mod note_rules;
 mod older_texts;
 mod opens_0_1;
 mod past_the_gate;
@@ -62,6 +64,7 @@ mod pin;
 mod places;
 mod pre_commit;
 mod record;
+mod record_rules;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]
 mod server;
@@ -74,8 +77,10 @@ mod threads;
 mod tiers;
 mod tiers_life;
 mod tiers_postgres;
+mod tiers_rules;
 mod tokens;
 mod undo;
+mod vault_rules;
 
 #[test]
 fn no_test_file_is_forgotten() {
