@@ -14,9 +14,9 @@ use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::settings::{self, Said, Sources};
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::verbs::commit;
-use heirloom_engine::{Call, Deployment, Project, World};
+use heirloom_engine::{Call, Deployment, PassedOver, Project, World};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub(crate) use crate::world::{random, world};
 pub(crate) use heirloom_engine::settings::{DEFAULT_ROOT, PROJECT_SETTINGS, project_folder};
@@ -238,8 +238,26 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         }
     };
     let call = call.with_said(said);
+    if !matches!(args.command, Command::Hook(_)) {
+        met().push(Arc::clone(call.passed_over()));
+    }
     commit::begin(&call);
     Ok(Wired { call, cwd, signed_out })
+}
+
+/// What the calls of this process passed over.
+static MET: Mutex<Vec<Arc<PassedOver>>> = Mutex::new(Vec::new());
+
+fn met() -> MutexGuard<'static, Vec<Arc<PassedOver>>> {
+    MET.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Files that a command of this process passed over because they hold no memory, each with why.
+pub(crate) fn passed_over() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = met().drain(..).flat_map(|one| one.all()).collect();
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// Where this call's settings come from.

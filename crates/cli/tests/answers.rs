@@ -471,7 +471,7 @@ fn a_command_answers_what_the_librarys_verb_answers() {
         told(recall::recall(&call, &recall::Recall { prompt, ..recall::Recall::default() }))
     });
     same(&["brief", "rebase"], &|| told(shelves::brief(&call, "rebase")));
-    same(&["snapshot"], &|| told(shelves::snapshot(&call, None)));
+    same(&["snapshot"], &|| told(shelves::snapshot(&call, None, &[])));
     let asked = || trail::AskWhy { id: "keep-jobs-in-postgresql".to_owned() };
     same(&["why", "keep-jobs-in-postgresql"], &|| told(trail::why(&call, &asked())));
     same(&["last"], &|| told(trail::last(&call, &trail::Last { hook: None, limit: 10 })));

@@ -39,6 +39,7 @@ mod disk;
 mod echo;
 mod endpoint;
 mod env;
+mod external;
 mod first_day;
 mod forget;
 mod forget_ids;
@@ -54,6 +55,7 @@ mod index_laws;
 mod lessons;
 mod lifecycle;
 mod log;
+mod note_rules;
 mod older_texts;
 mod opens_0_1;
 mod past_the_gate;
@@ -63,6 +65,7 @@ mod pin;
 mod places;
 mod pre_commit;
 mod record;
+mod record_rules;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]
 mod server;
@@ -75,8 +78,10 @@ mod threads;
 mod tiers;
 mod tiers_life;
 mod tiers_postgres;
+mod tiers_rules;
 mod tokens;
 mod undo;
+mod vault_rules;
 
 #[test]
 fn no_test_file_is_forgotten() {

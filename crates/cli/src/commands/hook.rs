@@ -136,6 +136,7 @@ impl Running<'_> {
 fn start(wired: &Wired, later: Later) {
     match later {
         Later::Embed => super::model::start_in_background(wired),
+        Later::Expire => super::clear::expire_in_background(wired),
         Later::Propose => super::propose::start_in_background(wired),
     }
 }

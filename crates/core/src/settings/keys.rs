@@ -324,7 +324,7 @@ pub const KEYS: &[Key] = &[
         "memory_configuration.git_timeout_seconds",
         Type::Whole { min: 1, max: 600 },
         "10",
-        "how long git may take to reach another machine; a write goes on without it",
+        "how long one call of git may take for external memory; a write goes on without it",
     ),
     key("notes.capture", Type::Switch, "false", "on: a stop keeps the assistant's longer messages as notes"),
     key(
@@ -380,6 +380,15 @@ pub const KEYS: &[Key] = &[
             Type::Switch,
             "false",
             "on: a turn with a secret is refused instead of stored without the secret",
+        ),
+    ),
+    guarded(
+        Guard::Tighten(CAPTURE),
+        key(
+            "tiers.audit_queries",
+            Type::Switch,
+            "false",
+            "on: the audit keeps the words that memories were removed by, not only their hash",
         ),
     ),
     own(

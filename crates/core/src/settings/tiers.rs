@@ -30,6 +30,8 @@ pub struct Tiers {
     pub working_tokens: usize,
     /// Minutes after which a silent conversation is dropped.
     pub working_minutes: u32,
+    /// On: the audit also keeps the words that memories were removed by.
+    pub audit_queries: bool,
     /// Days the audit is kept; 0 is for ever.
     pub audit_days: u32,
     /// Levels of this deployment that differ from the table of channels.
@@ -65,6 +67,7 @@ impl Tiers {
             working_messages: number("tiers.working_messages"),
             working_tokens: number("tiers.working_tokens"),
             working_minutes: v.count("tiers.working_minutes").unwrap_or_default(),
+            audit_queries: v.on("tiers.audit_queries"),
             audit_days: v.count("tiers.audit_days").unwrap_or_default(),
             trust: ADJUSTABLE.into_iter().filter_map(set).collect(),
         }

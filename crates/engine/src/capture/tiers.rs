@@ -54,6 +54,8 @@ pub fn keep_turns(
                 message: Some(message),
                 position: u32::try_from(position).unwrap_or(u32::MAX),
                 occurred_at: turn.at,
+                // What repeats a tool's words is remembered as what it is, whoever said it.
+                from_external_content: turn.external,
                 ..tiers::Turn::of(role, turn.text)
             },
             Entry::through(channel),
@@ -99,6 +101,7 @@ mod tests {
             at: Some(moment("2026-03-01T10:00:00Z")),
             session: Some("s".to_owned()),
             files: Vec::new(),
+            external: false,
         };
         let turns = || {
             vec![

@@ -77,6 +77,12 @@ pub struct Facts {
     pub store_fault: Option<String>,
     /// What of the index does not match the files; `None` if there is no store yet.
     pub index_mismatches: Option<usize>,
+    /// Lines of the vault that cannot be read.
+    pub unreadable_lines: usize,
+    /// Notes that every command passes over, each with why.
+    pub passed_over: Vec<String>,
+    /// External memory in a line, and if something is wrong with it, what and what to do; `None` if it is not asked for.
+    pub external: Option<(String, Option<(String, String)>)>,
     /// Whether hooks have been failing.
     pub failing: Option<Failing>,
     /// What hooks left out because it goes over their budget, a line each.
@@ -156,6 +162,21 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         (None, Some(model)) => good("model", format!("recall compares meanings with {model}")),
         (None, None) => good("model", "the one in the program"),
     });
+    if facts.unreadable_lines > 0 {
+        let what = if facts.unreadable_lines == 1 { "line" } else { "lines" };
+        let detail =
+            format!("{} {what} of the vault cannot be read; all others count", facts.unreadable_lines);
+        checks.push(check("vault", State::Warning, detail, "`heirloom verify` names them"));
+    }
+    if !facts.passed_over.is_empty() {
+        let detail =
+            format!("these notes do not validate and are passed over: {}", facts.passed_over.join("; "));
+        checks.push(check("notes", State::Warning, detail, "`heirloom verify` says what to do about each"));
+    }
+    checks.extend(facts.external.iter().map(|(line, trouble)| match trouble {
+        None => good("external memory", line),
+        Some((why, fix)) => check("external memory", State::Warning, format!("{line}: {why}"), fix),
+    }));
     checks.push(match &facts.failing {
         None => good("hooks", "no recent run has failed"),
         Some(failing) => check(

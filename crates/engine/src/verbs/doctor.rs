@@ -74,6 +74,9 @@ pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
             .collect(),
         store_fault: store_fault(call),
         index_mismatches: index_mismatches(call)?,
+        unreadable_lines: call.vault().stats()?.unreadable_lines,
+        passed_over: passed_over(call)?,
+        external: external(call),
         failing: trace::failing(&runs),
         left_out: trace::left_out(&runs),
         endpoints: endpoints_of(call),
@@ -135,6 +138,26 @@ fn endpoints_of(call: &Call) -> Vec<(String, Option<String>)> {
         (format!("the {what} endpoint"), why)
     };
     embedding.into_iter().chain(extraction).map(seen).collect()
+}
+
+/// The most notes of a check that are named.
+const NAMED: usize = 10;
+
+fn passed_over(call: &Call) -> Result<Vec<String>> {
+    let found = call.notes().passed_over()?;
+    let mut told: Vec<String> =
+        found.iter().take(NAMED).map(|one| format!("`{}`: {}", one.file, one.message)).collect();
+    if found.len() > NAMED {
+        told.push(format!("and {} more", found.len() - NAMED));
+    }
+    Ok(told)
+}
+
+/// External memory, as `status` and `verify` see it.
+fn external(call: &Call) -> Option<(String, Option<(String, String)>)> {
+    let state = call.topics().external_state();
+    let trouble = || state.error.as_ref().map(|error| (error.message.clone(), error.next.clone()));
+    state.enabled.then(|| (state.line(), trouble()))
 }
 
 /// Why nothing can be written, if so.

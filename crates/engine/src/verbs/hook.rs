@@ -155,6 +155,8 @@ pub enum Later {
     Embed,
     /// Have the endpoint look for facts in what was said.
     Propose,
+    /// Remove turns whose time is over.
+    Expire,
 }
 
 /// What a hook did, for the answer and for the trace.
@@ -254,7 +256,12 @@ pub fn run(call: &Call, host: &Host, happened: &Happened) -> Result<Did> {
             }
             recall::prepare(call);
             stop::swept(call, folders(call, host));
-            session_start(call, host, happened)
+            let mut did = session_start(call, host, happened)?;
+            // Turns whose time is over go by themselves, in another process: nobody waits for them.
+            if super::upkeep::expiry_is_due(call) {
+                did.later.push(Later::Expire);
+            }
+            Ok(did)
         }
     }
 }

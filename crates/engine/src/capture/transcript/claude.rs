@@ -46,9 +46,11 @@ pub(super) fn part(line: &Value) -> Option<Part> {
 
 /// Adds a block: text is joined with line breaks, a tool call names files, everything else says nothing.
 fn add(part: &mut Part, block: &Value) {
-    match block.get("type").and_then(Value::as_str) {
+    let kind = if block.is_string() { Some("text") } else { block.get("type").and_then(Value::as_str) };
+    match kind {
         Some("text") => {
-            let text = block.get("text").and_then(Value::as_str).unwrap_or_default();
+            let text =
+                block.as_str().or_else(|| block.get("text").and_then(Value::as_str)).unwrap_or_default();
             if !part.text.is_empty() {
                 part.text.push('\n');
             }

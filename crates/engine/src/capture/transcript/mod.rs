@@ -1,7 +1,7 @@
 //! Transcripts: what coding agents write down of a conversation.
 //!
 //! Comes in: the lines of a transcript, however long, read one at a time. Goes out: [`Turn`] values in order. A line that is
-//! broken, unknown, too long or half-written costs only itself. Never here: reasoning blocks, tool output, injected context (the host's and our
+//! broken, unknown, too long or half-written costs only itself. A turn that repeats what a tool returned says so. Never here: reasoning blocks, tool output itself, injected context (the host's and our
 //! own), and the parts of a conversation a sub-agent had with itself.
 //!
 //! Each line says by its shape whose it is, so a reader need not be told which agent wrote the file.
@@ -9,6 +9,7 @@
 mod claude;
 mod codex;
 mod lines;
+mod returned;
 
 pub use lines::Limits;
 
@@ -16,6 +17,7 @@ use super::own;
 use heirloom_core::{Code, Fault, fault::Result, time};
 use jiff::Timestamp;
 use lines::Lines;
+use returned::Returned;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fs::File;
@@ -44,6 +46,8 @@ pub struct Turn {
     pub session: Option<String>,
     /// Files the turn read or wrote, as they were named.
     pub files: Vec<String>,
+    /// Whether it repeats what a tool returned before it: then its words are not all the speaker's.
+    pub external: bool,
 }
 
 /// What a line contributes.
@@ -62,12 +66,19 @@ pub struct Turns<R> {
     pending: Option<(Option<String>, Turn)>,
     session: Option<String>,
     last_at: Option<Timestamp>,
+    returned: Returned,
 }
 
 impl<R: BufRead> Turns<R> {
     /// Reads turns from a transcript.
     pub fn new(reader: R, limits: Limits) -> Turns<R> {
-        Turns { lines: Lines::new(reader, limits), pending: None, session: None, last_at: None }
+        Turns {
+            lines: Lines::new(reader, limits),
+            pending: None,
+            session: None,
+            last_at: None,
+            returned: Returned::default(),
+        }
     }
 
     /// Lines that were left out because they were broken or too long.
@@ -87,6 +98,7 @@ impl<R: BufRead> Turns<R> {
         if let Some(session) = claude::session(line).or_else(|| codex::session(line)) {
             self.session = Some(session);
         }
+        self.returned.hear(line);
         let mut part = if codex::is_line(line) { codex::part(line) } else { claude::part(line) }?;
         if let Cow::Owned(rest) = own::without(&part.text) {
             part.text = rest;
@@ -94,12 +106,14 @@ impl<R: BufRead> Turns<R> {
         if part.text.is_empty() && part.files.is_empty() {
             return None;
         }
+        let external = self.returned.is_quoted_in(&part.text);
         if let Some((message, turn)) = &mut self.pending
             && part.message.is_some()
             && *message == part.message
             && turn.role == part.role
         {
             join(turn, part);
+            turn.external |= external;
             return None;
         }
         let turn = Turn {
@@ -108,6 +122,7 @@ impl<R: BufRead> Turns<R> {
             at: self.last_at,
             session: self.session.clone(),
             files: part.files,
+            external,
         };
         self.pending.replace((part.message, turn)).map(|(_, turn)| turn)
     }

@@ -28,7 +28,10 @@ pub fn context_text(conversation: &Conversation, finding: &Finding) -> String {
             activity.tool_uses, activity.distinct_tools, activity.exchanges
         )),
         Evidence::Lines { matched, .. } => {
-            out.push_str("Relevant transcript excerpts:\n\n");
+            // A threshold of zero reports kinds nobody spoke of.
+            if !matched.is_empty() {
+                out.push_str("Relevant transcript excerpts:\n\n");
+            }
             for (at, window) in windows(matched, conversation.line_count()).into_iter().enumerate() {
                 if at > 0 {
                     out.push_str("---\n");

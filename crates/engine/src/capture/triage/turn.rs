@@ -117,8 +117,13 @@ fn all_texts(content: &Value, kinds: &[&str]) -> Vec<String> {
         Value::String(text) => vec![text.clone()],
         Value::Array(blocks) => blocks
             .iter()
-            .filter(|block| block.get("type").and_then(Value::as_str).is_some_and(|ty| kinds.contains(&ty)))
-            .filter_map(|block| block.get("text").and_then(Value::as_str))
+            .filter_map(|block| match block {
+                Value::String(text) => Some(text.as_str()),
+                _ => {
+                    let kind = block.get("type").and_then(Value::as_str)?;
+                    kinds.contains(&kind).then(|| block.get("text").and_then(Value::as_str)).flatten()
+                }
+            })
             .map(str::to_owned)
             .collect(),
         _ => Vec::new(),

@@ -78,11 +78,21 @@ impl Shelf for Notes<'_> {
         let id = wanted.memory_id();
         let project = self.call.project();
         let mut paths = Vec::new();
+        // The names by which the message would be known if it were captured again.
+        let mut messages = self.unname(&wanted)?;
         for status in [Status::Active, Status::Retired] {
             files::sweep_temporary(&self.folder(status)?);
             for path in self.files(status)? {
                 let named = path.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case(wanted.as_str()));
-                if named || self.load(&path, status).is_ok_and(|stored| stored.note.id.same(&wanted)) {
+                let stored =
+                    self.load(&path, status).ok().filter(|stored| named || stored.note.id.same(&wanted));
+                if let Some(Stored { note, .. }) = &stored {
+                    for hash in [note.content_hash.clone(), note::content_hash(&note.content)] {
+                        messages
+                            .extend([NoteId::of(note.occurred_at.at(), &hash), NoteId::of_content(&hash)]);
+                    }
+                }
+                if named || stored.is_some() {
                     paths.push(path);
                 }
             }
@@ -93,7 +103,12 @@ impl Shelf for Notes<'_> {
             return Err(unknown(id.as_str()));
         }
         let at = time::format(project.world().now);
-        let marker = provenance::forgetting(project.root(), &lock, id.as_str(), &[], &at, &self.call.salt())?;
+        messages.sort();
+        messages.dedup();
+        let messages: Vec<MemoryId> = messages.iter().map(NoteId::memory_id).collect();
+        let salt = self.call.salt();
+        let marker =
+            provenance::forgetting_all(project.root(), &lock, id.as_str(), &[], &messages, &at, &salt)?;
         let intent = self.intend(&lock, entry, "memory_forget", &id, paths.len(), None)?;
         let waiting = waiting.max(inbox.sweep(project.world().now, Some(id.as_str()))?);
         // The marker first: whatever stops this half-way, the note is out of recall and nothing captures it again.

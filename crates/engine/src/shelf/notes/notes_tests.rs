@@ -452,6 +452,7 @@ fn a_stop_captures_only_if_it_is_switched_on_and_never_twice() {
             at: Some(time::parse("2025-06-01T08:30:00Z").unwrap()),
             session: None,
             files: Vec::new(),
+            external: false,
         })
     };
     let off = place();

@@ -6,6 +6,7 @@
 use super::{Note, NoteId, Notes, file};
 use crate::budget::{self, Left};
 use crate::files;
+use crate::shelf::Problem;
 use crate::shelf::forgets::Forgets;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, Status, fault::Result, hash};
 use serde_json::Map;
@@ -63,6 +64,37 @@ impl Notes<'_> {
         })
     }
 
+    /// The same, unless there is no note in it: then the call remembers which file it passed over.
+    fn loaded(&self, path: &Path, status: Status) -> Option<Stored> {
+        self.load(path, status).map_err(|fault| self.passes_over(path, &fault)).ok()
+    }
+
+    /// A file that a budget had no room for holds a note all the same.
+    pub(super) fn passes_over(&self, path: &Path, fault: &Fault) {
+        if !budget::is_bounded() && fault.code != Code::NotFound {
+            self.call.passes_over(self.call.project().shown(path), fault);
+        }
+    }
+
+    /// Notes that one of the shelf's files, by its name from the memory folder, holds no note, if it does not.
+    pub(crate) fn look_again(&self, name: &str) {
+        let status = if name.starts_with("notes/retired/") { Status::Retired } else { Status::Active };
+        let _ = self.loaded(&self.call.project().root().folder().join(name), status);
+    }
+
+    /// What is wrong with files that every reader passes over.
+    pub fn passed_over(&self) -> Result<Vec<Problem>> {
+        let mut found = Vec::new();
+        for status in [Status::Active, Status::Retired] {
+            for path in self.files(status)? {
+                if let Err(fault) = self.load(&path, status) {
+                    found.push(super::verify::unreadable(self.call.project().shown(&path), &fault));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Every note that can be read and was not forgotten, newest first; `None` is every status.
     pub(super) fn all(&self, status: Option<Status>) -> Result<Vec<Stored>> {
         let forgotten = self.forgotten()?;
@@ -70,7 +102,7 @@ impl Notes<'_> {
         for place in [Status::Active, Status::Retired] {
             if status.is_none_or(|wanted| wanted == place) {
                 let files = self.files(place)?.into_iter().filter(|_| budget::goes_on_or_leaves(Left::Files));
-                let readable = files.filter_map(|path| self.load(&path, place).ok());
+                let readable = files.filter_map(|path| self.loaded(&path, place));
                 found.extend(
                     readable.filter(|stored| !forgotten.contains(stored.note.id.memory_id().as_str())),
                 );

@@ -95,7 +95,7 @@ impl Notes<'_> {
     }
 }
 
-fn unreadable(file: String, fault: &Fault) -> Problem {
+pub(super) fn unreadable(file: String, fault: &Fault) -> Problem {
     Problem {
         file,
         line: fault.get("line").and_then(|line| line.parse().ok()),

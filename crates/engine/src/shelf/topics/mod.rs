@@ -18,7 +18,6 @@ mod git;
 mod index;
 mod lesson;
 mod lifecycle;
-mod limit;
 pub(crate) mod marks;
 mod merge;
 mod names;
@@ -133,7 +132,10 @@ impl<'e> Topics<'e> {
     /// Notes that lessons were read. Statistics that cannot be written cost nobody a lesson.
     fn count(&self, held: &[Held]) {
         let ids: Vec<&str> = held.iter().map(|held| held.id.as_str()).collect();
-        if let Ok(local) = self.call.project().local() {
+        // Who only reads lessons from elsewhere makes no memory folder here.
+        if self.call.project().root().folder().is_dir()
+            && let Ok(local) = self.call.project().local()
+        {
             let _ = Access::new(local.folder()).note(&ids, self.call.project().world().now);
         }
     }

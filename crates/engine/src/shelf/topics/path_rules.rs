@@ -64,8 +64,9 @@ pub(super) fn placed(configured: &str, home: Option<&Path>, project: &Path) -> R
     rules(configured, Path::new(text))?;
     let absolute = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            let home = home.filter(|home| home.is_absolute()).ok_or_else(|| no_access(configured))?;
-            home.join(rest.trim_start_matches('/'))
+            // A home that is not there is a mistake of the surroundings, not a folder to make.
+            let home = home.filter(|home| home.is_absolute() && home.is_dir());
+            home.ok_or_else(|| no_home(configured))?.join(rest.trim_start_matches('/'))
         }
         // Another account's home is not ours to use.
         Some(_) => return Err(no_access(configured)),
@@ -102,4 +103,14 @@ pub(super) fn no_access(configured: &str) -> Fault {
     Fault::new(Code::Config, "Path validation failed: Cannot access configured memory path")
         .fact("path", configured)
         .hint("check that the folder exists, or can be made, and that you may read and write it")
+}
+
+/// There is no home folder for the path to lie in.
+fn no_home(configured: &str) -> Fault {
+    Fault::new(
+        Code::Config,
+        "Path validation failed: the home folder of the configured memory path does not exist",
+    )
+    .fact("path", configured)
+    .hint("set HOME to a folder that exists, or write the memory path in full, such as `/srv/lessons`")
 }
