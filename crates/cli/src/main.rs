@@ -3,6 +3,7 @@
 //! The only crate that does any of these. Commands are one file each in `commands/`.
 
 mod args;
+mod attended;
 mod commands;
 mod endpoint;
 mod environment;

@@ -143,7 +143,8 @@ fn a_project_can_carry_the_hooks_for_everybody() {
     let env = machine();
     env.run(&["setup", "--shared", "--yes", "--agent", "claude-code", "--agent", "opencode"]).ok();
     let text = std::fs::read_to_string(env.project().join(".claude/settings.json")).unwrap();
-    assert!(text.contains("\"heirloom hook prompt --agent claude-code\""), "{text}");
+    let line = "\"command -v heirloom >/dev/null || exit 0; exec heirloom hook prompt --agent claude-code --installed\"";
+    assert!(text.contains(line), "{text}");
     assert_eq!(std::fs::read_to_string(env.home().join(".claude/settings.json")).unwrap(), SETTINGS);
     assert!(env.project().join(".opencode/plugins/heirloom.ts").exists());
     env.at_terminal(&["setup", "--shared", "--uninstall", "--yes"], "").ok();

@@ -46,6 +46,8 @@ mod forget_ids;
 mod git;
 mod hook_case;
 mod hook_deviations;
+mod hook_installed;
+mod hook_seen;
 mod hook_sessions;
 mod hooks;
 mod hostile;

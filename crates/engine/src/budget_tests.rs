@@ -84,7 +84,7 @@ impl Place {
         let call = self.call(budget.clone());
         let _holding = call.budget().hold();
         crate::verbs::recall::prepare(&call);
-        gather(&call, "claude-code").unwrap();
+        gather(&call, "claude-code", false).unwrap();
         budget
     }
 
@@ -315,6 +315,6 @@ fn a_thousand_drafts_in_review_are_counted_as_far_as_there_is_time() {
     let budget = Budget::of_a_hook(|| SOON);
     let call = place.call(budget.clone());
     let _holding = call.budget().hold();
-    let _ = gather(&call, "claude-code");
+    let _ = gather(&call, "claude-code", false);
     assert!(says(&budget, "in review"), "{:?}", budget.left_out());
 }

@@ -237,7 +237,12 @@ pub const KEYS: &[Key] = &[
     key("triage.enabled", Type::Switch, "true", "off: stops are never held up"),
     guarded(
         Guard::UserFirst,
-        key("triage.mode", Type::Choice(&["block", "suggest"]), r#""block""#, "how a stop says what to save"),
+        key(
+            "triage.mode",
+            Type::Choice(&["block", "suggest", "words"]),
+            r#""block""#,
+            "how a stop says what to save; `words` is `block` with nothing but the record format's own scoring",
+        ),
     ),
     key("triage.max_messages", Type::Whole { min: 10, max: 200 }, "50", "messages looked at, from the end"),
     key("triage.thresholds.*", Type::Share, "", "score from which a category is worth saving"),

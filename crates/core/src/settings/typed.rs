@@ -92,6 +92,8 @@ pub enum TriageMode {
     Block,
     /// The host is told, and stops.
     Suggest,
+    /// The stop is held up, and only by the record format's own scoring.
+    Words,
 }
 
 /// Who drafts and checks memories after a stop.
@@ -238,10 +240,10 @@ impl Settings {
             },
             triage: Triage {
                 enabled: v.on("triage.enabled"),
-                mode: if v.text("triage.mode") == "suggest" {
-                    TriageMode::Suggest
-                } else {
-                    TriageMode::Block
+                mode: match v.text("triage.mode").as_str() {
+                    "suggest" => TriageMode::Suggest,
+                    "words" => TriageMode::Words,
+                    _ => TriageMode::Block,
                 },
                 max_messages: v.count("triage.max_messages").unwrap_or_default() as usize,
                 thresholds: by_category("triage.thresholds")
