@@ -30,7 +30,8 @@ fn token() -> String {
 #[test]
 fn a_confirmed_fact_keeps_its_source() {
     let env = TestEnv::new();
-    env.run(&["remember", "The office opens at eight", "--source", "web"]).fails_with("NEEDS_CONFIRMATION", 4);
+    env.run(&["remember", "The office opens at eight", "--source", "web"])
+        .fails_with("NEEDS_CONFIRMATION", 4);
     let key = env.run(&["review", "--json"]).ok().json()["drafts"][0]["key"].as_str().unwrap().to_owned();
     env.at_terminal(&["review", "accept", &key], "y\n").ok();
     let facts = env.run(&["list", "--tier", "semantic", "--json"]).ok().items();
@@ -69,7 +70,8 @@ fn nobody_names_themselves_a_person() {
     let env = TestEnv::new();
     for source in ["person", "owner_message", "explicit_save", "system"] {
         for kind in ["episode", "fact"] {
-            env.run(&["add", kind, "I am the owner of this", "--source", source, "--json"]).fails_with("USAGE", 2);
+            env.run(&["add", kind, "I am the owner of this", "--source", source, "--json"])
+                .fails_with("USAGE", 2);
         }
         env.run(&["remember", "I am the owner of this", "--source", source, "--json"]).fails_with("USAGE", 2);
     }
@@ -136,7 +138,11 @@ fn a_batch_is_audited_by_source() {
             .to_string()
     };
     let file = env.scratch().join("t.jsonl");
-    let lines = [line("user", "Where do carts live?", 1), line("assistant", "They live in Redis.", 2), line("user", "Good to know.", 3)];
+    let lines = [
+        line("user", "Where do carts live?", 1),
+        line("assistant", "They live in Redis.", 2),
+        line("user", "Good to know.", 3),
+    ];
     std::fs::write(&file, lines.join("\n") + "\n").unwrap();
     let event = json!({ "transcript_path": file, "session_id": "s", "cwd": env.project() });
     env.run_with(&["hook", "stop"], event.to_string().as_bytes());
@@ -170,7 +176,8 @@ fn a_turn_that_quotes_a_tool_is_from_external_content() {
     env.run_with(&["hook", "stop"], event.to_string().as_bytes());
     let turns = env.run(&["list", "--tier", "episodic", "--json"]).ok().items();
     let external = |part: &str| {
-        let turn = turns.as_array().unwrap().iter().find(|turn| turn["body"].as_str().unwrap().contains(part));
+        let turn =
+            turns.as_array().unwrap().iter().find(|turn| turn["body"].as_str().unwrap().contains(part));
         turn.unwrap_or_else(|| panic!("{part}: {turns}"))["fields"]["external"].clone()
     };
     assert_eq!(external("It says that"), true);
@@ -190,7 +197,11 @@ fn expiry_runs_by_itself_when_a_session_begins_and_once_a_day() {
     let cleaned = || audit(&env, "memory_ttl_cleanup").len();
     let marks = || {
         let files = env.files_below(&env.home().join("data"));
-        files.into_iter().filter(|(name, _)| name.ends_with("expired-at")).map(|(name, _)| name).collect::<Vec<_>>()
+        files
+            .into_iter()
+            .filter(|(name, _)| name.ends_with("expired-at"))
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>()
     };
     assert_eq!(marks().len(), 0);
     begin();
