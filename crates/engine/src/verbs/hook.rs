@@ -417,6 +417,8 @@ fn conversation(happened: &Happened) -> Vec<Turn> {
         at: said.at.as_deref().and_then(time::parse),
         session: happened.session.clone(),
         files: Vec::new(),
+        // No tool output is sent along that a message could quote.
+        external: false,
     };
     conversation.iter().map(turn).filter(|turn| !turn.text.is_empty()).collect()
 }
