@@ -92,7 +92,7 @@ fn said(text: &str) -> String {
 fn held(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Held { text, .. } => text,
-        Outcome::Through(why) => panic!("let through: {why}"),
+        other => panic!("let through: {other:?}"),
     }
 }
 
