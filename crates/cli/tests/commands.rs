@@ -70,10 +70,16 @@ fn init_installs_a_hook_only_where_it_may() {
 }
 
 #[test]
-fn a_sentence_becomes_a_whole_record_of_every_kind() {
+fn a_sentence_and_what_it_cannot_say_become_a_whole_record_of_every_kind() {
     let env = TestEnv::ready();
     for kind in ["decision", "runbook", "constraint", "tech_debt", "preference", "session_summary"] {
-        let added = env.run(&["add", kind, "Do this because of that", "--json"]).ok().json();
+        let said: &[&str] = match kind {
+            "runbook" => &RUNBOOK,
+            "session_summary" => &["-f", "outcome=success"],
+            _ => &[],
+        };
+        let added =
+            env.run(&[&["add", kind, "Do this because of that", "--json"], said].concat()).ok().json();
         assert_eq!(added["id"], format!("{kind}:do-this"));
         assert_eq!(added["status"], "created");
     }

@@ -58,7 +58,7 @@ fn story(engine: &Call, out: &Out) -> Result<()> {
     save(
         engine,
         out,
-        "runbook",
+        "preference",
         "Restart the queue worker when jobs pile up because it leaks connections",
         &["queue", "worker"],
     )?;

@@ -36,6 +36,14 @@ const TOKEN: [bool; 256] = {
     table
 };
 
+/// Where a token may be cut.
+const CUT: [bool; 256] = {
+    let mut table = [false; 256];
+    (table[b'"' as usize], table[b'\'' as usize], table[b'`' as usize], table[b'\n' as usize]) =
+        (true, true, true, true);
+    table
+};
+
 fn token(b: u8) -> bool {
     TOKEN[b as usize]
 }
@@ -247,10 +255,7 @@ fn joined(text: &[u8], each: &mut impl FnMut(Snippet)) {
     let mut at = 0;
     while at < text.len() {
         // Most bytes are neither a quote nor a line break.
-        at += text[at..]
-            .iter()
-            .position(|b| matches!(b, b'"' | b'\'' | b'`' | b'\n'))
-            .unwrap_or(text.len() - at);
+        at += text[at..].iter().position(|b| CUT[*b as usize]).unwrap_or(text.len() - at);
         let cut = match text.get(at) {
             None => return,
             Some(b'\n') => line_join(text, at),

@@ -297,15 +297,9 @@ pub fn render(data: &Data) -> String {
     for i in 1..starts.len() {
         starts[i] += starts[i - 1];
     }
-    let mut filter = vec![0u64; 1 << (INDEX_BITS - 6)];
-    for (at, ..) in &keywords {
-        filter[at >> 6] |= 1 << (at & 63);
-    }
-    writeln!(out, "];\npub(super) static FILTER: [u64; {}] = {filter:?};", filter.len())
-        .expect("writing to a string");
+    out.push_str("];\n");
     writeln!(out, "pub(super) static STARTS: [u16; {}] = {starts:?};", starts.len())
         .expect("writing to a string");
-    // Ordinary words begin like keywords often enough; the fourth byte tells most of them apart.
     let (mut fourth, mut short) = (vec![0u64; 1 << (FOURTH_BITS - 6)], vec![0u64; 1 << (INDEX_BITS - 6)]);
     for (at, text, _) in &keywords {
         match text.as_bytes() {
