@@ -75,15 +75,21 @@ fn a_home_that_does_not_exist_is_an_error_of_the_path_and_is_not_made() {
     assert!(done.stderr.contains("home folder") && done.stderr.contains("own memory"), "{done:?}");
     assert!(!nowhere.exists() && env.memory("topics/git/rebase.md").is_file());
     assert!(said(&env).iter().all(|told| told.contains("home folder")));
-    env.unset("HOME").set("HOME", env.home().to_str().unwrap().to_owned().as_str());
+    let home = env.home();
+    env.unset("HOME").set("HOME", home.to_str().unwrap());
     add(&env, "Pods were killed, fixed by a limit");
-    assert!(env.home().join("lessons/git/rebase.md").is_file(), "a folder below a home that is there is made");
+    assert!(
+        env.home().join("lessons/git/rebase.md").is_file(),
+        "a folder below a home that is there is made"
+    );
 }
 
 #[test]
 fn reading_makes_no_machine_local_folder_where_there_is_no_memory() {
     let env = TestEnv::new();
-    for configuration in [json!({}), on(json!({ "memory_path": "/etc/lessons" })), on(json!({ "memory_path": "~/l" }))] {
+    for configuration in
+        [json!({}), on(json!({ "memory_path": "/etc/lessons" })), on(json!({ "memory_path": "~/l" }))]
+    {
         set(&env, configuration);
         for args in [
             &["status"][..],
@@ -142,7 +148,10 @@ fn a_silent_host_holds_nobody_up_and_is_said_by_everybody() {
     assert!(resting.stderr.contains("seconds ago"), "{resting:?}");
     assert_eq!(env.git(&["-C", path, "log", "--oneline"]).lines().count(), 2);
     let [status, doctor, verify] = said(&env);
-    assert!(status.contains("did not answer at") && doctor.contains("in use") && verify == status, "{doctor}");
+    assert!(
+        status.contains("did not answer at") && doctor.contains("in use") && verify == status,
+        "{doctor}"
+    );
 }
 
 #[test]

@@ -43,7 +43,11 @@ fn a_note_that_does_not_validate_is_named_by_every_command_that_passes_it_over()
         ] {
             for _ in 0..2 {
                 let ran = env.run(args).ok();
-                let named = if args[0] == "recall" && strategy == "title_tags" { names_it(&ran).max(1) } else { names_it(&ran) };
+                let named = if args[0] == "recall" && strategy == "title_tags" {
+                    names_it(&ran).max(1)
+                } else {
+                    names_it(&ran)
+                };
                 assert_eq!(named, 1, "{args:?} {strategy}: {ran:?}");
             }
         }
@@ -82,9 +86,13 @@ fn a_subject_is_one_line_however_it_is_given() {
     std::fs::write(&file, format!("{turn}\n")).unwrap();
     env.run(&["import", file.to_str().unwrap()]).ok();
     let listed = env.run(&["list", "--kind", "note", "--json"]).ok().items();
-    let mut titles: Vec<&str> = listed.as_array().unwrap().iter().map(|m| m["title"].as_str().unwrap()).collect();
+    let mut titles: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|m| m["title"].as_str().unwrap()).collect();
     titles.sort_unstable();
-    assert_eq!(titles, ["Carriage returns in a line", "First part of a line", "from fields", "two lines of it"]);
+    assert_eq!(
+        titles,
+        ["Carriage returns in a line", "First part of a line", "from fields", "two lines of it"]
+    );
     // A file with more is read and kept.
     let text = "---\nid: 6ba7b810-9dad-41d1-80b4-00c04fd430c8\nsubject: \"one\\ntwo\"\nkeywords: [k]\napplies_to: global\n\
         occurred_at: 2025-01-15T10:30:00Z\n---\n\nA message that is long enough\n";
@@ -126,7 +134,14 @@ fn ids_are_random_and_a_message_is_still_kept_once() {
     let ids: Vec<String> = (0..2)
         .map(|_| {
             let env = ready();
-            let args = ["add", "note", "The importer retries\nthree times", "--at", "2026-01-01T00:00:00Z", "--json"];
+            let args = [
+                "add",
+                "note",
+                "The importer retries\nthree times",
+                "--at",
+                "2026-01-01T00:00:00Z",
+                "--json",
+            ];
             let id = env.run(&args).ok().json()["id"].as_str().unwrap().to_owned();
             let again = env.run(&args).ok().json();
             assert_eq!((&again["id"], &again["status"]), (&id.as_str().into(), &"already_there".into()));
@@ -152,7 +167,11 @@ fn tags_ignore_case_in_a_search_and_a_filter_that_fits_nothing_says_so() {
     for strategy in ["title_tags", "hybrid"] {
         env.run(&["config", "set", "retrieval.match_strategy", strategy]).ok();
         for tag in ["tag:importer", "tag:IMPORTER", "tag:Importer"] {
-            assert_eq!(env.run(&["search", tag, "--json"]).ok().items().as_array().unwrap().len(), 1, "{tag}");
+            assert_eq!(
+                env.run(&["search", tag, "--json"]).ok().items().as_array().unwrap().len(),
+                1,
+                "{tag}"
+            );
         }
         let nothing = env.run(&["search", "importer", "tag:nowhere"]).ok();
         assert!(nothing.stderr.contains("tag:nowhere"), "{nothing:?}");

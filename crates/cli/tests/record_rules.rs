@@ -143,7 +143,14 @@ fn a_target_is_answered_in_its_plain_form() {
     let renamed = env.run(&args).ok().json();
     assert_eq!(renamed["renamed_from"], plain.as_str());
     assert!(renamed["target"].as_str().unwrap().starts_with(".claude/"), "{renamed}");
-    let gone = env.run(&["record", "write", "--action", "delete", "--target", "./.claude/memory/decisions/none.json"]);
+    let gone = env.run(&[
+        "record",
+        "write",
+        "--action",
+        "delete",
+        "--target",
+        "./.claude/memory/decisions/none.json",
+    ]);
     assert!(gone.stdout.contains("target: .claude/memory/decisions/none.json"), "{gone:?}");
 }
 
@@ -172,7 +179,8 @@ fn a_threshold_of_nothing_gives_no_empty_heading() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
     let data = ran.stderr.split("<triage_data>").nth(1).unwrap().split("</triage_data>").next().unwrap();
     let data: Value = serde_json::from_str(data).unwrap();
-    let kinds: Vec<&str> = data["categories"].as_array().unwrap().iter().map(|c| c["category"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> =
+        data["categories"].as_array().unwrap().iter().map(|c| c["category"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["decision", "runbook"]);
     for found in data["categories"].as_array().unwrap() {
         let text = std::fs::read_to_string(found["context_file"].as_str().unwrap()).unwrap();
@@ -184,15 +192,19 @@ fn a_threshold_of_nothing_gives_no_empty_heading() {
 fn index_lines_with_extra_blanks_are_read() {
     let env = TestEnv::ready();
     env.write(target("redis"), decision("Redis for carts").to_string());
-    let line = "-  [DECISION]   Redis for carts   ->   .claude/memory/decisions/redis.json   #tags:carts , redis";
+    let line =
+        "-  [DECISION]   Redis for carts   ->   .claude/memory/decisions/redis.json   #tags:carts , redis";
     env.write(env.memory("index.md"), format!("# Memory Index\n\n{line}\n"));
     let event = json!({ "user_prompt": "what about redis here", "cwd": env.project() });
     let block = env.run_with(&["hook", "prompt"], event.to_string().as_bytes()).ok().stdout;
     assert!(
-        block.contains("- [DECISION] Redis for carts -> .claude/memory/decisions/redis.json #tags:carts,redis"),
+        block.contains(
+            "- [DECISION] Redis for carts -> .claude/memory/decisions/redis.json #tags:carts,redis"
+        ),
         "{block}"
     );
-    let found = env.run(&["record", "candidate", "--category", "decision", "--new-info", "redis carts"]).ok().json();
+    let found =
+        env.run(&["record", "candidate", "--category", "decision", "--new-info", "redis carts"]).ok().json();
     assert_eq!(found["candidate"]["title"], "Redis for carts");
     assert_eq!(found["candidate"]["tags"], json!(["carts", "redis"]));
 }
@@ -210,7 +222,10 @@ fn a_last_change_without_a_summary_is_an_unknown_one() {
         document["changes"] = changes;
         env.write(target("redis"), document.to_string());
         env.run(&["record", "index", "--rebuild"]).ok();
-        let found = env.run(&["record", "candidate", "--category", "decision", "--new-info", "redis carts"]).ok().json();
+        let found = env
+            .run(&["record", "candidate", "--category", "decision", "--new-info", "redis carts"])
+            .ok()
+            .json();
         assert_eq!(found["candidate"]["excerpt"]["last_change_summary"], said);
     }
 }

@@ -30,7 +30,8 @@ fn token() -> String {
 #[test]
 fn a_confirmed_fact_keeps_its_source() {
     let env = TestEnv::new();
-    env.run(&["remember", "The office opens at eight", "--source", "web"]).fails_with("NEEDS_CONFIRMATION", 4);
+    env.run(&["remember", "The office opens at eight", "--source", "web"])
+        .fails_with("NEEDS_CONFIRMATION", 4);
     let key = env.run(&["review", "--json"]).ok().json()["drafts"][0]["key"].as_str().unwrap().to_owned();
     env.at_terminal(&["review", "accept", &key], "y\n").ok();
     let facts = env.run(&["list", "--tier", "semantic", "--json"]).ok().items();
@@ -69,7 +70,8 @@ fn nobody_names_themselves_a_person() {
     let env = TestEnv::new();
     for source in ["person", "owner_message", "explicit_save", "system"] {
         for kind in ["episode", "fact"] {
-            env.run(&["add", kind, "I am the owner of this", "--source", source, "--json"]).fails_with("USAGE", 2);
+            env.run(&["add", kind, "I am the owner of this", "--source", source, "--json"])
+                .fails_with("USAGE", 2);
         }
         env.run(&["remember", "I am the owner of this", "--source", source, "--json"]).fails_with("USAGE", 2);
     }
@@ -136,7 +138,11 @@ fn a_batch_is_audited_by_source() {
             .to_string()
     };
     let file = env.scratch().join("t.jsonl");
-    let lines = [line("user", "Where do carts live?", 1), line("assistant", "They live in Redis.", 2), line("user", "Good to know.", 3)];
+    let lines = [
+        line("user", "Where do carts live?", 1),
+        line("assistant", "They live in Redis.", 2),
+        line("user", "Good to know.", 3),
+    ];
     std::fs::write(&file, lines.join("\n") + "\n").unwrap();
     let event = json!({ "transcript_path": file, "session_id": "s", "cwd": env.project() });
     env.run_with(&["hook", "stop"], event.to_string().as_bytes());
@@ -170,12 +176,48 @@ fn a_turn_that_quotes_a_tool_is_from_external_content() {
     env.run_with(&["hook", "stop"], event.to_string().as_bytes());
     let turns = env.run(&["list", "--tier", "episodic", "--json"]).ok().items();
     let external = |part: &str| {
-        let turn = turns.as_array().unwrap().iter().find(|turn| turn["body"].as_str().unwrap().contains(part));
+        let turn =
+            turns.as_array().unwrap().iter().find(|turn| turn["body"].as_str().unwrap().contains(part));
         turn.unwrap_or_else(|| panic!("{part}: {turns}"))["fields"]["external"].clone()
     };
     assert_eq!(external("It says that"), true);
     assert_eq!(external("rotation next"), false);
     assert_eq!(external("What does the page"), false);
+}
+
+#[test]
+fn what_tools_returned_is_kept_by_a_stop_with_its_own_trust_where_that_is_wanted() {
+    for wanted in [false, true] {
+        let env = with(json!({ "tiers": { "capture": true, "capture_tools": wanted } }));
+        env.run(&["init"]).ok();
+        let lines = [
+            json!({ "type": "user", "message": { "content": "Look it up" } }),
+            json!({ "type": "assistant", "message": { "id": "m1", "content": [
+                { "type": "tool_use", "id": "c1", "name": "WebFetch", "input": { "url": "https://example.org" } },
+                { "type": "tool_use", "id": "c2", "name": "Read", "input": { "file_path": "a.txt" } }] } }),
+            json!({ "type": "user", "message": { "content": [
+                { "type": "tool_result", "tool_use_id": "c1", "content": "The page speaks of otters" },
+                { "type": "tool_result", "tool_use_id": "c2", "content": [{ "type": "text", "text": "The file speaks of herons" }] }] } }),
+            json!({ "type": "assistant", "message": { "id": "m2", "content": [{ "type": "text", "text": "Both are animals." }] } }),
+        ];
+        let file = env.scratch().join("t.jsonl");
+        std::fs::write(&file, lines.map(|line| line.to_string()).join("\n") + "\n").unwrap();
+        let event = json!({ "transcript_path": file, "session_id": "s", "cwd": env.project() });
+        for _ in 0..2 {
+            env.run_with(&["hook", "stop"], event.to_string().as_bytes());
+        }
+        let turns = env.run(&["list", "--tier", "episodic", "--json"]).ok().items();
+        let turns = turns.as_array().unwrap();
+        assert_eq!(turns.len(), if wanted { 4 } else { 2 }, "{turns:?}");
+        let told = |part: &str| {
+            let turn = turns.iter().find(|turn| turn["body"].as_str().unwrap().contains(part)).unwrap();
+            (turn["trust"].clone(), turn["source"].clone(), turn["fields"]["tool"].clone())
+        };
+        if wanted {
+            assert_eq!(told("otters"), ("low".into(), "tool_output".into(), "WebFetch".into()));
+            assert_eq!(told("herons"), ("medium".into(), "tool_output".into(), "Read".into()));
+        }
+    }
 }
 
 #[test]
@@ -190,7 +232,11 @@ fn expiry_runs_by_itself_when_a_session_begins_and_once_a_day() {
     let cleaned = || audit(&env, "memory_ttl_cleanup").len();
     let marks = || {
         let files = env.files_below(&env.home().join("data"));
-        files.into_iter().filter(|(name, _)| name.ends_with("expired-at")).map(|(name, _)| name).collect::<Vec<_>>()
+        files
+            .into_iter()
+            .filter(|(name, _)| name.ends_with("expired-at"))
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>()
     };
     assert_eq!(marks().len(), 0);
     begin();

@@ -34,7 +34,12 @@ fn punctuation_alone_finds_nothing_and_a_tombstone_only_who_asks_for_it() {
         }
         let hits = |args: &[&str]| {
             let found = env.run(&[&["search", "--json"], args].concat()).ok().items();
-            found.as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            found
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|hit| hit["id"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
         };
         assert!(hits(&["mission", "simple"]).contains(&id), "{strategy}");
         assert!(!hits(&["plain", "English"]).contains(&gone), "{strategy}");
@@ -52,7 +57,8 @@ fn a_write_of_less_trust_never_replaces_a_persons_register_in_any_scope() {
         let id = add(&env, "register", "We fix the importer", &["--topic", "focus", "--scope", scope]);
         env.run(&["add", "register", "We rewrite everything", "--topic", "focus", "--scope", scope])
             .fails_with("NEEDS_CONFIRMATION", 4);
-        let many = json!([{ "text": "We delete it all", "tier": "register", "topic_id": "focus", "scope": scope }]);
+        let many =
+            json!([{ "text": "We delete it all", "tier": "register", "topic_id": "focus", "scope": scope }]);
         let bulk = env.run_with(&["vault", "bulk-add", "-", "--json"], many.to_string().as_bytes());
         assert_eq!((bulk.code, bulk.json()[0]["status"].clone()), (Some(4), json!("waits")));
         let edit = env.run(&["edit", &id, "--text", "We stop working"]);
@@ -86,14 +92,23 @@ fn stats_compact_and_doctor_agree_about_a_damaged_line() {
     assert_eq!(done["lines_removed"], stats["compactable_lines"], "{done}");
     assert_eq!(done["unreadable"], stats["unreadable_lines"], "{done}");
     let after = env.run(&["vault", "stats", "--json"]).ok().json();
-    assert_eq!((&after["compactable_lines"], &after["raw_lines"]), (&json!(0), &done["lines_after"]), "{after}");
+    assert_eq!(
+        (&after["compactable_lines"], &after["raw_lines"]),
+        (&json!(0), &done["lines_after"]),
+        "{after}"
+    );
 }
 
 #[test]
 fn the_tools_name_whole_ids_and_say_what_waits() {
     let env = ready();
     let a = add(&env, "canon", "Our mission is to keep every tool small and simple", &[]);
-    let b = add(&env, "register", "Our mission is to keep every tool small and plain for all", &["--topic", "m", "--scope", "shared"]);
+    let b = add(
+        &env,
+        "register",
+        "Our mission is to keep every tool small and plain for all",
+        &["--topic", "m", "--scope", "shared"],
+    );
     let pairs = env.run(&["vault", "consolidate", "--floor", "0.3", "--json"]).ok().json();
     assert!([&a, &b].contains(&&pairs[0]["a"].as_str().unwrap().to_owned()), "{pairs}");
     let short = add(&env, "register", "short one", &[]);
@@ -102,11 +117,15 @@ fn the_tools_name_whole_ids_and_say_what_waits() {
     assert!(ids.contains(&short.as_str()), "{proposed}");
     let many = json!([{ "text": "Agents answer in full sentences" }, { "text": "heartbeat" }]).to_string();
     let said = env.run_with(&["vault", "bulk-add", "-"], many.as_bytes());
-    assert!(said.stdout.contains("waits item 1: `canon:") && said.stdout.contains("refused item 2"), "{said:?}");
+    assert!(
+        said.stdout.contains("waits item 1: `canon:") && said.stdout.contains("refused item 2"),
+        "{said:?}"
+    );
     let deleted = env.run(&["vault", "bulk-delete", a.split_once(':').unwrap().1, "nothing", "--json"]);
     assert_eq!((deleted.code, &deleted.json()["waiting"]), (Some(4), &json!([a])), "{deleted:?}");
     assert_eq!(deleted.json()["not_found"], json!(["nothing"]));
-    let deleted = env.at_terminal(&["vault", "bulk-delete", short.split_once(':').unwrap().1, "--json"], "").ok();
+    let deleted =
+        env.at_terminal(&["vault", "bulk-delete", short.split_once(':').unwrap().1, "--json"], "").ok();
     assert_eq!(deleted.json()["deleted"], json!([short]));
 }
 
