@@ -75,7 +75,8 @@ fn a_home_that_does_not_exist_is_an_error_of_the_path_and_is_not_made() {
     assert!(done.stderr.contains("home folder") && done.stderr.contains("own memory"), "{done:?}");
     assert!(!nowhere.exists() && env.memory("topics/git/rebase.md").is_file());
     assert!(said(&env).iter().all(|told| told.contains("home folder")));
-    env.unset("HOME").set("HOME", env.home().to_str().unwrap().to_owned().as_str());
+    let home = env.home();
+    env.unset("HOME").set("HOME", home.to_str().unwrap());
     add(&env, "Pods were killed, fixed by a limit");
     assert!(
         env.home().join("lessons/git/rebase.md").is_file(),

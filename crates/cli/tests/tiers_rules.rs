@@ -186,6 +186,41 @@ fn a_turn_that_quotes_a_tool_is_from_external_content() {
 }
 
 #[test]
+fn what_tools_returned_is_kept_by_a_stop_with_its_own_trust_where_that_is_wanted() {
+    for wanted in [false, true] {
+        let env = with(json!({ "tiers": { "capture": true, "capture_tools": wanted } }));
+        env.run(&["init"]).ok();
+        let lines = [
+            json!({ "type": "user", "message": { "content": "Look it up" } }),
+            json!({ "type": "assistant", "message": { "id": "m1", "content": [
+                { "type": "tool_use", "id": "c1", "name": "WebFetch", "input": { "url": "https://example.org" } },
+                { "type": "tool_use", "id": "c2", "name": "Read", "input": { "file_path": "a.txt" } }] } }),
+            json!({ "type": "user", "message": { "content": [
+                { "type": "tool_result", "tool_use_id": "c1", "content": "The page speaks of otters" },
+                { "type": "tool_result", "tool_use_id": "c2", "content": [{ "type": "text", "text": "The file speaks of herons" }] }] } }),
+            json!({ "type": "assistant", "message": { "id": "m2", "content": [{ "type": "text", "text": "Both are animals." }] } }),
+        ];
+        let file = env.scratch().join("t.jsonl");
+        std::fs::write(&file, lines.map(|line| line.to_string()).join("\n") + "\n").unwrap();
+        let event = json!({ "transcript_path": file, "session_id": "s", "cwd": env.project() });
+        for _ in 0..2 {
+            env.run_with(&["hook", "stop"], event.to_string().as_bytes());
+        }
+        let turns = env.run(&["list", "--tier", "episodic", "--json"]).ok().items();
+        let turns = turns.as_array().unwrap();
+        assert_eq!(turns.len(), if wanted { 4 } else { 2 }, "{turns:?}");
+        let told = |part: &str| {
+            let turn = turns.iter().find(|turn| turn["body"].as_str().unwrap().contains(part)).unwrap();
+            (turn["trust"].clone(), turn["source"].clone(), turn["fields"]["tool"].clone())
+        };
+        if wanted {
+            assert_eq!(told("otters"), ("low".into(), "tool_output".into(), "WebFetch".into()));
+            assert_eq!(told("herons"), ("medium".into(), "tool_output".into(), "Read".into()));
+        }
+    }
+}
+
+#[test]
 fn expiry_runs_by_itself_when_a_session_begins_and_once_a_day() {
     let env = with(json!({}));
     env.run(&["init"]).ok();

@@ -379,6 +379,15 @@ pub const KEYS: &[Key] = &[
         ),
     ),
     guarded(
+        Guard::Tighten(CAPTURE),
+        key(
+            "tiers.capture_tools",
+            Type::Switch,
+            "false",
+            "on: where turns are captured, what tools returned is kept too, with the trust of files or of the web",
+        ),
+    ),
+    guarded(
         Guard::Tighten(FAILING),
         key(
             "tiers.fail_on_secret",

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 pub struct Tiers {
     /// On: a stop keeps the turns of the conversation.
     pub capture: bool,
+    /// On: a stop that keeps turns also keeps what tools returned.
+    pub capture_tools: bool,
     /// On: a turn with a secret is refused instead of stored without it.
     pub fail_on_secret: bool,
     /// Days after which an episode goes by itself.
@@ -58,6 +60,7 @@ impl Tiers {
         };
         Tiers {
             capture: v.on("tiers.capture"),
+            capture_tools: v.on("tiers.capture_tools"),
             fail_on_secret: v.on("tiers.fail_on_secret"),
             episode_days: v.count("tiers.episode_days").unwrap_or_default(),
             max_episodes: number("tiers.max_episodes"),

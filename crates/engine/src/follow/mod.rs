@@ -53,12 +53,7 @@ impl ShelfIndex {
             }
             followed => followed?,
         }
-        // Files without a memory are known here by a mark without an id; a hook has nobody to tell.
-        if !budget::is_bounded() {
-            let marks = index.marks("~f:notes/").map_err(|e| fault(&e))?;
-            let empty = marks.iter().filter(|(_, value)| value.split('\t').nth(1) == Some(""));
-            empty.for_each(|(name, _)| call.notes().look_again(name.trim_start_matches("~f:")));
-        }
+        name_passed_over(call, &mut index)?;
         Ok(ShelfIndex { index, model })
     }
 
@@ -69,6 +64,7 @@ impl ShelfIndex {
         let mut index = Index::glance(&folder, now.as_nanosecond())?;
         let model = call.model();
         follow(call, &mut index, model.as_deref(), Look::Quick).ok()?;
+        name_passed_over(call, &mut index).ok()?;
         Some(ShelfIndex { index, model })
     }
 
@@ -149,6 +145,17 @@ fn folder(call: &Call) -> Result<std::path::PathBuf> {
         true => Ok(project.local()?.path("index")),
         false => Ok(project.data()?.join("index")),
     }
+}
+
+/// Files without a memory are known here by a mark without an id. A hook has nobody to tell.
+fn name_passed_over(call: &Call, index: &mut Index) -> Result<()> {
+    if budget::is_bounded() {
+        return Ok(());
+    }
+    let marks = index.marks("~f:notes/").map_err(|e| fault(&e))?;
+    let empty = marks.iter().filter(|(_, value)| value.split('\t').nth(1) == Some(""));
+    empty.for_each(|(name, _)| call.notes().look_again(name.trim_start_matches("~f:")));
+    Ok(())
 }
 
 fn follow(call: &Call, index: &mut Index, model: Option<&Chosen>, look: Look) -> Result<()> {

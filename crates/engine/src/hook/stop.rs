@@ -317,6 +317,7 @@ pub fn keep_turns(
         (_, None) => false,
     };
     let turns = transcript::open_tail(&path, KEPT_TAIL, Limits::default())?;
+    let turns = turns.with_tools(call.settings().tiers.capture_tools);
     crate::capture::keep_turns(call, turns, by_owner)
 }
 

@@ -395,6 +395,9 @@ fn with_captures(mut did: Did, call: &Call, host: &Host, happened: &Happened) ->
         Ok(kept) if kept.stored == 0 => {}
         Ok(kept) => {
             did.because.push(format!("{} turns kept, {} facts proposed", kept.stored, kept.proposed));
+            if kept.cut_out > 0 {
+                did.because.push(format!("{} secrets or orders were cut out of them", kept.cut_out));
+            }
             did.captured();
             if call.settings().extraction.is_some() {
                 did.later.push(Later::Propose);

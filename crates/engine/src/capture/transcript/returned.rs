@@ -1,11 +1,10 @@
 //! What tools returned in a conversation, as far as it takes to know its words again in what somebody says.
 //!
 //! Comes in: the lines of a transcript, then a text. Goes out: whether the text repeats a stretch of what a tool returned: six words in a row, or a whole
-//! line or sentence of four or five. Only hashes are kept, and of a long conversation only the latest. Never here: the text of a tool's
-//! output, or whether a turn is kept.
+//! line or sentence of four or five. Only hashes are kept, and of a long conversation only the latest. Never here: whether a turn is kept.
 
 use serde_json::Value;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Words in a row that are no chance.
@@ -16,48 +15,75 @@ const LEAST: usize = 4;
 const MOST_TEXT: usize = 256 << 10;
 /// The most stretches that are kept.
 const MOST: usize = 200_000;
+/// The most calls whose tools are remembered.
+const MOST_NAMES: usize = 10_000;
 
 /// What was returned so far.
 #[derive(Debug, Default)]
 pub(super) struct Returned {
     known: HashSet<u64>,
     order: VecDeque<u64>,
+    /// The tools of calls, by the calls' names.
+    names: HashMap<String, String>,
+}
+
+/// What a tool returned.
+#[derive(Debug, PartialEq)]
+pub(super) struct Output {
+    /// The tool, if that is known.
+    pub(super) tool: Option<String>,
+    /// Its words.
+    pub(super) text: String,
 }
 
 impl Returned {
-    /// Takes in what a line says a tool returned, if it says so.
-    pub(super) fn hear(&mut self, line: &Value) {
-        let blocks = [line.get("message").and_then(|m| m.get("content")), line.get("content")];
-        for block in blocks.into_iter().flatten().filter_map(Value::as_array).flatten() {
-            if kind(block) == Some("tool_result") {
-                block.get("content").into_iter().for_each(|content| self.take(content));
+    /// Takes in what a line says tools returned; hands it over with the names of the tools.
+    pub(super) fn hear(&mut self, line: &Value) -> Vec<Output> {
+        let mut outputs = Vec::new();
+        let mut put = |tool: Option<String>, value: Option<&Value>| {
+            let mut text = String::new();
+            value.into_iter().for_each(|value| texts(value, &mut text));
+            if !text.trim().is_empty() {
+                outputs.push(Output { tool, text });
             }
-        }
+        };
         let item = line.get("payload").unwrap_or(line);
-        match kind(item) {
-            Some("function_call_output" | "custom_tool_call_output" | "local_shell_call_output") => {
-                item.get("output").into_iter().for_each(|output| self.take(output));
+        let blocks = [line.get("message").and_then(|m| m.get("content")), line.get("content")];
+        let blocks = blocks.into_iter().flatten().filter_map(Value::as_array).flatten();
+        for block in blocks.chain(std::iter::once(item)) {
+            match kind(block) {
+                Some("tool_use") => self.name(block, "id"),
+                Some("function_call" | "custom_tool_call" | "local_shell_call") => {
+                    self.name(block, "call_id")
+                }
+                Some("tool_result") => put(self.named(block, "tool_use_id"), block.get("content")),
+                Some("function_call_output" | "custom_tool_call_output" | "local_shell_call_output") => {
+                    put(self.named(block, "call_id"), block.get("output"));
+                }
+                _ => {}
             }
-            Some("tool_result") => item.get("content").into_iter().for_each(|content| self.take(content)),
-            _ => {}
         }
         for call in line.get("toolCalls").and_then(Value::as_array).into_iter().flatten() {
-            let results = call.get("result").into_iter().chain(call.get("resultDisplay"));
-            results.for_each(|result| self.take(result));
+            let tool = call.get("name").and_then(Value::as_str).map(str::to_owned);
+            put(tool, call.get("result").or_else(|| call.get("resultDisplay")));
+        }
+        outputs.iter().for_each(|output| self.take_text(&output.text));
+        outputs
+    }
+
+    /// Notes what a call's tool is called.
+    fn name(&mut self, call: &Value, key: &str) {
+        let text = |key: &str| call.get(key).and_then(Value::as_str).map(str::to_owned);
+        if let (Some(id), Some(name)) = (text(key), text("name")) {
+            if self.names.len() >= MOST_NAMES {
+                self.names.clear();
+            }
+            self.names.insert(id, name);
         }
     }
 
-    /// Takes the texts in a value.
-    fn take(&mut self, value: &Value) {
-        match value {
-            Value::String(text) => self.take_text(text),
-            Value::Array(items) => items.iter().for_each(|item| self.take(item)),
-            Value::Object(fields) => fields
-                .iter()
-                .filter(|(name, _)| !matches!(name.as_str(), "type" | "id" | "name" | "data"))
-                .for_each(|(_, value)| self.take(value)),
-            _ => {}
-        }
+    fn named(&self, output: &Value, key: &str) -> Option<String> {
+        self.names.get(output.get(key)?.as_str()?).cloned()
     }
 
     fn take_text(&mut self, text: &str) {
@@ -95,6 +121,24 @@ impl Returned {
     }
 }
 
+/// The texts in a value, a line each.
+fn texts(value: &Value, out: &mut String) {
+    match value {
+        Value::String(text) if out.len() < MOST_TEXT => {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(text);
+        }
+        Value::Array(items) => items.iter().for_each(|item| texts(item, out)),
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(name, _)| !matches!(name.as_str(), "type" | "id" | "name" | "data" | "source"))
+            .for_each(|(_, value)| texts(value, out)),
+        _ => {}
+    }
+}
+
 fn kind(value: &Value) -> Option<&str> {
     value.get("type").and_then(Value::as_str)
 }
@@ -123,7 +167,7 @@ mod tests {
 
     fn after(line: &Value) -> Returned {
         let mut returned = Returned::default();
-        returned.hear(line);
+        assert_eq!(returned.hear(line).len(), 1, "{line}");
         returned
     }
 

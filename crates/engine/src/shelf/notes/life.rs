@@ -80,21 +80,30 @@ impl Shelf for Notes<'_> {
         let mut paths = Vec::new();
         // The names by which the message would be known if it were captured again.
         let mut messages = self.unname(&wanted)?;
+        let mut files = Vec::new();
         for status in [Status::Active, Status::Retired] {
             files::sweep_temporary(&self.folder(status)?);
             for path in self.files(status)? {
                 let named = path.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case(wanted.as_str()));
-                let stored =
-                    self.load(&path, status).ok().filter(|stored| named || stored.note.id.same(&wanted));
-                if let Some(Stored { note, .. }) = &stored {
-                    for hash in [note.content_hash.clone(), note::content_hash(&note.content)] {
-                        messages
-                            .extend([NoteId::of(note.occurred_at.at(), &hash), NoteId::of_content(&hash)]);
-                    }
+                let note = self.load(&path, status).ok().map(|stored| stored.note);
+                files.push((path, named, note));
+            }
+        }
+        for (_, named, note) in &files {
+            if let Some(note) = note.as_ref().filter(|note| *named || note.id.same(&wanted)) {
+                for hash in [note.content_hash.clone(), note::content_hash(&note.content)] {
+                    messages.extend([NoteId::of(note.occurred_at.at(), &hash), NoteId::of_content(&hash)]);
                 }
-                if named || stored.is_some() {
-                    paths.push(path);
-                }
+            }
+        }
+        for (path, named, note) in files {
+            // A merge may have brought the same message under another id.
+            let twin = note.is_some_and(|note| {
+                note.id.same(&wanted)
+                    || messages.contains(&NoteId::of(note.occurred_at.at(), &note.content_hash))
+            });
+            if named || twin {
+                paths.push(path);
             }
         }
         let inbox = self.call.inbox()?;

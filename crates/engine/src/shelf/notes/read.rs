@@ -10,6 +10,7 @@ use crate::shelf::Problem;
 use crate::shelf::forgets::Forgets;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, Status, fault::Result, hash};
 use serde_json::Map;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The largest note that is read.
@@ -103,25 +104,30 @@ impl Notes<'_> {
             if status.is_none_or(|wanted| wanted == place) {
                 let files = self.files(place)?.into_iter().filter(|_| budget::goes_on_or_leaves(Left::Files));
                 let readable = files.filter_map(|path| self.loaded(&path, place));
-                found.extend(
-                    readable.filter(|stored| !forgotten.contains(stored.note.id.memory_id().as_str())),
-                );
+                found.extend(readable.filter(|stored| !is_forgotten(&forgotten, &stored.note)));
             }
         }
         found.sort_by(|a, b| {
             let newest = b.note.occurred_at.at().cmp(&a.note.occurred_at.at());
             newest.then_with(|| a.note.id.cmp(&b.note.id))
         });
+        // A message that two branches kept has two files after a merge, and is one note.
+        let mut seen = HashSet::new();
+        found.retain(|stored| {
+            let note = &stored.note;
+            seen.insert((stored.status == Status::Active, note.occurred_at.at(), note.content_hash.clone()))
+        });
         Ok(found)
     }
 
     /// One note, in whatever status: by its file's name, or under another name by its own id.
     pub(super) fn find(&self, id: &NoteId) -> Result<Option<Stored>> {
-        if self.forgotten()?.contains(id.memory_id().as_str()) {
+        let forgotten = self.forgotten()?;
+        if forgotten.contains(id.memory_id().as_str()) {
             return Ok(None);
         }
         match self.named(id)? {
-            Some(stored) => Ok(Some(stored)),
+            Some(stored) => Ok(Some(stored).filter(|stored| !is_forgotten(&forgotten, &stored.note))),
             None => Ok(self.all(None)?.into_iter().find(|stored| stored.note.id.same(id))),
         }
     }
@@ -191,4 +197,12 @@ impl Notes<'_> {
     pub(super) fn memories(&self, stored: impl IntoIterator<Item = Stored>) -> Result<Vec<Memory>> {
         stored.into_iter().map(|one| self.memory(one)).collect()
     }
+}
+
+/// Whether a note was forgotten: by its id, or as the message it is.
+pub(super) fn is_forgotten(forgotten: &Forgets, note: &Note) -> bool {
+    let name = || NoteId::of(note.occurred_at.at(), &note.content_hash);
+    !forgotten.is_empty()
+        && (forgotten.contains(note.id.memory_id().as_str())
+            || forgotten.contains(name().memory_id().as_str()))
 }

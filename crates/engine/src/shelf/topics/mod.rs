@@ -44,6 +44,7 @@ pub use draft::{LessonDraft, MAX_LESSON};
 pub use lesson::Lesson;
 pub use merge::{merge_file, merge_index, merge_topic};
 pub use prune::{MAX_BYTES, MAX_ENTRIES};
+pub(crate) use search::named;
 pub use search::{Hit, Why};
 pub use state::{ExternalState, Fallback};
 pub(crate) use stock::Held;
@@ -146,6 +147,22 @@ impl<'e> Topics<'e> {
             return Ok(BTreeMap::new());
         }
         Access::new(self.call.project().local()?.folder()).read()
+    }
+
+    /// The id of a lesson whose topic was typed as `add` takes it: `lesson:a/Error Handling#…`. `None` if there is no such lesson.
+    pub(crate) fn plain_id(&self, id: &MemoryId) -> Option<MemoryId> {
+        let stock = self.stock();
+        if stock.find(id).is_some() {
+            return Some(id.clone());
+        }
+        let name = names::Name::parse(id)?;
+        let plain = names::id(
+            &names::topic(&name.topic).ok()?,
+            &names::subtopic(&name.subtopic).ok()?,
+            name.date,
+            &name.slug,
+        );
+        stock.find(&plain).map(|held| held.id)
     }
 
     /// A lesson by its id, as somebody would change it.

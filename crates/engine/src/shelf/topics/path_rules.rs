@@ -62,17 +62,21 @@ pub(super) fn placed(configured: &str, home: Option<&Path>, project: &Path) -> R
         return Err(no_access(configured));
     }
     rules(configured, Path::new(text))?;
-    let absolute = match text.strip_prefix('~') {
+    let home = home.filter(|home| home.is_absolute());
+    let (absolute, in_home) = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            // A home that is not there is a mistake of the surroundings, not a folder to make.
-            let home = home.filter(|home| home.is_absolute() && home.is_dir());
-            home.ok_or_else(|| no_home(configured))?.join(rest.trim_start_matches('/'))
+            let home = home.ok_or_else(|| no_access(configured))?;
+            (home.join(rest.trim_start_matches('/')), Some(home))
         }
         // Another account's home is not ours to use.
         Some(_) => return Err(no_access(configured)),
-        None => project.join(text),
+        None => (project.join(text), None),
     };
     rules(configured, &absolute)?;
+    // A home that is not there is a mistake of the surroundings, not a folder to make.
+    if in_home.is_some_and(|home| !home.is_dir()) {
+        return Err(no_home(configured));
+    }
     let real = Root::new(&absolute).real().to_owned();
     rules(configured, &real)?;
     Ok(real)
