@@ -4,6 +4,8 @@
 
 mod args;
 mod commands;
+#[cfg(feature = "server")]
+mod desk;
 mod endpoint;
 mod environment;
 mod hook_input;

@@ -35,6 +35,8 @@ mod conformance;
 mod crash;
 mod deviations;
 mod disk;
+#[cfg(feature = "server")]
+mod doors;
 mod echo;
 mod endpoint;
 mod env;
@@ -48,11 +50,15 @@ mod hook_sessions;
 mod hooks;
 mod hostile;
 mod hostile_clone;
+#[cfg(feature = "server")]
+mod http;
 mod hybrid;
 mod index_laws;
 mod lessons;
 mod lifecycle;
 mod log;
+#[cfg(feature = "server")]
+mod mcp;
 mod older_texts;
 mod opens_0_1;
 mod past_the_gate;
