@@ -102,8 +102,10 @@ fn schemas() -> Result<Vec<Page>, String> {
     let answers = schema::ANSWERS
         .into_iter()
         .filter_map(|name| Some((format!("answers/{name}.json"), schema::of(name)?)));
+    let described = [("openapi.json".to_owned(), heirloom_server::http::document())];
     records
         .chain(answers)
+        .chain(described)
         .map(|(name, schema)| {
             let text = serde_json::to_string_pretty(&schema).map_err(|e| e.to_string())?;
             Ok(Page { path: format!("schemas/{name}"), text: text + "\n" })

@@ -2,6 +2,8 @@
 
 mod agents;
 mod config;
+#[cfg(feature = "server")]
+mod doors;
 mod model;
 mod record;
 mod review;
@@ -13,6 +15,8 @@ mod writing;
 
 pub(crate) use agents::{Doctor, Last, Setup};
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
+#[cfg(feature = "server")]
+pub(crate) use doors::{Mcp, Serve};
 pub(crate) use model::{Model, ModelWhat};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
 pub(crate) use review::{Review, ReviewAction};
@@ -175,6 +179,10 @@ pub(crate) enum Command {
     Doctor(Doctor),
     Last(Last),
     Hook(Hook),
+    #[cfg(feature = "server")]
+    Mcp(Mcp),
+    #[cfg(feature = "server")]
+    Serve(Serve),
     /// Show everything once, in a temporary project that goes away again
     Demo,
     Completions(Completions),

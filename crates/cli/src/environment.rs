@@ -46,6 +46,10 @@ pub(crate) const VARIABLES: &[Variable] = &[
     ),
     variable("VISUAL, EDITOR", "the editor that `edit` starts"),
     variable(
+        "CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR",
+        "the project that `mcp` serves, where the coding agent that starts it says so",
+    ),
+    variable(
         "HEIRLOOM_DATABASE_URL",
         "keeps the tiers in this PostgreSQL database: postgres://user@host/name",
     ),
@@ -78,6 +82,17 @@ pub(crate) const AGENT_VARIABLES: &[&str] = &[
     "AGENT",
     "AI_AGENT",
 ];
+
+/// Variables in which coding agents say which project a program they start belongs to.
+#[cfg(feature = "server")]
+const PROJECT_VARIABLES: &[&str] = &["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
+
+/// The project folder that a coding agent says, if there is one there.
+#[cfg(feature = "server")]
+pub(crate) fn project() -> Option<PathBuf> {
+    let named = PROJECT_VARIABLES.iter().filter_map(|name| var(name)).map(PathBuf::from);
+    named.into_iter().find(|folder| folder.is_absolute() && folder.is_dir())
+}
 
 fn var(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())

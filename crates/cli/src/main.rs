@@ -5,6 +5,8 @@
 mod args;
 mod attended;
 mod commands;
+#[cfg(feature = "server")]
+mod desk;
 mod endpoint;
 mod environment;
 mod hook_input;

@@ -36,6 +36,8 @@ mod crash;
 mod daily;
 mod deviations;
 mod disk;
+#[cfg(feature = "server")]
+mod doors;
 mod echo;
 mod endpoint;
 mod env;
@@ -52,11 +54,15 @@ mod hook_sessions;
 mod hooks;
 mod hostile;
 mod hostile_clone;
+#[cfg(feature = "server")]
+mod http;
 mod hybrid;
 mod index_laws;
 mod lessons;
 mod lifecycle;
 mod log;
+#[cfg(feature = "server")]
+mod mcp;
 mod note_rules;
 mod older_texts;
 mod opens_0_1;

@@ -20,6 +20,8 @@ mod input;
 mod last;
 mod lesson;
 mod lifecycle;
+#[cfg(feature = "server")]
+mod mcp;
 mod merge_driver;
 mod missing;
 mod model;
@@ -37,6 +39,8 @@ mod review_list;
 mod scan;
 mod scan_report;
 mod search;
+#[cfg(feature = "server")]
+mod serve;
 mod setup;
 mod setup_receipt;
 mod show;
@@ -135,6 +139,10 @@ fn run_alone(args: &Args, out: &Out) -> Result<u8> {
         Command::Doctor(_) => doctor::run(args, out),
         Command::Last(call) => last::run(args, call, out),
         Command::Hook(call) => hook::run(args, call, out),
+        #[cfg(feature = "server")]
+        Command::Mcp(call) => mcp::run(args, call),
+        #[cfg(feature = "server")]
+        Command::Serve(call) => serve::run(args, call, out),
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),
