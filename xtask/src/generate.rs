@@ -70,6 +70,8 @@ fn pages() -> Result<Vec<Page>, String> {
     pages.extend(
         plugin.into_iter().map(|file| Page { path: format!("{PLUGIN}/{}", file.path), text: file.text }),
     );
+    let marketplace = heirloom_agents::bundle::marketplace();
+    pages.push(Page { path: ".claude-plugin/marketplace.json".to_owned(), text: marketplace });
     let readme = std::fs::read_to_string(workspace::root().join("README.md"))
         .map_err(|e| format!("README.md: {e}"))?;
     pages.push(Page { path: "README.md".to_owned(), text: tour::replay(&readme, &heirloom)? });
@@ -100,8 +102,10 @@ fn schemas() -> Result<Vec<Page>, String> {
     let answers = schema::ANSWERS
         .into_iter()
         .filter_map(|name| Some((format!("answers/{name}.json"), schema::of(name)?)));
+    let described = [("openapi.json".to_owned(), heirloom_server::http::document())];
     records
         .chain(answers)
+        .chain(described)
         .map(|(name, schema)| {
             let text = serde_json::to_string_pretty(&schema).map_err(|e| e.to_string())?;
             Ok(Page { path: format!("schemas/{name}"), text: text + "\n" })

@@ -118,6 +118,7 @@ const DOORS: &[(&str, &str, &str)] = &[
     ("record.rs", "shelf", "the words of the record tools' own format"),
     ("reference.rs", "gate", "the tables of the reference pages"),
     ("scan_report.rs", "gate", "what the verb answers"),
+    ("serve.rs", "files", "the token file and the key of the server, which are no memories"),
     ("setup.rs", "files", "agents' settings, which are no memories"),
     ("setup_receipt.rs", "files", "agents' settings, which are no memories"),
     ("staged.rs", "files", "a folder of its own that goes away again"),

@@ -13,6 +13,7 @@ mod attacks;
 mod bench;
 mod check;
 mod ci;
+mod clients;
 mod conformance;
 mod dependencies;
 mod embed;
@@ -57,6 +58,7 @@ tasks:
   test [ARGS]          install what the tests need, run them all, print `N passed, M failed`
   ci                   everything that must hold before a change is merged, `test` last
   generate             write docs/reference, schemas, the plugin and the outputs in README.md anew
+  clients              official MCP and HTTP clients against the doors of the debug binary
   check                are the generated files, the layers, the licences and the docs as they should be?
   layers               which crate uses which, and who touches the environment, the clock, the terminal
   licences             is every dependency under a licence that deny.toml allows?
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
     let outcome = match task {
         "test" => test::run(rest),
         "ci" => ci::run_all(),
+        "clients" => clients::run_all(),
         "generate" => generate::run(),
         "check" => check::run(),
         "layers" => layers::run(),

@@ -139,6 +139,18 @@ const HOUSE: &[Floor] = &[
         ],
     },
     Floor {
+        folder: "crates/server/src",
+        rooms: &[
+            ("desk", &[]),
+            ("shape", &[]),
+            ("told", &[]),
+            ("uri", &[]),
+            ("counter", &["desk", "told"]),
+            ("mcp", &["counter", "desk", "shape", "told", "uri"]),
+            ("http", &["counter", "desk", "mcp", "shape", "told", "uri"]),
+        ],
+    },
+    Floor {
         folder: "crates/cli/src",
         rooms: &[
             ("environment", &[]),
@@ -151,10 +163,12 @@ const HOUSE: &[Floor] = &[
             ("endpoint", &["environment", "world"]),
             ("picker", &["output", "person"]),
             ("wiring", &["args", "endpoint", "environment", "output", "person", "world"]),
+            ("desk", &["args", "endpoint", "environment", "person", "wiring", "world"]),
             (
                 "commands",
                 &[
                     "args",
+                    "desk",
                     "endpoint",
                     "environment",
                     "hook_input",
@@ -198,7 +212,8 @@ const HOUSE: &[Floor] = &[
             ("dependencies", &["workspace"]),
             ("attacks", &["workspace"]),
             ("words", &["workspace"]),
-            ("test", &["requirements", "run"]),
+            ("clients", &["run"]),
+            ("test", &["clients", "requirements", "run"]),
             ("check", &["attacks", "dependencies", "generate", "layers", "licences", "words"]),
             ("ci", &["check", "fuzz", "requirements", "run", "test"]),
         ],

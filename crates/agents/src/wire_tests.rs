@@ -155,6 +155,7 @@ fn the_folder_a_tool_works_in_is_heard_in_every_dialect() {
         ("codex", "Bash", "workdir"),
         ("gemini", "run_shell_command", "dir_path"),
         ("opencode", "bash", "workdir"),
+        ("copilot", "Bash", "cwd"),
     ];
     assert_eq!(named.len(), AGENTS.len());
     for (agent, tool, field) in named {

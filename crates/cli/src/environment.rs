@@ -46,6 +46,10 @@ pub(crate) const VARIABLES: &[Variable] = &[
     ),
     variable("VISUAL, EDITOR", "the editor that `edit` starts"),
     variable(
+        "CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR",
+        "the project that `mcp` serves, where the coding agent that starts it says so",
+    ),
+    variable(
         "HEIRLOOM_DATABASE_URL",
         "keeps the tiers in this PostgreSQL database: postgres://user@host/name",
     ),
@@ -78,6 +82,17 @@ pub(crate) const AGENT_VARIABLES: &[&str] = &[
     "AGENT",
     "AI_AGENT",
 ];
+
+/// Variables in which coding agents say which project a program they start belongs to.
+#[cfg(feature = "server")]
+const PROJECT_VARIABLES: &[&str] = &["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
+
+/// The project folder that a coding agent says, if there is one there.
+#[cfg(feature = "server")]
+pub(crate) fn project() -> Option<PathBuf> {
+    let named = PROJECT_VARIABLES.iter().filter_map(|name| var(name)).map(PathBuf::from);
+    named.into_iter().find(|folder| folder.is_absolute() && folder.is_dir())
+}
 
 fn var(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
@@ -125,6 +140,17 @@ pub(crate) fn agent_folder(agent: &Agent) -> Option<PathBuf> {
     moved.or_else(|| Some(home()?.join(agent.home_folder)))
 }
 
+/// What an agent says of itself in the environment of its hooks.
+pub(crate) fn of_agent(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// How this program was called, if by a path; a hook's line names the one that was installed.
+pub(crate) fn called_as() -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::args_os().next()?);
+    path.is_absolute().then_some(path).or_else(|| own_program().ok())
+}
+
 /// A program on the search path.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let folders: Vec<PathBuf> =
@@ -150,6 +176,11 @@ pub(crate) fn settings() -> Vec<(String, String)> {
         .collect();
     found.sort();
     found
+}
+
+/// Whether a variable says where the memory is.
+pub(crate) fn names_memory() -> bool {
+    var("HEIRLOOM_SET_MEMORY_ROOT").is_some()
 }
 
 /// The first agent variable that is set.

@@ -3,7 +3,10 @@
 //! The only crate that does any of these. Commands are one file each in `commands/`.
 
 mod args;
+mod attended;
 mod commands;
+#[cfg(feature = "server")]
+mod desk;
 mod endpoint;
 mod environment;
 mod hook_input;
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
             }
             ExitCode::from(code)
         }
-        Err(fault) => ExitCode::from(out.fault(&fault)),
+        Err(fault) => ExitCode::from(out.fault(&person::explained(fault))),
     }
 }
 

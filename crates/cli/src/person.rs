@@ -25,6 +25,21 @@ pub(crate) fn caller(
     agent: Option<&str>,
 ) -> Caller {
     let caller = if is_present() { Caller::person(account) } else { Caller::process(account) };
+    known(caller, settings, access, agent)
+}
+
+/// Who asks through a door for programs: never a person, whoever sits at the terminal the server was started from. Memories are named by whole ids.
+#[cfg(feature = "server")]
+pub(crate) fn visitor(
+    account: &str,
+    settings: &Settings,
+    access: Option<&Access>,
+    agent: Option<&str>,
+) -> Caller {
+    known(Caller::process(account), settings, access, agent).by_ids()
+}
+
+fn known(caller: Caller, settings: &Settings, access: Option<&Access>, agent: Option<&str>) -> Caller {
     let caller = match access.and_then(|access| Some((access.who().user(), access.who().token()?))) {
         Some((user, (id, scopes))) => {
             caller.known_by(Who::Token { user: user.to_owned(), id: id.to_owned() }, scopes)
@@ -36,6 +51,15 @@ pub(crate) fn caller(
     }
     let sees = settings.vault.visible(agent).into_iter().map(str::to_owned).collect();
     caller.as_agent(agent, Audience::of(sees))
+}
+
+/// Whoever sits at a terminal and is taken for an agent is told why.
+pub(crate) fn explained(mut fault: Fault) -> Fault {
+    let variable = environment::agent().filter(|_| fault.code == Code::NeedsPerson);
+    if let Some(variable) = variable.filter(|_| std::io::stdin().is_terminal()) {
+        fault.message.push_str(&format!("; {variable} is set, so this is an agent's process"));
+    }
+    fault
 }
 
 /// Asks for the PIN if `person.check` wants it before this verb. Whoever may not do it at all is not asked; the verb refuses them.

@@ -14,9 +14,9 @@ use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::settings::{self, Said, Sources};
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::verbs::commit;
-use heirloom_engine::{Call, Deployment, Project, World};
+use heirloom_engine::{Call, Deployment, PassedOver, Project, World};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub(crate) use crate::world::{random, world};
 pub(crate) use heirloom_engine::settings::{DEFAULT_ROOT, PROJECT_SETTINGS, project_folder};
@@ -71,7 +71,28 @@ impl Wired {
 
 /// The tiers: in the user's data folder, or in the database that was named; as the system's account, or as the owner of a token.
 fn access(args: &Args, world: &World, model: Option<Given>) -> Result<Access> {
-    let folder = world.data.join("tiers");
+    // A token is looked at before anything is opened.
+    let database = args.database.as_deref();
+    let token = token(database)?;
+    access_by(token, world, store(database, world, model, patience(args))?)
+}
+
+/// The same for a store that is open already.
+#[cfg(feature = "server")]
+pub(crate) fn access_to(database: Option<&str>, world: &World, store: Arc<dyn TierStore>) -> Result<Access> {
+    access_by(token(database)?, world, store)
+}
+
+fn access_by(token: Option<String>, world: &World, store: Arc<dyn TierStore>) -> Result<Access> {
+    let who = match token {
+        None => UserContext::by_account(world)?,
+        Some(token) => UserContext::by_token(store.as_ref(), &token, world.now)?,
+    };
+    Ok(Access::new(store, who, &world.data.join("tiers")))
+}
+
+/// The token this process was given, if it may go to the database that was named.
+fn token(database: Option<&str>) -> Result<Option<String>> {
     let kept = environment::text("HEIRLOOM_DATABASE_URL");
     let token = environment::token();
     if token.as_ref().is_some_and(|token| token.trim().is_empty()) {
@@ -79,7 +100,7 @@ fn access(args: &Args, world: &World, model: Option<Given>) -> Result<Access> {
             "unset HEIRLOOM_TOKEN to act as your own account, or set it to a token of `heirloom user token`",
         ));
     }
-    let elsewhere = matches!((&args.database, &kept), (Some(named), Some(kept)) if named != kept);
+    let elsewhere = matches!((database, &kept), (Some(named), Some(kept)) if named != kept);
     if token.is_some() && elsewhere {
         let message =
             "the token in HEIRLOOM_TOKEN is for the database in HEIRLOOM_DATABASE_URL and goes to no other";
@@ -87,15 +108,20 @@ fn access(args: &Args, world: &World, model: Option<Given>) -> Result<Access> {
             "leave --database out, or set HEIRLOOM_DATABASE_URL and HEIRLOOM_TOKEN of that database together",
         ));
     }
-    let store: Arc<dyn TierStore> = match args.database.clone().or(kept) {
-        None => Arc::new(SqliteStore::at(&folder).with_model(model)),
-        Some(address) => postgres(&address, patience(args))?,
-    };
-    let who = match token {
-        None => UserContext::by_account(world)?,
-        Some(token) => UserContext::by_token(store.as_ref(), &token, world.now)?,
-    };
-    Ok(Access::new(store, who, &folder))
+    Ok(token)
+}
+
+/// The store of turns and facts: in the user's data folder, or in the database that was named.
+pub(crate) fn store(
+    database: Option<&str>,
+    world: &World,
+    model: Option<Given>,
+    patience: Patience,
+) -> Result<Arc<dyn TierStore>> {
+    match database.map(str::to_owned).or_else(|| environment::text("HEIRLOOM_DATABASE_URL")) {
+        None => Ok(Arc::new(SqliteStore::at(&world.data.join("tiers")).with_model(model))),
+        Some(address) => postgres(&address, patience),
+    }
 }
 
 /// Whether a command has nothing to do with the tiers, or goes on without them and says so. To every other one a token that is nobody's is an
@@ -238,8 +264,26 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         }
     };
     let call = call.with_said(said);
+    if !matches!(args.command, Command::Hook(_)) {
+        met().push(Arc::clone(call.passed_over()));
+    }
     commit::begin(&call);
     Ok(Wired { call, cwd, signed_out })
+}
+
+/// What the calls of this process passed over.
+static MET: Mutex<Vec<Arc<PassedOver>>> = Mutex::new(Vec::new());
+
+fn met() -> MutexGuard<'static, Vec<Arc<PassedOver>>> {
+    MET.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Files that a command of this process passed over because they hold no memory, each with why.
+pub(crate) fn passed_over() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = met().drain(..).flat_map(|one| one.all()).collect();
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// Where this call's settings come from.

@@ -36,24 +36,34 @@ mod crash;
 mod daily;
 mod deviations;
 mod disk;
+#[cfg(feature = "server")]
+mod doors;
 mod echo;
 mod endpoint;
 mod env;
+mod external;
 mod first_day;
 mod forget;
 mod forget_ids;
 mod git;
 mod hook_case;
 mod hook_deviations;
+mod hook_installed;
+mod hook_seen;
 mod hook_sessions;
 mod hooks;
 mod hostile;
 mod hostile_clone;
+#[cfg(feature = "server")]
+mod http;
 mod hybrid;
 mod index_laws;
 mod lessons;
 mod lifecycle;
 mod log;
+#[cfg(feature = "server")]
+mod mcp;
+mod note_rules;
 mod older_texts;
 mod opens_0_1;
 mod past_the_gate;
@@ -63,6 +73,7 @@ mod pin;
 mod places;
 mod pre_commit;
 mod record;
+mod record_rules;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]
 mod server;
@@ -75,8 +86,10 @@ mod threads;
 mod tiers;
 mod tiers_life;
 mod tiers_postgres;
+mod tiers_rules;
 mod tokens;
 mod undo;
+mod vault_rules;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -34,6 +34,8 @@ pub enum Code {
     Config,
     Unauthenticated,
     LockBusy,
+    RateLimited,
+    Overloaded,
     Unavailable,
     Io,
     Damaged,
@@ -148,6 +150,10 @@ table! {
         "another process holds the store" "try again; nothing was written";
     Unavailable "DATABASE_UNAVAILABLE" RETRY 503
         "the database cannot be reached or is too busy" "try again; what was acknowledged is stored";
+    RateLimited "RATE_LIMITED" RETRY 429
+        "too many requests of one token" "wait as long as the answer says, then try again";
+    Overloaded "OVERLOADED" RETRY 503
+        "the server has too much to do" "wait as long as the answer says, then try again";
     Io "IO_ERROR" IO 500
         "the disk or the system refused" "check space and permissions; nothing was half-written";
     Damaged "DAMAGED" REFUSED 500

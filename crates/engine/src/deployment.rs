@@ -29,7 +29,7 @@ pub struct Deployment {
     books: Books,
     model: Mutex<Option<Model>>,
     user_settings: Option<PathBuf>,
-    workings: Mutex<Workings>,
+    workings: Arc<Mutex<Workings>>,
 }
 
 /// A model that was opened, and the file it was opened from.
@@ -59,6 +59,19 @@ impl Deployment {
     pub fn with_model(mut self, given: Option<Given>) -> Deployment {
         self.given = given;
         self
+    }
+
+    /// Another deployment of this process, for settings that name another model. Running conversations are those of the process.
+    #[must_use]
+    pub fn beside(&self, given: Option<Given>) -> Deployment {
+        Deployment {
+            home: self.home.clone(),
+            given,
+            dice: self.dice,
+            user_settings: self.user_settings.clone(),
+            workings: Arc::clone(&self.workings),
+            ..Deployment::default()
+        }
     }
 
     /// The same with a source of random bytes, for keys that nobody may guess.

@@ -32,6 +32,9 @@ impl World {
     }
 }
 
+/// The folder of no project: nothing is there, and not even root can make it.
+const NOWHERE: &str = "/proc/no-project";
+
 /// Longest name that is read from a file of the data folder.
 const MAX_NAME: u64 = 256;
 
@@ -71,6 +74,21 @@ impl Project {
             held: Holder::default(),
             changed: OnceLock::new(),
         }
+    }
+
+    /// No project: what belongs to users alone can be asked for. Nothing is found here and nothing can be written.
+    pub fn nowhere(world: World) -> Project {
+        Project::new(Path::new(NOWHERE), &Path::new(NOWHERE).join("memory"), world)
+    }
+
+    /// Whether this is no project.
+    pub fn is_nowhere(&self) -> bool {
+        self.folder == Path::new(NOWHERE)
+    }
+
+    /// What a project is called where its path is nobody's business: the same as long as its memory stays where it is.
+    pub fn id(&self) -> &str {
+        self.store_name()
     }
 
     /// The project folder.
@@ -206,6 +224,7 @@ impl Project {
     pub fn known_data(&self) -> Result<Option<PathBuf>> {
         match self.data.get() {
             Some(path) => Ok(Some(path.clone())),
+            None if self.is_nowhere() => Ok(None),
             None => known_data(&self.projects(), &self.own_name()),
         }
     }
@@ -219,6 +238,9 @@ impl Project {
     }
 
     fn find_data(&self) -> Result<PathBuf> {
+        if self.is_nowhere() {
+            return Err(no_project());
+        }
         let (projects, own) = (self.projects(), self.own_name());
         if let Some(path) = known_data(&projects, &own)? {
             if path.join(NO_HISTORY).exists() {
@@ -336,6 +358,12 @@ impl Project {
         let root = self.root().folder();
         if root.is_dir() { Ok(()) } else { Err(no_memory(root)) }
     }
+}
+
+/// A fault for what only a project has.
+fn no_project() -> Fault {
+    Fault::new(heirloom_core::Code::NotFound, "no project is served here, only turns and facts")
+        .hint("name a project that this server serves, or save it as a fact")
 }
 
 /// A fault for a project that has no memory folder.

@@ -7,6 +7,7 @@ use heirloom_core::Trust;
 use heirloom_core::settings::Tiers as Settings;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
@@ -34,8 +35,10 @@ pub enum Speaker {
 pub struct Message {
     /// Who spoke.
     pub speaker: Speaker,
-    /// What was said, without secrets unless the system said it.
+    /// What was said, without secrets unless the system said it; of an opaque item, its JSON.
     pub content: String,
+    /// An item of a host's own form, kept as it is.
+    pub item: Option<Value>,
     /// How far to believe it.
     pub trust: Trust,
     /// Its length in tokens, four characters each.
@@ -103,24 +106,56 @@ impl Working {
         now: Timestamp,
         redact: impl Fn(&str) -> String,
     ) {
-        self.pass_time(now);
         let content = if speaker == Speaker::System { content.to_owned() } else { redact(content) };
+        self.keep(speaker, content, None, trust, now);
+    }
+
+    /// Takes in an item of a host's own form, from which secrets were cut already.
+    pub fn push_item(&mut self, speaker: Speaker, item: Value, trust: Trust, now: Timestamp) {
+        self.keep(speaker, item.to_string(), Some(item), trust, now);
+    }
+
+    fn keep(&mut self, speaker: Speaker, content: String, item: Option<Value>, trust: Trust, now: Timestamp) {
+        self.pass_time(now);
         let tokens = estimate_tokens(&content);
         self.trust = self.trust.min(trust);
         self.tokens += tokens;
         self.last = Some(now);
-        self.messages.push_back(Message { speaker, content, trust, tokens, at: now });
+        self.messages.push_back(Message { speaker, content, item, trust, tokens, at: now });
         self.make_room();
     }
 
     fn make_room(&mut self) {
         while self.messages.len() > self.limits.messages || self.tokens > self.limits.tokens {
             let oldest = self.messages.iter().position(|m| m.speaker != Speaker::System).unwrap_or(0);
-            match self.messages.remove(oldest) {
-                Some(gone) => self.tokens -= gone.tokens,
-                None => break,
+            if self.messages.is_empty() {
+                break;
+            }
+            for _ in 0..self.goes_with(oldest) {
+                if let Some(gone) = self.messages.remove(oldest) {
+                    self.tokens -= gone.tokens;
+                }
             }
         }
+    }
+
+    /// How many messages go together: one, or of opaque items the turn they belong to, up to where the next person speaks. A host may not
+    /// understand an answer whose call is gone.
+    fn goes_with(&self, oldest: usize) -> usize {
+        if self.messages.get(oldest).is_none_or(|message| message.item.is_none()) {
+            return 1;
+        }
+        let rest = self.messages.iter().skip(oldest + 1);
+        1 + rest
+            .take_while(|message| {
+                message.item.is_some() && !matches!(message.speaker, Speaker::User | Speaker::System)
+            })
+            .count()
+    }
+
+    /// Whether messages go by turns: some of them are opaque.
+    pub fn by_turn(&self) -> bool {
+        self.messages.iter().any(|message| message.item.is_some())
     }
 
     /// Takes the newest message out.

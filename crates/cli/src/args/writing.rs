@@ -63,6 +63,10 @@ pub(crate) struct Add {
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
 
+    /// Whose words a fact or episode holds, if not your own: other_message, tool_read, web or agent; of canon and registers how it came in: chat, manual, tool, operator or promotion
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source: Option<String>,
+
     /// Take it from a file: a record as a JSON object, anything else as text or as a JSON object of its fields; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<String>,

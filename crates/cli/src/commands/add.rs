@@ -74,6 +74,7 @@ fn words(call: &args::Add) -> Result<Words> {
         files: call.file.clone(),
         confidence: call.confidence,
         at: call.at.clone(),
+        source: call.source.clone(),
         cites: !call.anchor.is_empty(),
     })
 }

@@ -83,7 +83,10 @@ pub(crate) fn expire(args: &Args, call: &Expire, out: &Out) -> Result<u8> {
     if ask.within_days.is_some_and(|days| days > 0) {
         person::checked(&mut wired, Verb::RemoveEarly)?;
     }
-    let expired = upkeep::expire(&wired.call, &ask)?;
+    let expired = match call.if_due {
+        false => upkeep::expire(&wired.call, &ask)?,
+        true => upkeep::expire_if_due(&wired.call)?.unwrap_or_default(),
+    };
     out.answer(&expired, || {
         out.line(format!(
             "{} {} episodes of {} users, {} audit lines",
@@ -94,4 +97,9 @@ pub(crate) fn expire(args: &Args, call: &Expire, out: &Out) -> Result<u8> {
         ));
     });
     Ok(exit::OK)
+}
+
+/// Has it done by another process, so that no session waits for it.
+pub(super) fn expire_in_background(wired: &wiring::Wired) {
+    super::model::in_another_process(wired, &["expire", "--if-due"]);
 }

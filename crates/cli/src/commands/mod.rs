@@ -20,6 +20,8 @@ mod input;
 mod last;
 mod lesson;
 mod lifecycle;
+#[cfg(feature = "server")]
+mod mcp;
 mod merge_driver;
 mod missing;
 mod model;
@@ -37,6 +39,8 @@ mod review_list;
 mod scan;
 mod scan_report;
 mod search;
+#[cfg(feature = "server")]
+mod serve;
 mod setup;
 mod setup_receipt;
 mod show;
@@ -53,13 +57,35 @@ pub(crate) use crate::output::visible;
 
 use crate::args::{Args, Command, MemoryVerb, RecordAction};
 use crate::output::Out;
-use crate::wiring::Wired;
+use crate::wiring::{self, Wired};
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::verbs::{Added, commit};
 
-/// Runs a command; the number is the exit code.
+/// Most files that one line names.
+const NAMED: usize = 5;
+
+/// Runs a command; the number is the exit code. What it passed over is said behind its answer, in a line.
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
+    let ended = run_alone(args, out);
+    let over = wiring::passed_over();
+    // `verify` has said it with what to do.
+    if !over.is_empty() && !matches!(args.command, Command::Verify(_)) {
+        let named = over.iter().take(NAMED).map(|(file, why)| format!("`{file}` ({why})"));
+        let mut named = named.collect::<Vec<_>>().join(", ");
+        if over.len() > NAMED {
+            named.push_str(&format!(" and {} more", over.len() - NAMED));
+        }
+        let what = if over.len() == 1 { "this note does" } else { "these notes do" };
+        let line = one_line(&format!(
+            "{what} not validate and is passed over: {named}; `heirloom verify` says what to do"
+        ));
+        out.note(visible(&if over.len() == 1 { line } else { line.replacen("is passed", "are passed", 1) }));
+    }
+    ended
+}
+
+fn run_alone(args: &Args, out: &Out) -> Result<u8> {
     match &args.command {
         Command::Init(call) => init::run(args, call, out),
         Command::Setup(call) => setup::run(args, call, out),
@@ -113,6 +139,10 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Doctor(_) => doctor::run(args, out),
         Command::Last(call) => last::run(args, call, out),
         Command::Hook(call) => hook::run(args, call, out),
+        #[cfg(feature = "server")]
+        Command::Mcp(call) => mcp::run(args, call),
+        #[cfg(feature = "server")]
+        Command::Serve(call) => serve::run(args, call, out),
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),

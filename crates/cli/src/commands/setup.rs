@@ -8,7 +8,7 @@ use crate::args::{Args, Setup};
 use crate::machine::{self, shown};
 use crate::output::{Out, unified};
 use crate::{person, wiring};
-use heirloom_agents::install::{self, Reach, Undo};
+use heirloom_agents::install::{self, Called, Reach, Undo};
 use heirloom_agents::{Agent, bundle};
 use heirloom_core::code::exit;
 use heirloom_core::settings::flat;
@@ -162,7 +162,12 @@ fn planned(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Change
             setup_receipt::read(&file).map(|receipt| receipt.undo).as_ref(),
         )?
     } else {
-        install::install(agent, reach, bytes, &machine::program(reach)?)?
+        install::install(
+            agent,
+            reach,
+            bytes,
+            Called { program: &machine::program(reach)?, everywhere: call.everywhere },
+        )?
     };
     // Edits are made of text.
     let after = edit.after.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

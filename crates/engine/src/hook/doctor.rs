@@ -77,12 +77,18 @@ pub struct Facts {
     pub store_fault: Option<String>,
     /// What of the index does not match the files; `None` if there is no store yet.
     pub index_mismatches: Option<usize>,
+    /// Lines of the vault that cannot be read.
+    pub unreadable_lines: usize,
+    /// Notes that every command passes over, each with why.
+    pub passed_over: Vec<String>,
+    /// External memory in a line, and if something is wrong with it, what and what to do; `None` if it is not asked for.
+    pub external: Option<(String, Option<(String, String)>)>,
     /// Whether hooks have been failing.
     pub failing: Option<Failing>,
     /// What hooks left out because it goes over their budget, a line each.
     pub left_out: Vec<String>,
-    /// What is known of the tiers: database and token.
-    pub tiers: TierFacts,
+    /// What is known of the tiers: database and token; nothing where nobody signs in.
+    pub tiers: Option<TierFacts>,
     /// The model recall compares meanings with; nothing where it was not asked for.
     pub model: Option<String>,
     /// Why there is none, if there is none.
@@ -149,13 +155,29 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
             "run `heirloom verify --fix`",
         ),
     });
-    checks.push(database(&facts.tiers));
-    checks.push(token(&facts.tiers));
+    if let Some(tiers) = &facts.tiers {
+        checks.extend([database(tiers), token(tiers)]);
+    }
     checks.push(match (&facts.model_fault, &facts.model) {
         (Some(why), _) => check("model", State::Warning, why, "`heirloom model install` gets it again"),
         (None, Some(model)) => good("model", format!("recall compares meanings with {model}")),
         (None, None) => good("model", "the one in the program"),
     });
+    if facts.unreadable_lines > 0 {
+        let what = if facts.unreadable_lines == 1 { "line" } else { "lines" };
+        let detail =
+            format!("{} {what} of the vault cannot be read; all others count", facts.unreadable_lines);
+        checks.push(check("vault", State::Warning, detail, "`heirloom verify` names them"));
+    }
+    if !facts.passed_over.is_empty() {
+        let detail =
+            format!("these notes do not validate and are passed over: {}", facts.passed_over.join("; "));
+        checks.push(check("notes", State::Warning, detail, "`heirloom verify` says what to do about each"));
+    }
+    checks.extend(facts.external.iter().map(|(line, trouble)| match trouble {
+        None => good("external memory", line),
+        Some((why, fix)) => check("external memory", State::Warning, format!("{line}: {why}"), fix),
+    }));
     checks.push(match &facts.failing {
         None => good("hooks", "no recent run has failed"),
         Some(failing) => check(

@@ -61,12 +61,15 @@ impl Call {
 
     /// Every shelf there is.
     pub fn shelves(&self) -> Vec<Box<dyn Shelf + '_>> {
-        let mut shelves: Vec<Box<dyn Shelf + '_>> = vec![
-            Box::new(self.records()),
-            Box::new(self.topics()),
-            Box::new(self.notes()),
-            Box::new(self.vault()),
-        ];
+        let mut shelves: Vec<Box<dyn Shelf + '_>> = match self.project().is_nowhere() {
+            true => Vec::new(),
+            false => vec![
+                Box::new(self.records()),
+                Box::new(self.topics()),
+                Box::new(self.notes()),
+                Box::new(self.vault()),
+            ],
+        };
         if let Ok(tiers) = self.tiers() {
             shelves.push(Box::new(tiers));
         }
@@ -110,7 +113,8 @@ impl Call {
 
     /// Every inbox: the project's, and that of the user's tiers.
     pub fn inboxes(&self) -> Result<Vec<Inbox>> {
-        let mut all = vec![self.inbox()?];
+        // Without a project only what is the user's own can wait.
+        let mut all = if self.project().is_nowhere() { Vec::new() } else { vec![self.inbox()?] };
         all.extend(self.tiers().ok().map(|tiers| tiers.inbox()));
         Ok(all)
     }

@@ -197,8 +197,8 @@ pub fn accept(call: &Call, ask: &Accept) -> Result<Accepted> {
             continue;
         }
         let id = names::find(call, key, Enough::Whole).map_err(|fault| match fault.code {
-            Code::NotFound => Fault::new(Code::NotFound, format!("nothing waits under `{key}`"))
-                .hint("`heirloom review` lists what waits"),
+            // It was there when it was shown.
+            Code::NotFound => not_shown(key),
             _ => fault,
         })?;
         let memory = seen(call, &id)?;
@@ -228,7 +228,7 @@ pub fn accept(call: &Call, ask: &Accept) -> Result<Accepted> {
 }
 
 fn not_shown(key: &str) -> Fault {
-    Fault::new(Code::OccConflict, format!("`{key}` is not what was shown; nothing was accepted"))
+    Fault::new(Code::OccConflict, format!("`{key}` is no longer what was shown; nothing was accepted"))
         .fact("key", key)
         .hint("`heirloom review` shows what waits now")
 }
@@ -243,8 +243,7 @@ pub struct Reject {
 
 /// Turns drafts down. Returns the ids they would have had. All keys are looked up before anything is touched.
 pub fn reject(call: &Call, ask: &Reject) -> Result<Vec<String>> {
-    super::asked(call, Verb::Reject, ShelfName::Records, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Reject, "", fault))?;
+    super::asked(call, Verb::Reject, ShelfName::Records, Owner::Nobody)?;
     for key in &ask.keys {
         review::waits_under(call, key)?;
     }

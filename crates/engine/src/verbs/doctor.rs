@@ -74,6 +74,9 @@ pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
             .collect(),
         store_fault: store_fault(call),
         index_mismatches: index_mismatches(call)?,
+        unreadable_lines: call.vault().stats()?.unreadable_lines,
+        passed_over: passed_over(call)?,
+        external: external(call),
         failing: trace::failing(&runs),
         left_out: trace::left_out(&runs),
         endpoints: endpoints_of(call),
@@ -93,7 +96,7 @@ pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
 const MACHINES: [&str; 4] = ["program", "agents", "agent", "round trip"];
 
 /// Whether the database can be reached and the token is somebody's.
-fn tiers_of(call: &Call, token: bool) -> TierFacts {
+fn tiers_of(call: &Call, token: bool) -> Option<TierFacts> {
     let mut facts = TierFacts { token, ..TierFacts::default() };
     match call.tiers() {
         Ok(tiers) => {
@@ -104,9 +107,11 @@ fn tiers_of(call: &Call, token: bool) -> TierFacts {
             facts.fault = looked.err().map(|fault| fault.message);
         }
         Err(fault) if fault.code == Code::Unauthenticated && token => facts.token_fault = Some(fault.message),
+        // A door that signs nobody in has no database to speak of.
+        Err(fault) if fault.code == Code::Unauthenticated => return None,
         Err(fault) => facts.fault = Some(fault.message),
     }
-    facts
+    Some(facts)
 }
 
 /// Why recall does not compare meanings with the model that was chosen, if so.
@@ -135,6 +140,26 @@ fn endpoints_of(call: &Call) -> Vec<(String, Option<String>)> {
         (format!("the {what} endpoint"), why)
     };
     embedding.into_iter().chain(extraction).map(seen).collect()
+}
+
+/// The most notes of a check that are named.
+const NAMED: usize = 10;
+
+fn passed_over(call: &Call) -> Result<Vec<String>> {
+    let found = call.notes().passed_over()?;
+    let mut told: Vec<String> =
+        found.iter().take(NAMED).map(|one| format!("`{}`: {}", one.file, one.message)).collect();
+    if found.len() > NAMED {
+        told.push(format!("and {} more", found.len() - NAMED));
+    }
+    Ok(told)
+}
+
+/// External memory, as `status` and `verify` see it.
+fn external(call: &Call) -> Option<(String, Option<(String, String)>)> {
+    let state = call.topics().external_state();
+    let trouble = || state.error.as_ref().map(|error| (error.message.clone(), error.next.clone()));
+    state.enabled.then(|| (state.line(), trouble()))
 }
 
 /// Why nothing can be written, if so.

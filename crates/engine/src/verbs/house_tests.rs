@@ -322,7 +322,7 @@ fn a_draft_is_accepted_as_shown_or_turned_down_and_both_are_audited() {
 }
 
 fn said(speaker: Speaker, content: &str) -> Said {
-    Said { speaker, content: content.into(), external: false }
+    Said { speaker, content: content.into(), item: None, external: false }
 }
 
 #[test]
@@ -461,4 +461,45 @@ fn a_doctor_who_sees_no_machine_says_nothing_of_one() {
     assert_eq!(ids, ["settings", "store", "index", "database", "token", "model", "hooks", "budget"]);
     assert!(found.ok && found.checks[0].detail.contains("retreival"), "{found:?}");
     assert!(!house.agent().project().has_local(), "looking leaves nothing behind");
+}
+
+#[test]
+fn opaque_items_go_turn_by_turn_and_hold_no_secrets() {
+    use crate::working::{Speaker, Working, WorkingLimits};
+    use heirloom_core::Trust;
+    let limits = WorkingLimits { messages: 5, tokens: 10_000, seconds: 60 };
+    let now = jiff::Timestamp::from_second(1_000_000).unwrap();
+    let mut working = Working::new(limits);
+    let mut push = |speaker, name: &str| {
+        working.push_item(speaker, serde_json::json!({ "type": name }), Trust::Low, now);
+        working
+            .messages()
+            .map(|message| message.item.as_ref().unwrap()["type"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    for (speaker, name) in [
+        (Speaker::User, "ask1"),
+        (Speaker::Assistant, "call1"),
+        (Speaker::Tool, "result1"),
+        (Speaker::User, "ask2"),
+    ] {
+        push(speaker, name);
+    }
+    assert_eq!(push(Speaker::Assistant, "call2").len(), 5);
+    // The sixth has no room: a call without its result would be of no use to its host, so the whole turn goes.
+    assert_eq!(push(Speaker::Tool, "result2"), ["ask2", "call2", "result2"]);
+    let house = House::new();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let item = serde_json::json!({ "type": "function_call", "arguments": { "key": token } });
+    let said =
+        Said { speaker: Speaker::Assistant, content: String::new(), item: Some(item), external: false };
+    let both = Said { content: "and this".into(), ..said.clone() };
+    let kept =
+        working::append(&house.person(), &Append { session: "o".into(), messages: vec![said] }).unwrap();
+    assert!(kept.by_turn);
+    let read = working::read(&house.person(), &Session { session: "o".into() }).unwrap();
+    let item = read.messages[0].item.as_ref().unwrap();
+    assert_eq!(item["type"], "function_call");
+    assert!(!item.to_string().contains(&token));
+    assert!(working::append(&house.person(), &Append { session: "o".into(), messages: vec![both] }).is_err());
 }

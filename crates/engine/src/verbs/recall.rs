@@ -85,6 +85,14 @@ pub fn prepare(call: &Call) {
     }
 }
 
+/// Looks at everything there is and brings the index up to date, for whoever serves a project for long.
+pub fn follow(call: &Call) -> Result<()> {
+    if is_hybrid(call) && call.project().root().folder().is_dir() {
+        ShelfIndex::open(call, Look::Thorough)?;
+    }
+    Ok(())
+}
+
 /// Has the index ready for the first prompt. The last thing a beginning session does: whoever reads from the disk after this waits behind it.
 /// Says whether all of it is in memory.
 pub fn warm(call: &Call) -> bool {

@@ -93,7 +93,9 @@ pub fn permitted(call: &Call, verb: Verb, about: &str) -> Result<()> {
 pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
     permitted(call, Verb::Forget, "")?;
     names::given(&ask.name)?;
-    let enough = if ask.shown_first { Enough::to_change(call) } else { Enough::Whole };
+    // A program is shown nothing, whatever it says.
+    let shown_first = ask.shown_first && call.caller().is_person();
+    let enough = if shown_first { Enough::to_change(call) } else { Enough::Whole };
     let (mut named, mut unclear) = (None, None);
     if !ask.topic {
         match names::find(call, &ask.name, enough) {
@@ -103,13 +105,13 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
             }
             Ok(id) => named = Some(id),
             Err(fault) if fault.code == Code::NotFound => {}
-            Err(fault) if fault.code == Code::Ambiguous && ask.shown_first => unclear = Some(fault),
+            Err(fault) if fault.code == Code::Ambiguous && shown_first => unclear = Some(fault),
             Err(fault) => return Err(fault),
         }
     }
     // Words that are no whole id may be somebody's name: then everything that speaks of them is meant, wherever it lies.
     // A yes that was given before anything was shown is for what it names, not for whatever speaks of it.
-    let looks = ask.shown_first || ask.topic;
+    let looks = shown_first || ask.topic;
     let mut others = if looks { about(call, &ask.name)? } else { Vec::new() };
     if let Some(id) = &named
         && !others.iter().any(|memory| memory.id == *id)

@@ -4,7 +4,7 @@
 //! tokens and time by the user's settings; the oldest message goes first, the system's last. Secrets are cut out of what is not the system's own.
 //! It is the caller's own: nobody names another user. Never here: a file, a line in a log or an audit; a process that ends forgets it.
 
-use super::asked;
+use super::{asked, told};
 use crate::call::Call;
 use crate::threads::locked;
 use crate::working::{Message, WorkingLimits};
@@ -12,6 +12,7 @@ use crate::working::{Message, WorkingLimits};
 pub use crate::working::Speaker;
 use heirloom_core::{Channel, Code, Fault, Owner, ShelfName, Trust, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The longest name of a session, in bytes.
 const NAME_MAX: usize = 256;
@@ -23,7 +24,11 @@ pub struct Said {
     /// Who said it: `system`, `user`, `assistant` or `tool`.
     pub speaker: Speaker,
     /// What.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub content: String,
+    /// An item of a host's own form, kept as it is, in place of the content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<Value>,
     /// Whether it comes from somewhere outside: a web page, a file, another person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub external: bool,
@@ -58,8 +63,12 @@ pub struct Session {
 pub struct InMind {
     /// Who said it.
     pub speaker: Speaker,
-    /// What, without secrets.
+    /// What, without secrets; nothing of an opaque item.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub content: String,
+    /// An item of a host's own form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<Value>,
     /// How far to believe it.
     pub trust: Trust,
     /// Its length in tokens.
@@ -68,8 +77,9 @@ pub struct InMind {
 
 impl From<&Message> for InMind {
     fn from(message: &Message) -> InMind {
-        let Message { speaker, content, trust, tokens, .. } = message;
-        InMind { speaker: *speaker, content: content.clone(), trust: *trust, tokens: *tokens }
+        let Message { speaker, content, item, trust, tokens, .. } = message;
+        let content = if item.is_some() { String::new() } else { content.clone() };
+        InMind { speaker: *speaker, content, item: item.clone(), trust: *trust, tokens: *tokens }
     }
 }
 
@@ -90,6 +100,9 @@ pub struct Kept {
     pub tokens: usize,
     /// How many messages made room.
     pub dropped: usize,
+    /// Whether opaque items are among them, which make room turn by turn.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_turn: bool,
     /// The lowest trust of all that was said so far.
     pub trust: Trust,
 }
@@ -129,12 +142,26 @@ pub struct Over {
 pub fn append(call: &Call, ask: &Append) -> Result<Kept> {
     let user = permitted(call, &ask.session)?;
     let now = call.project().world().now;
+    if ask.messages.iter().any(|said| said.item.is_some() && !said.content.is_empty()) {
+        return Err(Fault::new(Code::Usage, "a message has a content or an item, not both")
+            .hint("leave the content out of a message with an item"));
+    }
     let mut all = locked(call.workings());
     let working = all.session(&user, &ask.session, limits(call), now);
     let before = working.messages().len();
     for said in &ask.messages {
-        working
-            .push(said.speaker, &said.content, trust(call, said), now, |text| call.screen().redacted(text));
+        match &said.item {
+            None => working.push(said.speaker, &said.content, trust(call, said), now, |text| {
+                call.screen().redacted(text)
+            }),
+            Some(item) => {
+                let mut item = item.clone();
+                if said.speaker != Speaker::System {
+                    told::redact_in(call.screen(), &mut item);
+                }
+                working.push_item(said.speaker, item, trust(call, said), now);
+            }
+        }
     }
     let count = working.messages().len();
     Ok(Kept {
@@ -142,6 +169,7 @@ pub fn append(call: &Call, ask: &Append) -> Result<Kept> {
         count,
         tokens: working.tokens(),
         dropped: before + ask.messages.len() - count,
+        by_turn: working.by_turn(),
         trust: working.label().trust,
     })
 }
@@ -182,8 +210,7 @@ pub fn clear(call: &Call, ask: &Session) -> Result<Over> {
 
 /// Whose conversation it is, if the caller may keep one. A refusal is audited.
 fn permitted(call: &Call, session: &str) -> Result<String> {
-    asked(call, Verb::Working, ShelfName::Tiers, Owner::Agent)
-        .map_err(|fault| call.refuse(Verb::Working, "", fault))?;
+    asked(call, Verb::Working, ShelfName::Tiers, Owner::Agent)?;
     if session.trim().is_empty() || session.len() > NAME_MAX {
         return Err(Fault::new(Code::Usage, "this cannot be the name of a session")
             .hint(format!("use 1 to {NAME_MAX} bytes")));

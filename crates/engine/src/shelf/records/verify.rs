@@ -36,7 +36,7 @@ impl Records<'_> {
 
     fn verify_one(&self, found: &Found, problems: &mut Vec<Problem>) {
         let file = self.call.project().shown(&found.path);
-        let name = found.document.text("category").unwrap_or(&found.folder_category);
+        let name = found.document.category().unwrap_or(&found.folder_category);
         let Some(category) = self.call.settings().category(name) else {
             let message = format!("category `{name}` is not known here");
             problems.push(problem(
@@ -128,8 +128,7 @@ impl Records<'_> {
     fn verify_forgotten(&self, found: &[Found], problems: &mut Vec<Problem>) -> Result<()> {
         let forgotten = provenance::forgotten(self.call.project().root())?;
         for one in found {
-            let kind =
-                heirloom_core::Kind::named(one.document.text("category").unwrap_or(&one.folder_category));
+            let kind = heirloom_core::Kind::named(one.document.category().unwrap_or(&one.folder_category));
             let stem = one.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
             let id = MemoryId::new(&kind, &stem);
             let back = || provenance::came_back(self.call, id.as_str(), &hash::sha256(&one.bytes));

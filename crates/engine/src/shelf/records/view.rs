@@ -17,7 +17,7 @@ impl Records<'_> {
     pub(super) fn memory(&self, found: &Found) -> Result<Memory> {
         let document = &found.document;
         let stem = found.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        let category = document.text("category").unwrap_or(&found.folder_category);
+        let category = document.category().unwrap_or(&found.folder_category);
         let kind = Kind::named(category);
         let id = MemoryId::new(&kind, &stem);
         let hash = Document::token(&found.bytes);

@@ -26,6 +26,17 @@ impl Tiers<'_> {
         Ok(kept.into())
     }
 
+    /// The number of the chain's last line.
+    pub fn sealed_end(&self) -> Result<u64> {
+        let sealed = self.access.seals.read(self.who().user(), &self.call.project().world().nonce)?;
+        let mut end = sealed.map_or(0, |head| head.seq);
+        // Another process may have written since it was sealed.
+        while let Some(last) = self.store().audit(self.who(), end, PAGE)?.last() {
+            end = last.seq;
+        }
+        Ok(end)
+    }
+
     /// Walks the chain up to its sealed end: how many lines there are, or the first that was altered, removed, moved or cut off.
     pub fn verify_audit(&self) -> Result<u64> {
         let sealed = self.access.seals.read(self.who().user(), &self.call.project().world().nonce)?;

@@ -123,7 +123,7 @@ pub enum Which {
     Ids(Vec<String>),
     /// A tier, or everything.
     Tier(Option<Tier>),
-    /// What expired by then.
+    /// What had expired by then: whose time ended strictly before.
     Expired(Timestamp),
 }
 

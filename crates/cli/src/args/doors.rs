@@ -1,0 +1,53 @@
+//! What can be typed about the doors for agents and programs.
+
+/// Serve this memory to an agent over MCP, on standard input and output
+///
+/// For the settings of an agent: `heirloom mcp`. The project is the one of --project, else the one the agent's own variable names, else the one root
+/// that the agent has open, else the one around the current folder; with several roots open, name one. Eight tools: search, read, add, update, retire,
+/// list, recall, and the working memory of a session.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Mcp {
+    /// The agent it works for, which sees the scopes of the vault that are its own
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+}
+
+/// Serve this memory to programs over HTTP, and to agents over MCP at /mcp
+///
+/// Listens on this machine alone; elsewhere it needs TLS, or your word that a proxy speaks it. Whoever asks needs a token: the one in the token file, which
+/// belongs to your account, or one of `heirloom user token`. A token is never a person: what needs one waits in review. The projects are those named
+/// here, and only your own account's tokens reach them; everybody else has their turns and facts. GET /openapi.json describes every path.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Serve {
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7411")]
+    pub(crate) listen: std::net::SocketAddr,
+
+    /// Folders of the projects to serve, beside the one of --project; without any no project is served
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folders: Vec<std::path::PathBuf>,
+
+    /// The certificate, in PEM; it is read again when it changes
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<std::path::PathBuf>,
+
+    /// Its key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<std::path::PathBuf>,
+
+    /// A proxy in front of it speaks TLS
+    #[arg(long)]
+    pub(crate) behind_proxy: bool,
+
+    /// A name under which it is reached; repeat it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+
+    /// An origin whose pages may speak to it; repeat it
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) origin: Vec<String>,
+
+    /// Requests a second that one token may make
+    #[arg(long, value_name = "COUNT", default_value_t = 2000)]
+    pub(crate) rate: u32,
+}

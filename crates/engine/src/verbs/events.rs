@@ -1,0 +1,110 @@
+//! What happened since: the newest lines of the audits, as whoever follows them is told.
+//!
+//! Comes in: where somebody stopped reading. Goes out: what was done to which memories after that, and where it stands now. Both chains are asked by their numbers, so that nothing
+//! is missed between two looks. Never here: a text of a memory, or what is not for the caller.
+
+use super::{may_read, sees_tiers};
+use crate::call::Call;
+use heirloom_core::{MemoryId, Verb, fault::Result};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Lines that are told of at once; the rest comes with the next look.
+const AT_ONCE: usize = 200;
+
+/// Where somebody stopped reading.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Since {
+    own: u64,
+    project: u64,
+    /// The length of the project's audit, by which an unchanged one is known without reading it.
+    bytes: u64,
+}
+
+/// Something that happened to a memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Happened {
+    /// `project`, or `own` for turns and facts.
+    pub chain: &'static str,
+    /// Its number in that chain.
+    pub seq: u64,
+    /// When.
+    pub at: String,
+    /// What was done.
+    pub action: String,
+    /// Which kind of memory.
+    pub kind: String,
+    /// Which memory.
+    pub id: String,
+}
+
+/// Where the audits stand now.
+pub fn now(call: &Call) -> Result<Since> {
+    may_read(call, Verb::Audit)?;
+    let mut since = Since::default();
+    if let Some(tiers) = followed(call) {
+        since.own = tiers.sealed_end()?;
+    }
+    since.bytes = size(call);
+    since.project = call.audit_entries()?.last().map_or(0, seq);
+    Ok(since)
+}
+
+/// What happened since, and where the audits stand now.
+pub fn since(call: &Call, before: &Since) -> Result<(Since, Vec<Happened>)> {
+    may_read(call, Verb::Audit)?;
+    let mut now = before.clone();
+    let mut happened = Vec::new();
+    if let Some(tiers) = followed(call) {
+        for line in tiers.store().audit(tiers.who(), before.own, AT_ONCE)? {
+            now.own = line.seq;
+            for id in &line.metadata.memory_ids {
+                happened.extend(told("own", line.seq, &line.at, &line.action.name(), id));
+            }
+        }
+    }
+    let bytes = size(call);
+    if bytes != before.bytes {
+        now.bytes = bytes;
+        for line in call.audit_entries()?.iter().filter(|line| seq(line) > before.project).take(AT_ONCE) {
+            now.project = seq(line);
+            let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
+            // What was refused changed nothing; an intent whose outcome follows is told of once.
+            if !matches!(text("verdict"), "refuse" | "intent") && visible(call, text("id")) {
+                happened.extend(told("project", seq(line), text("at"), text("action"), text("id")));
+            }
+        }
+    }
+    Ok((now, happened))
+}
+
+fn followed(call: &Call) -> Option<crate::shelf::tiers::Tiers<'_>> {
+    sees_tiers(call, Verb::Audit).then(|| call.tiers().ok()).flatten()
+}
+
+fn told(chain: &'static str, seq: u64, at: &str, action: &str, id: &str) -> Option<Happened> {
+    let kind = MemoryId::parse(id)?.kind();
+    Some(Happened {
+        chain,
+        seq,
+        at: at.to_owned(),
+        action: action.to_owned(),
+        kind: kind.name().to_owned(),
+        id: id.to_owned(),
+    })
+}
+
+fn seq(line: &Value) -> u64 {
+    line.get("seq").and_then(Value::as_u64).unwrap_or_default()
+}
+
+fn size(call: &Call) -> u64 {
+    let path = if call.project().has_local() { call.audit_path().ok() } else { None };
+    path.and_then(|path| std::fs::metadata(path).ok()).map_or(0, |found| found.len())
+}
+
+/// Whether the caller may know of a memory; one that is gone is nobody's secret.
+fn visible(call: &Call, id: &str) -> bool {
+    let memory = MemoryId::parse(id).and_then(|id| call.shelf_of(&id).ok()?.get(&id).ok()?);
+    memory.is_none_or(|memory| call.caller().sees().sees(&memory))
+}

@@ -1,0 +1,135 @@
+//! A request under a key is carried out once.
+//!
+//! Comes in: the hash of a key and of what was asked. Goes out: whose turn it is, or how it ended the first time. Kept for a day in the user's own folder of the data folder: hashes, a status, ids.
+//! A process that died in the middle leaves a mark; the request under it is not carried out a second time before the mark is old. Never here: a text of a memory, or the key itself.
+
+use crate::call::Call;
+use crate::files::{self, LOCK_LIMIT, Lock, Mode};
+use heirloom_core::{Code, Fault, fault::Result, hash};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// How long an answer is kept, in seconds.
+const KEPT: i64 = 24 * 60 * 60;
+/// How long a request may be worked on before another may try, in seconds.
+const WORK: i64 = 10 * 60;
+/// Keys of one user.
+const MOST: usize = 10_000;
+/// The longest entry.
+const LONGEST: u64 = 16 << 10;
+
+/// How a request ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    /// The status it was answered with.
+    pub status: u16,
+    /// What is kept of the answer.
+    pub answer: Value,
+}
+
+/// Whose turn it is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Turn {
+    /// The caller's: nobody came with this key.
+    Yours,
+    /// It is done already.
+    Done(Done),
+    /// Somebody works on it.
+    Running,
+    /// The key belongs to another request.
+    Other,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    asked: String,
+    at: i64,
+    done: Option<Done>,
+}
+
+/// Takes the turn of a key, if nobody had it.
+pub fn begin(call: &Call, name: &str, asked: &str) -> Result<Turn> {
+    let folder = folder(call)?;
+    files::make_folder(&folder, Mode::Private)?;
+    let _turn = Lock::acquire(&folder.join("lock"), LOCK_LIMIT)?;
+    let now = call.project().world().now.as_second();
+    let path = file(&folder, name)?;
+    if let Some(entry) = read(&path)? {
+        let age = now.saturating_sub(entry.at);
+        match entry.done {
+            _ if entry.asked != asked && age < KEPT => return Ok(Turn::Other),
+            Some(done) if age < KEPT => return Ok(Turn::Done(done)),
+            None if age < WORK => return Ok(Turn::Running),
+            _ => {}
+        }
+    }
+    sweep(&folder, now)?;
+    write(&path, &Entry { asked: asked.to_owned(), at: now, done: None })?;
+    Ok(Turn::Yours)
+}
+
+/// Keeps how it ended; forgets the key if it failed.
+pub fn end(call: &Call, name: &str, asked: &str, done: Option<&Done>) -> Result<()> {
+    let folder = folder(call)?;
+    let _turn = Lock::acquire(&folder.join("lock"), LOCK_LIMIT)?;
+    let path = file(&folder, name)?;
+    match done {
+        Some(done) => write(
+            &path,
+            &Entry {
+                asked: asked.to_owned(),
+                at: call.project().world().now.as_second(),
+                done: Some(done.clone()),
+            },
+        ),
+        None => files::remove(&path),
+    }
+}
+
+/// Each user has a folder; its name is a hash, since a user's name may hold anything.
+fn folder(call: &Call) -> Result<PathBuf> {
+    let tiers = call.tiers()?;
+    let user = hash::sha256(format!("heirloom once\0{}", tiers.who().user()).as_bytes());
+    Ok(call.project().world().data.join("tiers").join("once").join(&user[..24]))
+}
+
+fn file(folder: &Path, name: &str) -> Result<PathBuf> {
+    let plain = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    plain.then(|| folder.join(name)).ok_or_else(|| Fault::new(Code::Usage, "this is no hash of a key"))
+}
+
+fn read(path: &Path) -> Result<Option<Entry>> {
+    let bytes = files::read_if_there(path, LONGEST)?;
+    // One that cannot be read is as if it were not there.
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+fn write(path: &Path, entry: &Entry) -> Result<()> {
+    files::write(path, &serde_json::to_vec(entry).unwrap_or_default(), Mode::Private)
+}
+
+/// Takes out what is too old, where there is much.
+fn sweep(folder: &Path, now: i64) -> Result<()> {
+    let names: Vec<PathBuf> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    if names.len() < MOST / 10 {
+        return Ok(());
+    }
+    let mut left = names.len();
+    for path in names.iter().filter(|path| path.file_name().is_some_and(|name| name.len() == 64)) {
+        if read(path)?.is_none_or(|entry| now.saturating_sub(entry.at) >= KEPT) {
+            files::remove(path)?;
+            left -= 1;
+        }
+    }
+    if left > MOST {
+        return Err(Fault::new(Code::Capacity, "too many keys of the last day are kept already")
+            .hint("send fewer requests with a key, or wait"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "once_tests.rs"]
+mod tests;

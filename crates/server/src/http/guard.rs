@@ -1,0 +1,153 @@
+//! The guard in front of the HTTP door: whose request this is, whether it comes from here, and how many there are.
+//!
+//! Comes in: every request. Goes out: the same with its visitor, or a refusal that is JSON like everything else. Only the names of this server count in `Host` and `Origin`,
+//! so that no page of a browser can be made to speak to it. A line is logged for each request: method, route, status, time; never a path as it was asked for.
+//! Never here: what a token may do; the verbs ask the table of authority.
+
+use super::door::{Http, Named};
+use super::limits::Wait;
+use super::problem::Problem;
+use crate::counter::Visit;
+use crate::desk::Visitor;
+use crate::uri;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::middleware::Next;
+use heirloom_core::{Code, Fault, hash};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// What anybody may ask.
+const OPEN: [&str; 4] = ["/healthz", "/readyz", "/openapi.json", "/v1/proof"];
+
+/// Lets a request pass, or says why not.
+pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response<Body> {
+    let began = Instant::now();
+    let method = method_name(request.method().as_str());
+    let trace = trace(request.headers());
+    let response = match admitted(&http, request, began) {
+        Err(problem) => {
+            if problem.code() == Code::Unauthenticated {
+                http.metrics.refused.fetch_add(1, Ordering::Relaxed);
+            }
+            problem.reply().into_response()
+        }
+        Ok((request, held)) => {
+            let answered = tokio::time::timeout(http.limits.request, next.run(request)).await;
+            drop(held);
+            answered.unwrap_or_else(|_| {
+                let fault =
+                    Fault::new(Code::Overloaded, "this took too long").hint("ask for less, or again later");
+                Problem::with(fault, StatusCode::GATEWAY_TIMEOUT).reply().into_response()
+            })
+        }
+    };
+    let route = response.extensions().get::<Named>().map_or("", |named| named.0);
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    if status == 401 && !route.is_empty() {
+        http.metrics.refused.fetch_add(1, Ordering::Relaxed);
+    }
+    http.metrics.count(method, route, status, took);
+    tracing::info!(
+        method,
+        route,
+        status,
+        micros = took.as_micros() as u64,
+        trace = trace.as_deref().unwrap_or_default(),
+        "request"
+    );
+    response
+}
+
+type Held = Option<tokio::sync::OwnedSemaphorePermit>;
+
+fn admitted(http: &Http, mut request: Request, now: Instant) -> Result<(Request, Held), Problem> {
+    known_host(http, request.headers())?;
+    own_origin(http, request.headers())?;
+    if OPEN.contains(&request.uri().path()) {
+        return Ok((request, None));
+    }
+    let token = bearer(request.headers())?;
+    let name = hash::sha256(token.as_bytes());
+    let held = http.shares.take(&name, now).map_err(|wait| match wait {
+        Wait::Rate(seconds) => Problem::later(Code::RateLimited, "this token asks too often", seconds),
+        Wait::AtOnce => Problem::later(Code::RateLimited, "this token asks too much at once", 1),
+    })?;
+    // Compared by their hashes, in a time that says nothing.
+    let own = http.own_token.as_ref().is_some_and(|own| hash::same(own, &name));
+    let who = Visitor { token: (!own).then_some(token), agent: None };
+    let project = request.uri().query().and_then(project);
+    request.extensions_mut().insert(Visit { who, project });
+    Ok((request, Some(held)))
+}
+
+/// The project that a query names.
+fn project(query: &str) -> Option<String> {
+    query.split('&').find_map(|pair| pair.strip_prefix("project=")).and_then(uri::decoded)
+}
+
+fn known_host(http: &Http, headers: &HeaderMap) -> Result<(), Problem> {
+    let mut all = headers.get_all(header::HOST).iter();
+    let host = all.next().and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
+    let known = |host: &str| {
+        let bare = match host.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or_default(),
+            None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+        };
+        http.hosts.iter().any(|known| known == host || known == bare)
+    };
+    match (host, all.next()) {
+        (Some(host), None) if known(&host) => Ok(()),
+        _ => Err(refused(
+            "this server is not called that",
+            "use the address it listens on, or start it with --host NAME",
+        )),
+    }
+}
+
+fn own_origin(http: &Http, headers: &HeaderMap) -> Result<(), Problem> {
+    match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default().to_ascii_lowercase()) {
+        Some(origin) if !http.origins.contains(&origin) => Err(refused(
+            "pages of other origins may not speak to this server",
+            "call it from a program, or start it with --origin ORIGIN",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn refused(message: &str, hint: &str) -> Problem {
+    Problem::with(Fault::new(Code::Security, message).hint(hint), StatusCode::FORBIDDEN)
+}
+
+/// The token of a request.
+fn bearer(headers: &HeaderMap) -> Result<String, Problem> {
+    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = value
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    match token.map(|(_, token)| token.trim()).filter(|token| !token.is_empty() && token.len() <= 512) {
+        Some(token) => Ok(token.to_owned()),
+        None => Err(Fault::new(Code::Unauthenticated, "there is no token in this request")
+            .hint("send Authorization: Bearer TOKEN; the server's token file has one, `heirloom user token` makes one")
+            .into()),
+    }
+}
+
+/// The trace a request belongs to, if it says one in the words of W3C.
+fn trace(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get("traceparent")?.to_str().ok()?;
+    let parts: Vec<&str> = text.split('-').collect();
+    let hex =
+        |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (parts.len() == 4 && hex(parts[1], 32) && hex(parts[2], 16)).then(|| parts[1].to_ascii_lowercase())
+}
+
+/// A method by its name; whatever is none of these is one.
+fn method_name(method: &str) -> &'static str {
+    ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"]
+        .into_iter()
+        .find(|known| *known == method)
+        .unwrap_or("other")
+}

@@ -1,0 +1,254 @@
+//! What comes as a stream: events of changes, and archives in both directions.
+//!
+//! Comes in: a visitor, for an import also bytes. Goes out: bytes as they come. Events are ids and kinds, never texts; each look at the audit is a call of its own, so that a token
+//! that was revoked ends its stream. Never here: what an archive holds.
+
+use super::door::{Http, Said, flags, line, too_large_problem};
+use super::openapi::{ALL_USERS, DRY_RUN};
+use super::problem::Problem;
+use super::reply::Reply;
+use crate::counter::Visit;
+use crate::told;
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use futures_core::Stream;
+use heirloom_core::{Code, Fault};
+use heirloom_engine::verbs::archive::{self, ReadArchive, WriteArchive};
+use heirloom_engine::verbs::events::{self, Since};
+use http_body_util::BodyExt as _;
+use serde_json::json;
+use std::convert::Infallible;
+use std::io::{BufReader, Read, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How often the audit is looked at.
+const POLL: Duration = Duration::from_secs(1);
+/// How long a stream may be silent.
+const SILENCE: Duration = Duration::from_secs(15);
+/// Pieces that wait for a slow reader before whoever makes them waits.
+const PIECES: usize = 16;
+/// Memories between two lines of progress.
+const STEP: u64 = 500;
+
+/// A body of pieces that come through a channel.
+struct Pieces(mpsc::Receiver<Bytes>);
+
+impl Stream for Pieces {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|piece| piece.map(Ok))
+    }
+}
+
+fn streamed(kind: &'static str, pieces: mpsc::Receiver<Bytes>) -> Reply {
+    Reply::bytes(kind, Body::from_stream(Pieces(pieces)))
+}
+
+/// Changes from now on.
+pub(crate) async fn events(http: &Arc<Http>, mut visit: Visit, said: Said) -> Result<Reply, Problem> {
+    visit.project = said?.1;
+    let Ok(place) = Arc::clone(&http.streams).try_acquire_owned() else {
+        return Err(Problem::later(Code::Overloaded, "there are too many streams already", 30));
+    };
+    // Whoever may not look is told so before the stream begins.
+    let mut since = http.ask(visit.clone(), |call| Ok(events::now(call)?)).await?;
+    let (sender, pieces) = mpsc::channel(PIECES);
+    let http = Arc::clone(http);
+    tokio::spawn(async move {
+        let _place = place;
+        let mut silent = Instant::now();
+        let say = |text: String| {
+            let sender = sender.clone();
+            async move { sender.send(Bytes::from(text)).await.is_ok() }
+        };
+        if !say(": from now on\n\n".to_owned()).await {
+            return;
+        }
+        loop {
+            tokio::time::sleep(POLL).await;
+            if !http.ready.load(std::sync::atomic::Ordering::Relaxed) {
+                return;
+            }
+            let before: Since = since.clone();
+            let looked = http.ask(visit.clone(), move |call| Ok(events::since(call, &before)?)).await;
+            let happened = match looked {
+                Ok((now, happened)) => {
+                    since = now;
+                    happened
+                }
+                Err(problem) if problem.code() == Code::Overloaded => continue,
+                Err(problem) => {
+                    let _ =
+                        say(format!("event: end\ndata: {}\n\n", json!({ "code": problem.code().name() })))
+                            .await;
+                    return;
+                }
+            };
+            for one in &happened {
+                silent = Instant::now();
+                if !say(format!("event: change\nid: {}-{}\ndata: {}\n\n", one.chain, one.seq, json!(one)))
+                    .await
+                {
+                    return;
+                }
+            }
+            if silent.elapsed() >= SILENCE {
+                silent = Instant::now();
+                if !say(": still here\n\n".to_owned()).await {
+                    return;
+                }
+            }
+        }
+    });
+    Ok(streamed("text/event-stream", pieces))
+}
+
+/// Bytes of the engine that go into a channel; a client that is gone ends the work.
+struct Into(mpsc::Sender<Bytes>);
+
+impl Write for Into {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let gone = |_| std::io::Error::new(std::io::ErrorKind::BrokenPipe, "the client is gone");
+        self.0.blocking_send(Bytes::copy_from_slice(bytes)).map_err(gone)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An archive of turns and facts. It is written as it is read; one that breaks off has no end that counts.
+pub(crate) async fn export(http: &Arc<Http>, mut visit: Visit, said: Said) -> Result<Reply, Problem> {
+    let (set, project) = said?;
+    visit.project = project;
+    let ask = WriteArchive { all_users: set.iter().any(|name| name == ALL_USERS.name) };
+    let (sender, mut pieces) = mpsc::channel(PIECES);
+    let working = {
+        let http = Arc::clone(http);
+        tokio::spawn(async move {
+            http.ask(visit, move |call| {
+                let mut out = std::io::BufWriter::with_capacity(64 << 10, Into(sender));
+                archive::write(call, &ask, &mut out, &mut |_| {})?;
+                out.flush().map_err(|_| Fault::new(Code::Io, "the client is gone").into())
+            })
+            .await
+        })
+    };
+    // A refusal comes before the first byte.
+    match pieces.recv().await {
+        Some(first) => {
+            let (again, rest) = mpsc::channel(PIECES);
+            tokio::spawn(async move {
+                let mut next = Some(first);
+                while let Some(piece) = next {
+                    if again.send(piece).await.is_err() {
+                        return;
+                    }
+                    next = pieces.recv().await;
+                }
+            });
+            Ok(streamed("application/octet-stream", rest))
+        }
+        None => match working.await {
+            Ok(Ok(())) => Ok(Reply::bytes("application/octet-stream", Body::empty())),
+            Ok(Err(problem)) => Err(problem),
+            Err(_) => Err(Fault::new(Code::Internal, "this request broke off").into()),
+        },
+    }
+}
+
+/// Bytes of a client, for the engine to read.
+struct From {
+    pieces: mpsc::Receiver<std::io::Result<Bytes>>,
+    now: Bytes,
+}
+
+impl Read for From {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        while self.now.is_empty() {
+            match self.pieces.blocking_recv() {
+                None => return Ok(0),
+                Some(piece) => self.now = piece?,
+            }
+        }
+        let count = buffer.len().min(self.now.len());
+        buffer[..count].copy_from_slice(&self.now.split_to(count));
+        Ok(count)
+    }
+}
+
+/// Reads an archive; says how far it is, and at the end what came of it.
+pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request) -> Result<Reply, Problem> {
+    let (set, project) = flags(&request, &[&ALL_USERS, &DRY_RUN])?;
+    visit.project = project;
+    let has = |name: &str| set.iter().any(|known| known == name);
+    let ask = ReadArchive {
+        dry_run: has(DRY_RUN.name),
+        all_users: has(ALL_USERS.name),
+        even_removed: false,
+        vouch: false,
+    };
+    let most = http.limits.archive;
+    let declared = request
+        .headers()
+        .get(axum::http::header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if declared.is_some_and(|length| length > most) {
+        return Err(too_large_problem(most));
+    }
+    // Whoever may not is told so before anything is read.
+    http.ask(visit.clone(), |call| Ok(events::now(call).map(drop)?)).await?;
+    let (sender, pieces) = mpsc::channel(PIECES);
+    let (progress, lines) = mpsc::channel(PIECES);
+    let patience = http.limits.body;
+    let mut body = request.into_body();
+    tokio::spawn(async move {
+        let mut taken = 0usize;
+        let broken = |what: &str| std::io::Error::new(std::io::ErrorKind::UnexpectedEof, what.to_owned());
+        loop {
+            let piece = match tokio::time::timeout(patience, body.frame()).await {
+                Err(_) => Err(broken("the archive took too long")),
+                Ok(None) => return,
+                Ok(Some(Err(_))) => Err(broken("the archive broke off")),
+                Ok(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) => Ok(data),
+                    Err(_) => continue,
+                },
+            };
+            taken += piece.as_ref().map_or(0, Bytes::len);
+            let piece = if taken > most { Err(broken("the archive is too large")) } else { piece };
+            let over = piece.is_err();
+            if sender.send(piece).await.is_err() || over {
+                return;
+            }
+        }
+    });
+    let http = Arc::clone(http);
+    tokio::spawn(async move {
+        let steps = progress.clone();
+        let done = http.ask(visit, move |call| {
+            let mut from = BufReader::new(From { pieces, now: Bytes::new() });
+            let mut next = STEP;
+            let brought = archive::read(call, &ask, &mut from, &mut |step| {
+                if step.done >= next {
+                    next = step.done + STEP;
+                    let _ =
+                        steps.blocking_send(Bytes::from(line(&json!({ "progress": { "done": step.done } }))));
+                }
+            })?;
+            Ok(json!({ "project": told::project(call.project()), "result": brought }))
+        });
+        let last = match done.await {
+            Ok(result) => result,
+            Err(problem) => json!({ "error": problem.told() }),
+        };
+        let _ = progress.send(Bytes::from(line(&last))).await;
+    });
+    Ok(streamed("application/x-ndjson", lines))
+}
