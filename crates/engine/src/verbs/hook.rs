@@ -420,8 +420,9 @@ fn conversation(happened: &Happened) -> Vec<Turn> {
         at: said.at.as_deref().and_then(time::parse),
         session: happened.session.clone(),
         files: Vec::new(),
-        // No tool output is sent along that a message could quote.
+        // No tool output is sent along, and so none that a message could quote.
         external: false,
+        tool: None,
     };
     conversation.iter().map(turn).filter(|turn| !turn.text.is_empty()).collect()
 }
