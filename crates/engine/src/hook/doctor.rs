@@ -87,8 +87,8 @@ pub struct Facts {
     pub failing: Option<Failing>,
     /// What hooks left out because it goes over their budget, a line each.
     pub left_out: Vec<String>,
-    /// What is known of the tiers: database and token.
-    pub tiers: TierFacts,
+    /// What is known of the tiers: database and token; nothing where nobody signs in.
+    pub tiers: Option<TierFacts>,
     /// The model recall compares meanings with; nothing where it was not asked for.
     pub model: Option<String>,
     /// Why there is none, if there is none.
@@ -155,8 +155,9 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
             "run `heirloom verify --fix`",
         ),
     });
-    checks.push(database(&facts.tiers));
-    checks.push(token(&facts.tiers));
+    if let Some(tiers) = &facts.tiers {
+        checks.extend([database(tiers), token(tiers)]);
+    }
     checks.push(match (&facts.model_fault, &facts.model) {
         (Some(why), _) => check("model", State::Warning, why, "`heirloom model install` gets it again"),
         (None, Some(model)) => good("model", format!("recall compares meanings with {model}")),

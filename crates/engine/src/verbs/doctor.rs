@@ -96,7 +96,7 @@ pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
 const MACHINES: [&str; 4] = ["program", "agents", "agent", "round trip"];
 
 /// Whether the database can be reached and the token is somebody's.
-fn tiers_of(call: &Call, token: bool) -> TierFacts {
+fn tiers_of(call: &Call, token: bool) -> Option<TierFacts> {
     let mut facts = TierFacts { token, ..TierFacts::default() };
     match call.tiers() {
         Ok(tiers) => {
@@ -107,9 +107,11 @@ fn tiers_of(call: &Call, token: bool) -> TierFacts {
             facts.fault = looked.err().map(|fault| fault.message);
         }
         Err(fault) if fault.code == Code::Unauthenticated && token => facts.token_fault = Some(fault.message),
+        // A door that signs nobody in has no database to speak of.
+        Err(fault) if fault.code == Code::Unauthenticated => return None,
         Err(fault) => facts.fault = Some(fault.message),
     }
-    facts
+    Some(facts)
 }
 
 /// Why recall does not compare meanings with the model that was chosen, if so.
