@@ -114,6 +114,8 @@ pub enum Dialect {
     OpenCode,
     /// Claude Code's words, but context stands at the top of the answer.
     Copilot,
+    /// JSON with words of its own.
+    Cursor,
 }
 
 /// How an agent's settings take hooks.
@@ -432,13 +434,60 @@ pub const COPILOT: Agent = Agent {
     compaction_is_certain: true,
 };
 
-/// All agents.
+/// Cursor, from its published package and documentation; not run here. It takes over the hooks of a project's `.claude/settings.json` and
+/// of Claude Code's own, so that nothing is installed for it; what it sends and takes has other names.
+pub const CURSOR: Agent = Agent {
+    name: "cursor",
+    title: "Cursor",
+    version: "not run here",
+    hooks: &[
+        hook(Moment::SessionStart, "sessionStart", ""),
+        hook(Moment::Prompt, "beforeSubmitPrompt", ""),
+        hook(Moment::PreWrite, "preToolUse", ""),
+        hook(Moment::PostWrite, "postToolUse", ""),
+        hook(Moment::Stop, "stop", ""),
+        hook(Moment::PreCompact, "preCompact", ""),
+        hook(Moment::SessionEnd, "sessionEnd", ""),
+    ],
+    tools: &[
+        tool("Write", ToolTarget::Path("file_path")),
+        tool("Edit", ToolTarget::Path("file_path")),
+        tool("StrReplace", ToolTarget::Path("path")),
+        tool("Shell", ToolTarget::Command("command")),
+        tool("Bash", ToolTarget::Command("command")),
+    ],
+    tool_folders: &["working_directory", "cwd"],
+    dialect: Dialect::Cursor,
+    context_max: 10_000,
+    install: Install::HooksFile,
+    user_file: ".cursor/hooks.json",
+    project_file: ".cursor/hooks.json",
+    home_folder: ".cursor",
+    transcripts: "",
+    moved_by: None,
+    program: "cursor-agent",
+    marks: &["CURSOR_AGENT", "CURSOR_VERSION"],
+    has_skill: false,
+    asks_for_trust: false,
+    // Nothing tells a window from a script; so nobody is there.
+    attended: Attended::Terminal { without: &["-p", "--print"] },
+    compaction_is_certain: true,
+};
+
+/// All agents that hooks are installed into.
 pub const AGENTS: [&Agent; 5] = [&CLAUDE_CODE, &CODEX, &GEMINI, &OPENCODE, &COPILOT];
+
+/// Agents that run hooks which were installed for another one, each with that other one and the variables that show who really calls: one that
+/// must be set and one that must not.
+pub const BORROWERS: [(&Agent, &Agent, &str, &str); 2] = [
+    (&COPILOT, &CLAUDE_CODE, "COPILOT_CLI", "CLAUDECODE"),
+    (&CURSOR, &CLAUDE_CODE, "CURSOR_VERSION", "CLAUDECODE"),
+];
 
 impl Agent {
     /// The agent of that name.
     pub fn named(name: &str) -> Option<&'static Agent> {
-        AGENTS.into_iter().find(|agent| agent.name == name)
+        AGENTS.into_iter().chain([&CURSOR]).find(|agent| agent.name == name)
     }
 
     /// The agent's name for a moment, if it has that moment.

@@ -51,8 +51,9 @@ pub fn read(agent: &Agent, moment: Moment, input: &[u8]) -> Result<Call, Silence
     {
         return Err(Silence::NotOurs("a subagent's turn"));
     }
+    let root = || object.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
     let cwd = match object.get("cwd") {
-        None => None,
+        None => root().map(PathBuf::from),
         Some(Value::String(folder)) if folder.is_empty() => None,
         Some(Value::String(folder)) => Some(PathBuf::from(folder)),
         // Guessing a folder here could put files into the wrong project.

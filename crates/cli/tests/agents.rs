@@ -102,7 +102,11 @@ fn the_skill_comes_along_but_never_over_somebody_elses() {
     let env = machine();
     let skill = env.home().join(".claude/skills/memory-management/SKILL.md");
     env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
-    assert!(std::fs::read_to_string(&skill).unwrap().contains("triage_data"));
+    let text = std::fs::read_to_string(&skill).unwrap();
+    assert!(text.contains("triage_data"));
+    let named =
+        text.contains(&format!("`{HEIRLOOM} show ")) && text.contains(&format!("\n{HEIRLOOM} record write "));
+    assert!(named && !text.contains("`heirloom "), "commands name the program by its path: {text}");
     env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
     assert!(!env.home().join(".claude/skills").exists());
     std::fs::create_dir_all(skill.parent().unwrap()).unwrap();

@@ -367,7 +367,7 @@ fn our_own_words_in_a_prompt_call_for_nothing() {
     };
     assert_eq!(ask(block.to_owned()), "");
     assert_eq!(ask(format!("{block}please translate that sentence into Portuguese")), "");
-    assert!(ask(format!("{block}which database, postgresql?")).contains("jsonb"));
+    assert!(ask(format!("{block}which database, postgresql?")).contains("Use PostgreSQL"));
     let asked = installed(&env, "stop", "claude-code", &stop("s", DECIDED)).ok().json();
     let text = asked["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
     assert_eq!(ask(text), "");
@@ -379,12 +379,12 @@ fn a_compaction_that_may_not_happen_makes_nobody_forget() {
     env.run(&["add", "decision", "Use PostgreSQL for orders because we need jsonb", "--tag", "database"])
         .ok();
     let ask = json!({ "session_id": "s", "prompt": "which database, postgresql?" });
-    assert!(installed(&env, "prompt", "gemini", &ask).ok().stdout.contains("jsonb"));
+    assert!(installed(&env, "prompt", "gemini", &ask).ok().stdout.contains("Use PostgreSQL"));
     installed(&env, "pre-compact", "gemini", &json!({ "session_id": "s", "trigger": "auto" })).ok();
     assert_eq!(installed(&env, "prompt", "gemini", &ask).ok().stdout, "");
     // Asked for by a person it does happen, and so does every one of an agent that asks only then.
     installed(&env, "pre-compact", "gemini", &json!({ "session_id": "s", "trigger": "manual" })).ok();
-    assert!(installed(&env, "prompt", "gemini", &ask).ok().stdout.contains("jsonb"));
+    assert!(installed(&env, "prompt", "gemini", &ask).ok().stdout.contains("Use PostgreSQL"));
     installed(&env, "pre-compact", "codex", &json!({ "session_id": "s", "trigger": "auto" })).ok();
     // One that happened by itself shows in the transcript.
     assert_eq!(installed(&env, "prompt", "gemini", &ask).ok().stdout, "");
@@ -394,7 +394,7 @@ fn a_compaction_that_may_not_happen_makes_nobody_forget() {
     std::fs::write(&transcript, format!("{}\n{}\n", answer(600_000), answer(50_000))).unwrap();
     let later =
         json!({ "session_id": "s", "prompt": "which database, postgresql?", "transcript_path": transcript });
-    assert!(installed(&env, "prompt", "gemini", &later).ok().stdout.contains("jsonb"));
+    assert!(installed(&env, "prompt", "gemini", &later).ok().stdout.contains("Use PostgreSQL"));
 }
 
 #[test]

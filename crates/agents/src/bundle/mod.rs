@@ -39,9 +39,20 @@ pub fn files() -> Vec<File> {
 
 /// Files of ours that belong beside the hooks, by their path in the agent's folder. Commands come with the plugin only, which gives
 /// them a name of their own; among an agent's own ones `/memory` may already mean something else.
-pub fn beside(agent: &Agent) -> Vec<File> {
+/// `program` is how this program is called, ready for a shell: the commands they tell an agent must work whatever its search path is.
+pub fn beside(agent: &Agent, program: &str) -> Vec<File> {
     let wanted = |file: &File| agent.has_skill && file.path.starts_with("skills/");
-    files().into_iter().filter(wanted).collect()
+    let named = |file: File| File { text: calling(&file.text, program), ..file };
+    files().into_iter().filter(wanted).map(named).collect()
+}
+
+/// A text whose commands call the program this way.
+fn calling(text: &str, program: &str) -> String {
+    let by_name = format!("{PROGRAM} ");
+    let mut out = text.replace(&format!("`{by_name}"), &format!("`{program} "));
+    // Lines of a block of commands begin with it.
+    out = out.replace(&format!("\n{by_name}record "), &format!("\n{program} record "));
+    out
 }
 
 /// The plugin's name. The host puts it before the names of commands, so this one gives them the names they have in the record format:

@@ -27,7 +27,7 @@ pub fn switched_off(agent: &Agent, settings: &str) -> Option<&'static str> {
                 .any(|(table, line)| table == "features" && assigns(line, "hooks") == Some("false"));
             off.then_some("features.hooks = false")
         }
-        Dialect::OpenCode | Dialect::Copilot => None,
+        Dialect::OpenCode | Dialect::Copilot | Dialect::Cursor => None,
     }
 }
 

@@ -6,6 +6,7 @@
 mod claude_code;
 mod codex;
 mod copilot;
+mod cursor;
 mod gemini;
 mod opencode;
 
@@ -72,6 +73,7 @@ pub fn render(agent: &Agent, moment: Moment, answer: &Answer) -> Output {
         Dialect::Gemini => gemini::render(answer),
         Dialect::OpenCode => opencode::render(answer),
         Dialect::Copilot => copilot::render(event, answer),
+        Dialect::Cursor => cursor::render(answer),
     }
 }
 

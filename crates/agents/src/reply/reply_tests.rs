@@ -28,6 +28,9 @@ fn accepted(agent: &Agent, moment: Moment) -> (&'static [&'static str], &'static
             &["hookEventName", "permissionDecision", "permissionDecisionReason"],
         ),
         (Dialect::OpenCode, _) => (&["context", "deny", "undo", "hold", "suggest"], &[]),
+        (Dialect::Cursor, _) => {
+            (&["additional_context", "permission", "user_message", "agent_message", "followup_message"], &[])
+        }
         (Dialect::ClaudeCode, _) => (
             &["decision", "reason", "hookSpecificOutput"],
             &["hookEventName", "permissionDecision", "permissionDecisionReason", "additionalContext"],
@@ -98,6 +101,16 @@ fn a_quiet_request_makes_every_agent_go_on_and_shows_no_error() {
     for agent in AGENTS {
         assert_eq!(render(agent, Moment::Stop, &Answer::Ask("save".into())).exit, 0, "{}", agent.name);
     }
+}
+
+#[test]
+fn cursor_is_answered_in_the_words_of_its_package() {
+    let cursor = &crate::table::CURSOR;
+    assert_eq!(said(cursor, Moment::Prompt, Answer::Context("x".into())), json!({"additional_context": "x"}));
+    assert_eq!(said(cursor, Moment::Stop, Answer::Ask("save".into())), json!({"followup_message": "save"}));
+    let denied = said(cursor, Moment::PreWrite, Answer::Deny("no".into()));
+    assert_eq!(denied["permission"], "deny");
+    assert_eq!(render(cursor, Moment::Stop, &Answer::Suggest("x".into())), Output::default());
 }
 
 #[test]

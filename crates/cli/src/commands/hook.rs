@@ -10,7 +10,7 @@ use crate::wiring::Wired;
 use crate::{attended, environment, hook_input, machine, wiring};
 use heirloom_agents::install;
 use heirloom_agents::reply::{self, Answer, Output};
-use heirloom_agents::table::{Agent, CLAUDE_CODE, COPILOT, Moment};
+use heirloom_agents::table::{Agent, BORROWERS, CLAUDE_CODE, Moment};
 use heirloom_agents::wire::{self, Silence};
 use heirloom_agents::{Call, Event, Said, Target};
 use heirloom_core::fault::Result;
@@ -23,12 +23,8 @@ use std::time::{Duration, Instant};
 pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let started = Instant::now();
     let agent = call.agent.as_deref().map_or(Some(&CLAUDE_CODE), Agent::named);
-    // Copilot CLI also runs the hooks of a project's `.claude/settings.json`, and takes other words than Claude Code does.
-    let of_copilot = call.agent.is_some()
-        && environment::of_agent("COPILOT_CLI").is_some()
-        && environment::of_agent("CLAUDECODE").is_none();
-    let agent =
-        agent.map(|agent| if agent.name == CLAUDE_CODE.name && of_copilot { &COPILOT } else { agent });
+    // Some agents also run hooks that were installed for another one, and take other words.
+    let agent = agent.filter(|_| call.agent.is_some()).and_then(borrower).or(agent);
     let (Some(agent), Some(moment)) = (agent, Moment::named(&call.moment)) else {
         // A newer plugin may know hooks and agents that this program does not; that is no reason to stop anybody.
         out.say(format!("heirloom knows no hook `{}` of that agent", call.moment));
@@ -174,6 +170,14 @@ impl Running<'_> {
             ));
         }
     }
+}
+
+/// The agent that really calls, where hooks of this one are run by another.
+fn borrower(agent: &'static Agent) -> Option<&'static Agent> {
+    let calls = |name: &str| environment::of_agent(name).is_some();
+    let found =
+        BORROWERS.iter().find(|(_, of, set, unset)| of.name == agent.name && calls(set) && !calls(unset));
+    found.map(|(borrower, ..)| *borrower)
 }
 
 /// Ends the process, silently and with 0, before the agent would: to some a hook that hangs is one that refuses.

@@ -47,6 +47,8 @@ pub struct AgentFacts {
     pub trusted: Option<bool>,
     /// What switches all hooks off, if something does.
     pub switched_off_by: Option<String>,
+    /// What makes the agent start slowly because of our hooks, and what to do about it.
+    pub slow: Option<(String, String)>,
 }
 
 /// What is known of the tiers.
@@ -298,6 +300,9 @@ fn agent(facts: &AgentFacts) -> Check {
                 "keep one place: `heirloom setup --uninstall --agent {name}` takes them out of your settings"
             ),
         );
+    }
+    if let Some((why, fix)) = &facts.slow {
+        return check(id, State::Warning, format!("{name} calls this program, but {why}"), fix.clone());
     }
     good(id, format!("{name} calls this program"))
 }

@@ -335,8 +335,10 @@ fn is_of_host(real: &Path, host: &Path) -> bool {
 fn is_named_after(path: &Path, session: &str) -> bool {
     /// Fewer characters fit too many names.
     const SHORT: usize = 8;
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    session.chars().count() >= SHORT && name.contains(session)
+    // One host gives each session a folder of its own.
+    let folder = path.parent().and_then(Path::file_name);
+    let names = [path.file_stem(), folder].into_iter().flatten();
+    session.chars().count() >= SHORT && names.into_iter().any(|name| name.to_string_lossy().contains(session))
 }
 
 /// The transcript's real place, if it lies below a temporary folder or the home folder.

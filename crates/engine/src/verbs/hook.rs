@@ -15,7 +15,7 @@ use crate::call::Call;
 use crate::capture::transcript::{Role, Turn};
 use crate::capture::without_own_words;
 use crate::gate::fields::without_secrets;
-use crate::hook::guard::{self, Inside, Memory};
+use crate::hook::guard::{self, Attempt, Inside, Memory};
 use crate::hook::trace::{self, Run};
 use crate::hook::{gather, judge, seen, start, stop, validate};
 use crate::recall::ledger;
@@ -32,6 +32,9 @@ const TEMP: &str = "/tmp";
 
 /// The name this program goes by.
 const NAME: &str = "heirloom";
+
+/// What is said of a memory that came with a clone.
+const UNVERIFIED: &str = "(unverified: this memory came with the repository, and nobody on this account has saved or accepted anything in it)";
 
 /// How to save without the skill.
 const WITHOUT_SKILL: &str = "Without that skill: read the context file of each category, then run `heirloom add CATEGORY \"what holds, because of \
@@ -107,7 +110,8 @@ pub fn run(call: &Call, host: &Host, happened: &Happened) -> Result<Did> {
             if own && !host.says_when_it_compacts && happened.transcript.as_ref().is_some_and(shrunk) {
                 lost(call, host, happened);
             }
-            prompt(call, host, happened.session.as_deref().filter(|_| own), text)
+            let did = prompt(call, host, happened.session.as_deref().filter(|_| own), text)?;
+            Ok(if own { did } else { labelled(did) })
         }
         Event::PreWrite { targets, folder: of } => {
             if own && host.manner != Manner::Contract {
@@ -181,6 +185,13 @@ pub fn run(call: &Call, host: &Host, happened: &Happened) -> Result<Did> {
 /// What happens in a clone that this account has not used yet: it is told what is there, and the guard holds.
 fn is_for_guests(event: &Event) -> bool {
     matches!(event, Event::Prompt { .. } | Event::PreWrite { .. } | Event::SessionStart { .. })
+}
+
+/// What a guest is given, with a word about where it comes from.
+fn labelled(did: Did) -> Did {
+    let Answer::Context(block) = &did.answer else { return did };
+    let Some((head, rest)) = block.split_once('\n') else { return did };
+    Did { answer: Answer::Context(format!("{head}\n{UNVERIFIED}\n{rest}")), ..did }
 }
 
 /// How an agent is told to call this program.
@@ -309,7 +320,17 @@ fn post_write(call: &Call, host: &Host, targets: &[Target], cwd: &Path, also: &[
     let mut log = Vec::new();
     let now = call.project().world().now;
     let attempts = targets.iter().filter_map(Target::attempt);
-    let named: Vec<(String, PathBuf)> = attempts.flat_map(|attempt| guard::written(attempt, cwd)).collect();
+    // What a command was only thought to write is no broken file.
+    let is_there = |attempt: &Attempt<'_>, (path, from): &(String, PathBuf)| {
+        host.manner == Manner::Contract
+            || matches!(attempt, Attempt::File(_))
+            || std::fs::symlink_metadata(from.join(path)).is_ok()
+    };
+    let named: Vec<(String, PathBuf)> = attempts
+        .flat_map(|attempt| {
+            guard::written(attempt, cwd).into_iter().filter(move |one| is_there(&attempt, one))
+        })
+        .collect();
     let is_named = |path: &Path| named.iter().any(|(name, from)| from.join(name) == path);
     let seen_by_host = targets.iter().filter_map(|target| match target {
         Target::Seen(path) => Some(cwd.join(path)),

@@ -26,9 +26,12 @@ pub(super) fn part(line: &Value) -> Option<Part> {
     let role = match line.get("type")?.as_str()? {
         "user" | "human" => Role::User,
         "assistant" | "tool_use" | "gemini" => Role::Assistant,
+        // Copilot CLI: the same in `data`.
+        "user.message" => Role::User,
+        "assistant.message" => Role::Assistant,
         _ => return None,
     };
-    let message = line.get("message");
+    let message = line.get("message").or_else(|| line.get("data"));
     let content = message.and_then(|m| m.get("content")).or_else(|| line.get("content"));
     let mut part = Part {
         role,

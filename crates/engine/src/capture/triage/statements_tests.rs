@@ -113,7 +113,7 @@ fn measured(
         let wanted: BTreeSet<&str> =
             conversation["save"].as_array().unwrap().iter().map(|kind| kind.as_str().unwrap()).collect();
         let mut by_shape = Vec::new();
-        for shape in 0..3 {
+        for shape in 0..4 {
             let heard = hear(transcript(conversation, shape));
             let findings = find(&heard);
             let kinds: BTreeSet<&str> = findings.iter().map(|finding| finding.kind).collect();

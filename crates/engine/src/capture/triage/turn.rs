@@ -56,6 +56,11 @@ impl Turn {
             },
             "human" | "user" => from_message(silent, Speaker::Human, object),
             "assistant" => from_message(silent, Speaker::Assistant, object),
+            // Copilot CLI has its lines in `data`; what stands there is as in the flat shape.
+            "user.message" | "assistant.message" => match object.get("data").and_then(Value::as_object) {
+                Some(data) => from_copilot(silent, text("type"), data),
+                None => silent,
+            },
             "gemini" => Turn { tools: called(object), ..from_message(silent, Speaker::Assistant, object) },
             _ => silent,
         }
@@ -126,6 +131,21 @@ fn all_texts(content: &Value, kinds: &[&str]) -> Vec<String> {
             .collect(),
         _ => Vec::new(),
     }
+}
+
+/// A line of Copilot CLI.
+fn from_copilot(turn: Turn, kind: &str, data: &Map<String, Value>) -> Turn {
+    let mut texts = data.get("content").map(|content| texts(content, &["text"])).unwrap_or_default();
+    if kind == "user.message" {
+        texts.retain(|text| !machine::speaks(text));
+        let speaker = (!texts.is_empty()).then_some(Speaker::Human);
+        return Turn { speaker, texts, ..turn };
+    }
+    texts.retain(|text| !text.is_empty());
+    let calls = data.get("toolRequests").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let tools = calls.iter().filter_map(|call| call.get("name")?.as_str()).map(str::to_owned).collect();
+    let speaker = (!texts.is_empty()).then_some(Speaker::Assistant);
+    Turn { speaker, texts, tools, ..turn }
 }
 
 /// The tools of a line of Gemini's.
