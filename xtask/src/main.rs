@@ -24,6 +24,7 @@ mod hosts;
 mod install;
 mod layers;
 mod licences;
+mod load;
 mod order;
 mod report;
 mod requirements;
@@ -72,6 +73,8 @@ tasks:
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
   first-day [--half tune|report] [--model FILE] [--all]   small stores and questions, saved with `add` and asked with `recall`
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
+  load [--memories N] [--users N] [--connections N] [--seconds N] [--postgres] [--debug]   what a server takes, beside
+                       the engine in one process and sixteen of the command line
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
   stress WHAT          long runs of many processes and threads: records [--seconds N], threads [--seconds N], vault [SECONDS], tiers";
@@ -93,6 +96,10 @@ fn main() -> ExitCode {
         "conformance" => return conformance::run(rest),
         "bench" => measure(rest),
         "stress" => stress(rest),
+        "load" if cfg!(debug_assertions) && !rest.iter().any(|word| word == "--debug") => {
+            optimised("load", rest)
+        }
+        "load" => load::run(rest),
         "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
         "retrieval" => retrieval::run(rest),
         "first-day" if cfg!(debug_assertions) && rest.iter().any(|word| word == "--model") => {

@@ -714,3 +714,46 @@ fn a_token_that_asks_too_often_is_told_when_to_come_back() {
     assert!(refused.iter().all(|reply| reply.header("retry-after").is_some()));
     assert_eq!(server.ask_with("", "GET", "/healthz", None, &[]).status, 200);
 }
+
+#[test]
+fn whoever_is_turned_away_stands_in_the_audit_of_the_account() {
+    let env = TestEnv::ready();
+    let server = Server::start(&env);
+    for _ in 0..3 {
+        server.ask_with("hl_nobody", "GET", "/v1/memories", None, &[]).fails(401, "UNAUTHENTICATED");
+    }
+    let chain = env.home().join("data/heirloom/audit.jsonl");
+    let began = Instant::now();
+    loop {
+        let text = std::fs::read_to_string(&chain).unwrap_or_default();
+        if text.contains("\"sign_in\"") && text.contains("UNAUTHENTICATED") {
+            assert!(!text.contains("hl_nobody"));
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{text}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(env.run(&["audit", "verify", "--json"]).ok().json()["whole"], true);
+}
+
+#[test]
+fn an_edit_in_place_is_found_by_a_running_server() {
+    let env = TestEnv::new();
+    env.run(&["init"]).ok();
+    let server = Server::start(&env);
+    let added = server
+        .post("/v1/memories", &json!({ "kind": "decision", "text": "Use PostgreSQL because we need jsonb" }))
+        .is(201)
+        .json();
+    let file = env.project().join(added["path"].as_str().unwrap());
+    let text = std::fs::read_to_string(&file).unwrap().replace("PostgreSQL", "CockroachDB");
+    std::fs::write(&file, text).unwrap();
+    let began = Instant::now();
+    loop {
+        let found = server.post("/v1/search", &json!({ "query": "CockroachDB" })).is(200).json();
+        if found["hits"].as_array().is_some_and(|hits| !hits.is_empty()) {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{found}");
+    }
+}

@@ -353,8 +353,14 @@ fn known_data(projects: &Path, own: &str) -> Result<Option<PathBuf>> {
 }
 
 impl Project {
+    /// An error where there is no project to write into.
+    pub(crate) fn expect_somewhere(&self) -> heirloom_core::fault::Result<()> {
+        if self.is_nowhere() { Err(no_project()) } else { Ok(()) }
+    }
+
     /// An error where there is no memory folder: nothing is not the same as nothing wrong.
     pub fn expect_memory(&self) -> heirloom_core::fault::Result<()> {
+        self.expect_somewhere()?;
         let root = self.root().folder();
         if root.is_dir() { Ok(()) } else { Err(no_memory(root)) }
     }

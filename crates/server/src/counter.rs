@@ -24,6 +24,7 @@ pub(crate) struct Served {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) folder: PathBuf,
+    pub(crate) memory: PathBuf,
 }
 
 /// The desk and the projects that lie on it.
@@ -44,6 +45,7 @@ impl Counter {
                 id: text("id"),
                 name: text("name"),
                 folder: call.project().folder().to_owned(),
+                memory: call.project().root().folder().to_owned(),
             });
         }
         Ok(Counter { desk, projects })

@@ -7,7 +7,7 @@
 use crate::call::Call;
 use crate::files::{self, LOCK_LIMIT, Lock, Mode};
 use crate::gate::audit::{Chain, Event, Outcome};
-use heirloom_core::{Verb, fault::Result};
+use heirloom_core::{Code, Verb, fault::Result};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +72,30 @@ impl<'c> Turn<'c> {
         files::step::reached("audited");
         Ok(Noted { path, lock, now: world.now, seq, settled: false })
     }
+}
+
+/// Notes that somebody came with a token that is nobody's, so many times since it was last noted. Who it was nobody knows; the audit of the account that runs
+/// the server says that it happened.
+pub(crate) fn turned_away(call: &Call, times: u64) -> Result<()> {
+    let world = call.project().world();
+    files::make_folder(&world.data, Mode::Private)?;
+    let lock = Lock::acquire(&world.data.join("audit.lock"), LOCK_LIMIT)?;
+    let mut chain = Chain::end(&own_chain(&world.data), &lock, world.now)?;
+    let (id, by) = (format!("token:unknown x{times}"), call.caller().shown());
+    chain.push(&Event {
+        action: "sign_in",
+        verdict: "refuse",
+        shelf: "server",
+        id: &id,
+        by: &by,
+        channel: call.caller().channel(),
+        size: 0,
+        remarks: &[],
+        code: Some(Code::Unauthenticated.name()),
+        intent: false,
+        undoes: None,
+    });
+    chain.write()
 }
 
 /// A change that the audit knows of. Dropped without [`Noted::done`], it did not happen.

@@ -4,8 +4,11 @@
 
 use super::{Progress, Watch, may_read, unwatched};
 use crate::call::Call;
+<<<<<<< HEAD
 use crate::project::no_memory;
 use crate::shelf::Problem;
+=======
+>>>>>>> w-server
 use crate::shelf::vault::Stats;
 use heirloom_core::{ShelfName, Status, Verb, fault::Result};
 use serde::Serialize;
@@ -73,10 +76,8 @@ pub fn status(call: &Call) -> Result<State> {
 /// The same for somebody who waits for it: the first look at a large memory takes its time.
 pub fn status_watched(call: &Call, watch: &mut Watch<'_>) -> Result<State> {
     may_read(call, Verb::Status)?;
+    call.project().expect_memory()?;
     let root = call.project().root().folder();
-    if !root.is_dir() {
-        return Err(no_memory(root));
-    }
     let records = call.records();
     let gists = records.gists(&mut |done, of| {
         watch(Progress { what: "records", done: done as u64, of: Some(of as u64) });

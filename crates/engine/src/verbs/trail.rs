@@ -124,6 +124,11 @@ pub fn settings_audit(call: &Call, ask: &Audit) -> Result<Vec<Value>> {
     Ok(wanted(call, chain::entries(&own_chain(&call.project().world().data))?, ask))
 }
 
+/// Notes in that audit that a server turned somebody away whose token is nobody's.
+pub fn turned_away(call: &Call, times: u64) -> Result<()> {
+    crate::settings::audited::turned_away(call, times)
+}
+
 fn wanted(call: &Call, mut lines: Vec<Value>, ask: &Audit) -> Vec<Value> {
     let is = |line: &Value, key: &str, wanted: &Option<String>| {
         wanted.as_ref().is_none_or(|text| line.get(key).and_then(Value::as_str) == Some(text))

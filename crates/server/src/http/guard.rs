@@ -28,12 +28,7 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
     let method = method_name(request.method().as_str());
     let trace = trace(request.headers());
     let response = match admitted(&http, request, began) {
-        Err(problem) => {
-            if problem.code() == Code::Unauthenticated {
-                http.metrics.refused.fetch_add(1, Ordering::Relaxed);
-            }
-            problem.reply().into_response()
-        }
+        Err(problem) => problem.reply().into_response(),
         Ok((request, held)) => {
             let answered = tokio::time::timeout(http.limits.request, next.run(request)).await;
             drop(held);
@@ -46,7 +41,7 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
     };
     let route = response.extensions().get::<Named>().map_or("", |named| named.0);
     let (status, took) = (response.status().as_u16(), began.elapsed());
-    if status == 401 && !route.is_empty() {
+    if status == 401 {
         http.metrics.refused.fetch_add(1, Ordering::Relaxed);
     }
     http.metrics.count(method, route, status, took);

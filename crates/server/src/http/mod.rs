@@ -4,6 +4,7 @@
 //! unless there is TLS, or somebody says that a proxy does it. Never here: the environment, or where its files are.
 
 mod accept;
+mod changes;
 mod door;
 mod guard;
 mod limits;
@@ -27,7 +28,7 @@ use crate::desk::{Desk, Place, Visitor};
 use crate::mcp::Door;
 use door::Http;
 use heirloom_core::{Code, Fault, fault::Result, hash};
-use heirloom_engine::verbs::recall;
+use heirloom_engine::verbs::{recall, trail};
 use limits::Shares;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -35,7 +36,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
@@ -103,8 +104,10 @@ pub fn serve(
         tracing::info!(%address, projects = http.counter.projects().len(), tls = tls.is_some(), "serving");
         let looking = tokio::spawn(look(Arc::clone(&http), end.clone()));
         let ended = tokio::spawn(asked_to_end(Arc::clone(&http), signals, stop));
+        let telling = tokio::spawn(tell_refusals(Arc::clone(&http)));
         accept::serve(http, router, listener, tls, end).await;
         looking.abort();
+        telling.abort();
         ended.abort();
         Ok(())
     });
@@ -176,11 +179,15 @@ fn routed(http: &Arc<Http>) -> axum::Router {
         .layer(axum::middleware::from_fn_with_state(Arc::clone(http), guard::guard))
 }
 
-/// Looks at every served project as a whole from time to time: a quick look misses an edit in place among many files.
+/// Looks at every served project as a whole when the system says that its files changed, and from time to time: a quick look misses an edit in
+/// place among many files, and word of a change may not come.
 async fn look(http: Arc<Http>, mut end: watch::Receiver<bool>) {
+    let roots = http.counter.projects().iter().map(|served| served.memory.clone()).collect();
+    let mut changes = changes::watch(roots);
     loop {
         tokio::select! {
             () = tokio::time::sleep(FULL_LOOK) => {}
+            _ = changes.recv() => {}
             _ = end.wait_for(|end| *end) => return,
         }
         for served in http.counter.projects().to_vec() {
@@ -192,6 +199,26 @@ async fn look(http: Arc<Http>, mut end: watch::Receiver<bool>) {
             if looked.await.is_err() {
                 tracing::warn!("a project could not be looked at");
             }
+        }
+    }
+}
+
+/// Has the audit of this account say that somebody was turned away: soon, and then no more than once a minute, with how often.
+async fn tell_refusals(http: Arc<Http>) {
+    let (mut told, mut last) = (0, None::<Instant>);
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let all = http.metrics.refused.load(Ordering::Relaxed);
+        if all == told || last.is_some_and(|last| last.elapsed() < Duration::from_secs(60)) {
+            continue;
+        }
+        let times = all - told;
+        let noted = http.work(move |http| {
+            let call = http.counter.desk.call(&Place::Nowhere, &Visitor::default())?;
+            Ok(trail::turned_away(&call, times)?)
+        });
+        if noted.await.is_ok() {
+            (told, last) = (all, Some(Instant::now()));
         }
     }
 }

@@ -82,6 +82,9 @@ pub fn add(call: &Call, ask: &Add) -> Result<Outcome<Added>> {
         _ => (Verb::Add, ShelfName::Records),
     };
     asked(call, verb, shelf, Owner::Nobody)?;
+    if shelf != ShelfName::Tiers {
+        call.project().expect_somewhere()?;
+    }
     if matches!(ask.new, New::Fact(_) | New::Episode(_)) && !ask.cites.is_empty() {
         return Err(Fault::new(Code::Usage, "what belongs to a person cites no code")
             .hint("save what the project should know as a record, lesson or note"));
