@@ -474,6 +474,7 @@ fn doctor_names_the_first_broken_link_and_its_fix() {
         points_here: true,
         trusted: Some(false),
         switched_off_by: None,
+        slow: None,
     };
     let facts = Facts {
         program: Some("/bin/heirloom".into()),

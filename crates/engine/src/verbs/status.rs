@@ -4,11 +4,7 @@
 
 use super::{Progress, Watch, may_read, unwatched};
 use crate::call::Call;
-<<<<<<< HEAD
-use crate::project::no_memory;
 use crate::shelf::Problem;
-=======
->>>>>>> w-server
 use crate::shelf::vault::Stats;
 use heirloom_core::{ShelfName, Status, Verb, fault::Result};
 use serde::Serialize;
