@@ -191,6 +191,18 @@ pub fn goes_on() -> bool {
     HELD.with_borrow(|held| held.0.as_ref().is_none_or(|meter| meter.goes_on()))
 }
 
+/// Whether there is time to go on listing what a folder holds, of which so much is listed. A list that has become long takes nothing from what
+/// is always looked at: whoever has names only has nothing to answer from.
+pub fn lists_or_leaves(listed: usize, what: Left) -> bool {
+    let goes_on = HELD.with_borrow(|held| {
+        held.0.as_ref().is_none_or(|meter| (listed as u64) < LOOKS || (meter.clock)() < meter.soon())
+    });
+    if !goes_on {
+        leave_out(what, 1);
+    }
+    goes_on
+}
+
 /// Does a piece of work that is done once, with more patience than the rest.
 pub fn once<T>(work: impl FnOnce() -> T) -> T {
     until(ONCE, work)

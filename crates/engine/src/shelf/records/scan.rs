@@ -82,8 +82,9 @@ impl Records<'_> {
         let Ok(entries) = std::fs::read_dir(&folder) else { return };
         let mut names: Vec<_> = entries
             .flatten()
-            .take_while(|_| budget::goes_on_or_leaves(Left::Files))
-            .map(|entry| entry.file_name())
+            .enumerate()
+            .take_while(|(listed, _)| budget::lists_or_leaves(*listed, Left::Files))
+            .map(|(_, entry)| entry.file_name())
             .filter(|name| {
                 let name = name.to_string_lossy();
                 name.ends_with(".json") && !name.starts_with('.')
