@@ -113,7 +113,7 @@ pub(super) fn no_access(configured: &str) -> Fault {
 fn no_home(configured: &str) -> Fault {
     Fault::new(
         Code::Config,
-        "Path validation failed: the home folder of the configured memory path does not exist",
+        "Path validation failed: Cannot access configured memory path, because the home folder does not exist",
     )
     .fact("path", configured)
     .hint("set HOME to a folder that exists, or write the memory path in full, such as `/srv/lessons`")
