@@ -195,9 +195,9 @@ fn files_with(env: &TestEnv, word: &str) -> Vec<std::path::PathBuf> {
 fn a_record_that_had_another_name_is_forgotten_under_that_name_too() {
     let env = TestEnv::ready();
     let id = crate::shelves::saved(&env, &["decision", "Ask Xaverine Quokka about it"]);
-    env.at_terminal(&["edit", &id, "--title", "Ask somebody about it"], "").ok();
-    env.at_terminal(&["edit", "decision:ask-somebody-about-it", "-f", "decision=Ask somebody"], "").ok();
-    env.at_terminal(&["forget", "decision:ask-somebody-about-it", "--yes"], "").ok();
+    env.at_terminal(&["edit", &id, "--title", "Someone knows"], "").ok();
+    env.at_terminal(&["edit", "decision:someone-knows", "-f", "decision=Ask somebody"], "").ok();
+    env.at_terminal(&["forget", "decision:someone-knows", "--yes"], "").ok();
     assert_eq!(files_with(&env, "xaverine"), Vec::<std::path::PathBuf>::new());
     // A record that took the old name since keeps its own standing.
     let id = crate::shelves::saved(&env, &["decision", "Use tabs"]);

@@ -58,7 +58,7 @@ pub struct Missing {
 
 /// The fields that have to be said before these words make a record.
 pub fn missing(category: &Category, given: &Given) -> Result<Vec<Missing>> {
-    Ok(content(category, given)?.2)
+    Ok(content(category, given)?.missing)
 }
 
 /// A document made from what was given. `now` is the date of its first change entry.
@@ -72,7 +72,7 @@ pub fn compose(category: &Category, given: &Given, now: &str) -> Result<Composed
             .fact("fix", "say what to remember")
             .hint(format!("heirloom add {} \"what to remember because of this\"", category.name())));
     }
-    let (content, mut assumed, missing) = content(category, given)?;
+    let Filled { content, mut assumed, missing } = content(category, given)?;
     if !missing.is_empty() {
         return Err(unsaid(category, &missing));
     }
@@ -107,8 +107,15 @@ fn title(given: &Given) -> String {
     given.title.clone().unwrap_or_else(|| first_line(&what))
 }
 
+/// Content fields as far as they can be filled.
+struct Filled {
+    content: Map<String, Value>,
+    assumed: Vec<String>,
+    missing: Vec<Missing>,
+}
+
 /// The content, what was assumed in it, and what it still lacks.
-fn content(category: &Category, given: &Given) -> Result<(Map<String, Value>, Vec<String>, Vec<Missing>)> {
+fn content(category: &Category, given: &Given) -> Result<Filled> {
     let mut said = fields(category, &given.fields)?;
     let known = category.fields();
     let (mut what, mut why) = parts(&known, &said, given);
@@ -169,7 +176,7 @@ fn content(category: &Category, given: &Given) -> Result<(Map<String, Value>, Ve
         content.insert(name, value);
     }
     keep_the_sentence(category, given, &what, placed, &mut content)?;
-    Ok((content, assumed, missing))
+    Ok(Filled { content, assumed, missing })
 }
 
 /// What and why of the sentence. It stays whole where the reason has no place of its own, or the place is taken.
