@@ -143,6 +143,7 @@ const HOUSE: &[Floor] = &[
         rooms: &[
             ("environment", &[]),
             ("hook_input", &[]),
+            ("attended", &["environment"]),
             ("machine", &["environment"]),
             ("output", &["environment"]),
             ("world", &["environment"]),
@@ -155,6 +156,7 @@ const HOUSE: &[Floor] = &[
                 "commands",
                 &[
                     "args",
+                    "attended",
                     "endpoint",
                     "environment",
                     "hook_input",
@@ -191,6 +193,7 @@ const HOUSE: &[Floor] = &[
             ("first_day", &["retrieval", "workspace"]),
             ("order", &["install", "run", "speed", "symbols"]),
             ("fuzz", &["run", "workspace"]),
+            ("hosts", &["run"]),
             ("rooms", &["workspace"]),
             ("generate", &["rooms", "run", "tour", "workspace"]),
             ("layers", &["rooms", "workspace"]),

@@ -135,6 +135,24 @@ fn in_a_strange_clone_hooks_recall_with_a_label_and_write_and_hold_nothing() {
 }
 
 #[test]
+fn a_strange_clone_is_left_alone_under_every_ranking() {
+    for strategy in ["hybrid", "title_tags"] {
+        let (_theirs, ours) = cloned();
+        let config = ours.memory("memory-config.json");
+        let mut settings: Value = serde_json::from_slice(&std::fs::read(&config).unwrap()).unwrap();
+        settings["retrieval"]["match_strategy"] = strategy.into();
+        std::fs::write(&config, settings.to_string()).unwrap();
+        let before = everything(&ours);
+        let ask =
+            json!({ "session_id": "s", "prompt": "which database is it, postgresql?", "source": "startup" });
+        installed(&ours, "session-start", "claude-code", &ask).ok();
+        let block = installed(&ours, "prompt", "claude-code", &ask).ok().stdout;
+        assert!(block.contains("Use PostgreSQL") && block.contains("unverified"), "{strategy}: {block}");
+        assert_eq!(everything(&ours), before, "{strategy}");
+    }
+}
+
+#[test]
 fn init_makes_a_strange_clone_ones_own() {
     let (_theirs, ours) = cloned();
     ours.run(&["init"]).ok();
@@ -375,7 +393,9 @@ fn our_own_words_in_a_prompt_call_for_nothing() {
 
 #[test]
 fn a_compaction_that_may_not_happen_makes_nobody_forget() {
-    let env = TestEnv::ready();
+    // Nothing is given twice under this ranking.
+    let env = TestEnv::new();
+    env.run(&["init"]).ok();
     env.run(&["add", "decision", "Use PostgreSQL for orders because we need jsonb", "--tag", "database"])
         .ok();
     let ask = json!({ "session_id": "s", "prompt": "which database, postgresql?" });

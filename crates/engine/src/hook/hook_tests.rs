@@ -93,6 +93,7 @@ fn held(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Held { text, .. } => text,
         Outcome::Through(why) => panic!("let through: {why}"),
+        Outcome::Answered { .. } => panic!("taken for an answer"),
     }
 }
 
@@ -474,6 +475,7 @@ fn doctor_names_the_first_broken_link_and_its_fix() {
         points_here: true,
         trusted: Some(false),
         switched_off_by: None,
+        slow: None,
     };
     let facts = Facts {
         program: Some("/bin/heirloom".into()),
