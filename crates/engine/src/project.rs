@@ -220,7 +220,11 @@ impl Project {
 
     /// From now on this account has used this memory.
     pub fn note_used(&self) -> Result<()> {
-        files::remove(&self.data()?.join(ONLY_LOOKED))
+        let mark = self.data()?.join(ONLY_LOOKED);
+        match std::fs::remove_file(&mark) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Fault::io(&mark, "remove", &e)),
+            _ => Ok(()),
+        }
     }
 
     fn projects(&self) -> PathBuf {
@@ -252,7 +256,7 @@ impl Project {
     fn join_clones(&self, projects: &Path, own: &Path) -> Result<PathBuf> {
         let new = || {
             files::make_folder(own, Mode::Private)?;
-            files::write(&own.join(ONLY_LOOKED), b"", Mode::Private)?;
+            files::write_passing(&own.join(ONLY_LOOKED), b"")?;
             Ok(own.to_owned())
         };
         let first_commit = match self.first_commit() {

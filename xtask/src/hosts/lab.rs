@@ -60,7 +60,10 @@ impl Lab {
             std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
         let copy = bin.join("heirloom");
-        std::fs::copy(program, &copy).map_err(|e| format!("{}: {e}", program.display()))?;
+        // A program that was built for debugging is large, and there are many laboratories.
+        std::fs::hard_link(program, &copy)
+            .or_else(|_| std::fs::copy(program, &copy).map(drop))
+            .map_err(|e| format!("{}: {e}", program.display()))?;
         let model = Model::start(folder.join("requests.jsonl"))?;
         let lab = Lab {
             host,

@@ -26,6 +26,7 @@ use heirloom_core::fault::Result;
 use heirloom_core::settings::{Contact, TriageMode};
 use heirloom_core::text::one_line;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A stop, as the host described it.
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +147,7 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
         return Ok(Outcome::Through("the stop before this one was held up"));
     }
     let tail = match &transcript {
-        Some(path) => tail::read(path, settings.triage.max_messages)?,
+        Some(path) => written(path, settings.triage.max_messages, arrival)?,
         None => Tail::default(),
     };
     let turns = with_what_the_host_said(tail.turns, tail.size, settings.triage.max_messages, arrival);
@@ -221,6 +222,24 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
         }
     }
     Ok(outcome)
+}
+
+/// The end of a transcript. A host that does not say itself what its model said last may still be writing it down; for a moment that is waited
+/// for.
+fn written(path: &Path, window: usize, arrival: Arrival<'_>) -> Result<Tail> {
+    const LOOKS: usize = 8;
+    const PAUSE: Duration = Duration::from_millis(60);
+    let mut tail = tail::read(path, window)?;
+    let is_told = arrival.last_message.is_some() || arrival.manner.is_contract();
+    for _ in 0..if is_told { 0 } else { LOOKS } {
+        let last = tail.turns.iter().rev().find_map(|turn| turn.speaker);
+        if last != Some(Speaker::Human) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        tail = tail::read(path, window)?;
+    }
+    Ok(tail)
 }
 
 /// The audit, if there is one already.
