@@ -155,6 +155,7 @@ const HOUSE: &[Floor] = &[
         rooms: &[
             ("environment", &[]),
             ("hook_input", &[]),
+            ("attended", &["environment"]),
             ("machine", &["environment"]),
             ("output", &["environment"]),
             ("world", &["environment"]),
@@ -168,6 +169,7 @@ const HOUSE: &[Floor] = &[
                 "commands",
                 &[
                     "args",
+                    "attended",
                     "desk",
                     "endpoint",
                     "environment",
@@ -206,6 +208,7 @@ const HOUSE: &[Floor] = &[
             ("first_day", &["retrieval", "workspace"]),
             ("order", &["install", "run", "speed", "symbols"]),
             ("fuzz", &["run", "workspace"]),
+            ("hosts", &["run"]),
             ("rooms", &["workspace"]),
             ("generate", &["rooms", "run", "tour", "workspace"]),
             ("layers", &["rooms", "workspace"]),

@@ -1,74 +1,11 @@
 //! The one table of agents: a constant each, with their names for events, fields and tools, and where they keep settings.
 //!
-//! Comes in: nothing. Goes out: rows. Facts are from the agents' published references; `version` says of which. A new agent
+//! Comes in: nothing. Goes out: rows. Facts are what the published agents did when they were run (`cargo xtask hosts`); `version` says which. A new agent
 //! is a new constant here and, if it answers in new words, a module in [`crate::reply`].
 
-/// A moment in a session at which a hook runs; the word after `heirloom hook`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs, reason = "named like the events they stand for")]
-pub enum Moment {
-    SessionStart,
-    Prompt,
-    PreWrite,
-    PostWrite,
-    Stop,
-    PreCompact,
-    SessionEnd,
-}
+mod moment;
 
-impl Moment {
-    /// All moments, in the order of a session.
-    pub const ALL: [Moment; 7] = [
-        Moment::SessionStart,
-        Moment::Prompt,
-        Moment::PreWrite,
-        Moment::PostWrite,
-        Moment::Stop,
-        Moment::PreCompact,
-        Moment::SessionEnd,
-    ];
-
-    /// The word on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Moment::SessionStart => "session-start",
-            Moment::Prompt => "prompt",
-            Moment::PreWrite => "pre-write",
-            Moment::PostWrite => "post-write",
-            Moment::Stop => "stop",
-            Moment::PreCompact => "pre-compact",
-            Moment::SessionEnd => "session-end",
-        }
-    }
-
-    /// The moment of that name.
-    pub fn named(name: &str) -> Option<Moment> {
-        Moment::ALL.into_iter().find(|moment| moment.name() == name)
-    }
-
-    /// Seconds an agent should give the hook.
-    pub const fn timeout_seconds(self) -> u32 {
-        match self {
-            Moment::Stop => 30,
-            Moment::PreWrite => 5,
-            Moment::PostWrite | Moment::Prompt | Moment::SessionStart | Moment::PreCompact => 10,
-            Moment::SessionEnd => 1,
-        }
-    }
-
-    /// What the agent shows while the hook runs.
-    pub const fn status_message(self) -> &'static str {
-        match self {
-            Moment::SessionStart => "Loading memories...",
-            Moment::Prompt => "Retrieving relevant memories...",
-            Moment::PreWrite => "Checking memory write path...",
-            Moment::PostWrite => "Validating memory file...",
-            Moment::Stop => "Evaluating session for memories...",
-            Moment::PreCompact => "Keeping what would be lost...",
-            Moment::SessionEnd => "Closing the session's memory...",
-        }
-    }
-}
+pub use moment::Moment;
 
 /// A hook of an agent.
 #[derive(Debug, Clone, Copy)]
@@ -225,6 +162,13 @@ pub struct Agent {
     pub compaction_is_certain: bool,
 }
 
+/// The name of Claude Code's plugin. The host puts it before the names of commands, so this one gives them the names they have in the record
+/// format: `/memory:save`.
+pub(crate) const PLUGIN: &str = "memory";
+
+/// The name of the catalogue the plugin is in.
+pub(crate) const CATALOGUE: &str = "heirloom";
+
 const CLAUDE_WRITES: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash";
 const CODEX_WRITES: &str = "Bash|apply_patch";
 const GEMINI_WRITES: &str = "write_file|replace|run_shell_command";
@@ -241,7 +185,8 @@ const fn tool(name: &'static str, target: ToolTarget) -> Tool {
     Tool { name, target }
 }
 
-/// Claude Code.
+/// Claude Code. What a hook gives is a system message to its model. A stop that ends with 2 is shown as an error, one that gives context is not. It
+/// says of every session whether somebody attends it, and after a shell command which files changed meanwhile.
 pub const CLAUDE_CODE: Agent = Agent {
     name: "claude-code",
     title: "Claude Code",
@@ -282,7 +227,8 @@ pub const CLAUDE_CODE: Agent = Agent {
     compaction_is_certain: true,
 };
 
-/// Codex CLI.
+/// Codex CLI. What a hook gives is a developer message. The text of a held stop comes back as an escaped `<hook_prompt>` in the user's name. All
+/// models that come with it but one call tools from JavaScript; hooks see the tools inside.
 pub const CODEX: Agent = Agent {
     name: "codex",
     title: "Codex CLI",
@@ -319,7 +265,8 @@ pub const CODEX: Agent = Agent {
     compaction_is_certain: true,
 };
 
-/// Gemini CLI.
+/// Gemini CLI. What a hook gives stands HTML-escaped in the prompt, and the text of a held stop arrives as a prompt. Any exit code but 0 and 1 with
+/// a text on standard error is a refusal; standard error is read as an answer where standard output is empty.
 pub const GEMINI: Agent = Agent {
     name: "gemini",
     title: "Gemini CLI",

@@ -156,5 +156,13 @@ fn last_says_held_saved_and_ignored() {
     assert_eq!(stop("b", said), "held");
     env.run(&["add", "decision", "Use pgvector because it is near"]).ok();
     assert_eq!(stop("b", "Saved one memory."), "saved");
+    // What the gate refused is not saved.
+    assert_eq!(stop("d", said), "held");
+    let token = format!("gh{}_{}", "p", "x7Kq2mZ9vB4nT6wR1yL8sD3fG5hJ0cAeQiUo");
+    assert_ne!(
+        env.run(&["add", "decision", &format!("Use the token {token} because it works")]).code,
+        Some(0)
+    );
+    assert_eq!(stop("d", "I could not save it."), "ignored");
     assert_eq!(stop("c", "Good morning."), "silent");
 }

@@ -44,6 +44,9 @@ const SAME_AS: &str = ".same-as";
 /// Mark of a place that had no commit yet when it became known.
 const NO_HISTORY: &str = "no-history";
 
+/// Mark of a place where this account has only looked so far. Version 0.1 made none, so whatever it knew counts as used.
+const ONLY_LOOKED: &str = "only-looked";
+
 /// A project and its memory folder.
 #[derive(Debug)]
 pub struct Project {
@@ -229,6 +232,20 @@ impl Project {
         }
     }
 
+    /// Whether this account has begun this memory or saved something in it, here or in another clone that shares what is known.
+    pub fn is_used(&self) -> bool {
+        self.known_data().ok().flatten().is_some_and(|data| !data.join(ONLY_LOOKED).exists())
+    }
+
+    /// From now on this account has used this memory.
+    pub fn note_used(&self) -> Result<()> {
+        let mark = self.data()?.join(ONLY_LOOKED);
+        match std::fs::remove_file(&mark) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Fault::io(&mark, "remove", &e)),
+            _ => Ok(()),
+        }
+    }
+
     fn projects(&self) -> PathBuf {
         self.world.data.join("projects")
     }
@@ -259,7 +276,11 @@ impl Project {
 
     /// A new place: if another clone of the same history is known, both share what is known of it.
     fn join_clones(&self, projects: &Path, own: &Path) -> Result<PathBuf> {
-        let new = || files::make_folder(own, Mode::Private).map(|()| own.to_owned());
+        let new = || {
+            files::make_folder(own, Mode::Private)?;
+            files::write_passing(&own.join(ONLY_LOOKED), b"")?;
+            Ok(own.to_owned())
+        };
         let first_commit = match self.first_commit() {
             First::Commit(name) => name,
             First::Unreadable => return new(),

@@ -132,7 +132,7 @@ impl Host {
                 let state = json!({ "hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
                     "customApiKeyResponses": { "approved": ["sk-ant-mock"], "rejected": [] },
                     "projects": { project.to_string_lossy(): trusted } });
-                vec![(".claude/settings.json", "{\n  // mine\n  \"includeCoAuthoredBy\": false\n}\n".to_owned()), (".claude.json", state.to_string())]
+                vec![(".claude/settings.json", "{\n  \"includeCoAuthoredBy\": false\n}\n".to_owned()), (".claude.json", state.to_string())]
             }
             "codex" => {
                 let model = model.unwrap_or("gpt-5.5");

@@ -60,7 +60,10 @@ impl Lab {
             std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
         let copy = bin.join("heirloom");
-        std::fs::copy(program, &copy).map_err(|e| format!("{}: {e}", program.display()))?;
+        // A program that was built for debugging is large, and there are many laboratories.
+        std::fs::hard_link(program, &copy)
+            .or_else(|_| std::fs::copy(program, &copy).map(drop))
+            .map_err(|e| format!("{}: {e}", program.display()))?;
         let model = Model::start(folder.join("requests.jsonl"))?;
         let lab = Lab {
             host,
@@ -87,7 +90,11 @@ impl Lab {
             // It asks the package registry for this before it loads any plugin.
             let link = self.home.join(".config/opencode/node_modules");
             std::os::unix::fs::symlink(libraries, link).map_err(|e| e.to_string())?;
-            self.put(&self.home.join(".config/opencode/package.json"), "{}\n")?;
+            for name in ["package.json", "package-lock.json"] {
+                let from = libraries.parent().unwrap_or(libraries).join(name);
+                std::fs::copy(&from, self.home.join(".config/opencode").join(name))
+                    .map_err(|e| format!("{}: {e}", from.display()))?;
+            }
         }
         self.put(&self.project.join("README.md"), "# A shop\n")?;
         for words in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "First"]] {
@@ -236,16 +243,22 @@ impl Lab {
         let (words, ready) = self.host.interface();
         let screen = Screen::start(self.host.agent.name, &words, &self.project, &self.variables())?;
         let begun = Instant::now();
-        while !screen.wait(ready, Duration::from_secs(3)) && begun.elapsed() < Duration::from_secs(90) {
+        let mut calm = 0;
+        // A question may come up over an interface that looks ready.
+        while calm < 3 && begun.elapsed() < Duration::from_secs(90) {
+            std::thread::sleep(Duration::from_secs(1));
             let shown = screen.text();
             if shown.contains("Trust this folder") || shown.contains("Do you trust") {
                 screen.key("Enter");
+                calm = 0;
             } else if shown.contains("Use existing model") {
                 screen.key("2");
                 screen.key("Enter");
+                calm = 0;
+            } else if shown.contains(ready) {
+                calm += 1;
             }
         }
-        std::thread::sleep(Duration::from_secs(2));
         screen.say(&prompt);
         screen.wait(until, Duration::from_secs(60));
         // Hooks of the last stop are still to come.

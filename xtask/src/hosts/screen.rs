@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// A terminal.
@@ -19,13 +20,15 @@ impl Screen {
         folder: &Path,
         variables: &[(String, String)],
     ) -> Result<Screen, String> {
-        let screen = Screen { name: format!("heirloom-{}-{name}", std::process::id()) };
-        let mut tmux = screen.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "150", "-y", "50", "-c"]);
-        tmux.arg(folder).args(words).env_clear().envs(variables.iter().cloned());
-        tmux.env("TERM", "xterm-256color");
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let screen = Screen { name: format!("heirloom-{}-{number}-{name}", std::process::id()) };
+        // Set before anything is started: what an ended command has shown can still be read.
+        let first = ["-f", "/dev/null", "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"];
+        let mut tmux = screen.tmux(&first);
+        tmux.args(["new-session", "-d", "-x", "150", "-y", "50", "-c"]).arg(folder).args(words);
+        tmux.env_clear().envs(variables.iter().cloned()).env("TERM", "xterm-256color");
         crate::run::output(&mut tmux)?;
-        // What an ended command has shown can still be read.
-        let _ = crate::run::output(&mut screen.tmux(&["set-option", "-g", "remain-on-exit", "on"]));
         Ok(screen)
     }
 

@@ -7,7 +7,7 @@ mod commands;
 mod skill;
 
 use crate::install::{self, Called, Reach};
-use crate::table::{Agent, CLAUDE_CODE};
+use crate::table::{Agent, CATALOGUE, CLAUDE_CODE, PLUGIN};
 use serde_json::{Value, json};
 
 /// A file of the bundle.
@@ -54,13 +54,6 @@ fn calling(text: &str, program: &str) -> String {
     out = out.replace(&format!("\n{by_name}record "), &format!("\n{program} record "));
     out
 }
-
-/// The plugin's name. The host puts it before the names of commands, so this one gives them the names they have in the record format:
-/// `/memory:save`.
-pub(crate) const PLUGIN: &str = "memory";
-
-/// The catalogue's name.
-pub(crate) const CATALOGUE: &str = "heirloom";
 
 /// Who looks after the plugin, as its manifest must say.
 const MAINTAINERS: &str = "Heirloom maintainers";

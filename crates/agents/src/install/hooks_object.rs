@@ -65,24 +65,20 @@ pub(super) fn remove(agent: &Agent, text: &str) -> Result<Option<String>> {
     Ok((!object.properties().is_empty() || has_comments(&object)).then(|| root.to_string()))
 }
 
-/// Whether there is an entry of ours for every hook, and whether all of them are as they should be.
-pub(super) fn installed(agent: &Agent, text: &str, called: Called<'_>) -> (bool, bool) {
+/// Whether there is an entry of ours for every hook, and whether each of them calls this program, by a line of this version or an earlier one.
+pub(super) fn installed(agent: &Agent, text: &str, program: &str) -> (bool, bool) {
     let Ok(root) = parse(agent, text) else { return (false, false) };
     let Some(hooks) = root.object_value().and_then(|object| object.object_value("hooks")) else {
         return (false, false);
     };
-    let found: Vec<bool> = agent
-        .hooks
-        .iter()
-        .filter_map(|hook| {
-            let groups = hooks.array_value(hook.event)?;
-            let ours = our_groups(agent, hook, &groups);
-            let wanted = group(agent, hook, called);
-            Some(value(ours.first()?).as_ref() == Some(&wanted))
-        })
-        .collect();
-    let all = found.len() == agent.hooks.len();
-    (!found.is_empty(), all && found.into_iter().all(|same| same))
+    let calls = |hook: &Hook| {
+        let ours = our_groups(agent, hook, &hooks.array_value(hook.event)?);
+        let group = value(ours.first()?)?;
+        let line = group["hooks"][0]["command"].as_str().unwrap_or_default().to_owned();
+        Some(super::lines(agent, hook.moment, program).contains(&line))
+    };
+    let found: Vec<bool> = agent.hooks.iter().filter_map(calls).collect();
+    (!found.is_empty(), found.len() == agent.hooks.len() && found.iter().all(|same| *same))
 }
 
 fn parse(agent: &Agent, text: &str) -> Result<CstRootNode> {

@@ -144,7 +144,8 @@ fn lines_of_the_first_version_are_replaced_and_removed() {
         assert!(old.contains(&format!("\"{PROGRAM} hook stop --agent {}\"", agent.name)));
         assert_eq!(put(agent, Some(&old)), now, "{}", agent.name);
         assert_eq!(take(agent, &old, None), None, "{}", agent.name);
-        assert_eq!(installed(agent, old.as_bytes(), PROGRAM), (true, false));
+        assert_eq!(installed(agent, old.as_bytes(), PROGRAM), (true, true), "they still call this program");
+        assert_eq!(installed(agent, old.as_bytes(), "/elsewhere/heirloom"), (true, false));
         let everywhere = Called { program: PROGRAM, everywhere: true };
         let wide = install(agent, Reach::User, Some(old.as_bytes()), everywhere).unwrap().after.unwrap();
         assert_eq!(installed(agent, &wide, PROGRAM), (true, true));

@@ -104,14 +104,8 @@ pub fn installed(agent: &Agent, bytes: &[u8], program: &str) -> (bool, bool) {
     let Ok(text) = std::str::from_utf8(bytes) else { return (false, false) };
     let ways = [Called::by(program), Called { program, everywhere: true }];
     match agent.install {
-        Install::HooksObject { .. } => {
-            let found = ways.map(|called| hooks_object::installed(agent, text, called));
-            (found[0].0, found.iter().any(|(_, same)| *same))
-        }
-        Install::PluginFile => {
-            let same = |called| plugin_file::install(None, called).is_ok_and(|ours| ours == text);
-            (plugin_file::is_ours(text), ways.into_iter().any(same))
-        }
+        Install::HooksObject { .. } => hooks_object::installed(agent, text, program),
+        Install::PluginFile => (plugin_file::is_ours(text), plugin_file::calls(text, program)),
         Install::HooksFile => {
             let same = |called| hooks_file::install(agent, None, called).is_ok_and(|ours| ours == text);
             (hooks_file::is_ours(agent, text), ways.into_iter().any(same))
@@ -132,6 +126,12 @@ pub fn command_line(agent: &Agent, moment: Moment, called: Called<'_>) -> String
         false => format!("command -v {program} >/dev/null"),
     };
     format!("{is_there} || exit 0; exec {program} {}", words(agent, moment, called.everywhere))
+}
+
+/// Every line that calls a program for a moment, of this version and of an earlier one.
+fn lines(agent: &Agent, moment: Moment, program: &str) -> [String; 3] {
+    let called = |everywhere| command_line(agent, moment, Called { program, everywhere });
+    [called(false), called(true), format!("{} {}", quoted(program), earlier_words(agent, moment))]
 }
 
 /// What follows the program in a hook's command line.

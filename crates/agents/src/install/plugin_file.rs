@@ -15,6 +15,11 @@ pub(super) fn is_ours(text: &str) -> bool {
     text.starts_with(MARK)
 }
 
+/// Whether a plugin of ours, of this version or an earlier one, calls this program.
+pub(super) fn calls(text: &str, program: &str) -> bool {
+    is_ours(text) && text.contains(&format!("const program = {}", serde_json::Value::from(program)))
+}
+
 pub(super) fn install(text: Option<&str>, called: Called<'_>) -> Result<String> {
     if text.is_some_and(|text| !is_ours(text)) {
         return Err(refused(&OPENCODE, "there is another plugin of that name"));

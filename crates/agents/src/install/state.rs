@@ -3,8 +3,7 @@
 //! Comes in: the text of an agent's settings. Goes out: what stands in the way. Never here: a settings file that cannot be read is
 //! nobody's fault but its owner's, and stands in nobody's way.
 
-use crate::bundle::{CATALOGUE, PLUGIN};
-use crate::table::{Agent, Dialect};
+use crate::table::{Agent, CATALOGUE, Dialect, PLUGIN};
 use serde_json::Value;
 
 /// What in a settings file switches all hooks off.

@@ -181,6 +181,7 @@ fn borrower(agent: &'static Agent) -> Option<&'static Agent> {
 }
 
 /// Ends the process, silently and with 0, before the agent would: to some a hook that hangs is one that refuses.
+#[allow(clippy::disallowed_methods, reason = "there is nobody left to return to")]
 fn give_up_after(moment: Moment) {
     let patience = Duration::from_secs(moment.timeout_seconds().into()) * 4 / 5;
     let watch = std::thread::Builder::new().stack_size(64 << 10).spawn(move || {

@@ -63,7 +63,7 @@ impl<'a> Unescaped<'a> {
             at += taken;
         }
         origins.push(self.origin(text.len()));
-        changed.then(|| Unescaped { text: Cow::Owned(out), origins })
+        changed.then_some(Unescaped { text: Cow::Owned(out), origins })
     }
 }
 

@@ -129,6 +129,10 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         ));
     }
     checks.extend(facts.agents.iter().map(agent));
+    let slow = facts.agents.iter().filter_map(|agent| Some((&agent.name, agent.slow.as_ref()?)));
+    checks.extend(
+        slow.map(|(name, (why, fix))| check("start", State::Warning, format!("{name} {why}"), fix.clone())),
+    );
     checks.push(match facts.settings.as_slice() {
         [] => good("settings", "all of them can be used"),
         wrong => {
@@ -300,9 +304,6 @@ fn agent(facts: &AgentFacts) -> Check {
                 "keep one place: `heirloom setup --uninstall --agent {name}` takes them out of your settings"
             ),
         );
-    }
-    if let Some((why, fix)) = &facts.slow {
-        return check(id, State::Warning, format!("{name} calls this program, but {why}"), fix.clone());
     }
     good(id, format!("{name} calls this program"))
 }

@@ -92,7 +92,8 @@ fn said(text: &str) -> String {
 fn held(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Held { text, .. } => text,
-        other => panic!("let through: {other:?}"),
+        Outcome::Through(why) => panic!("let through: {why}"),
+        Outcome::Answered { .. } => panic!("taken for an answer"),
     }
 }
 

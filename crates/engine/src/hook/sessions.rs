@@ -108,15 +108,14 @@ impl Session {
         self.save();
     }
 
-    /// Whether the stop before this one was held up, and if so, whether something was saved since. It is asked once; the same stop arriving
-    /// again a moment later is no answer.
-    pub(super) fn answered_hold(&mut self, key: &Key, audited: u64) -> Option<bool> {
+    /// If the stop before this one was held up: how far the audit had grown then. It is asked once; the same stop arriving again a moment later
+    /// is no answer.
+    pub(super) fn answers_hold(&mut self, key: &Key) -> Option<u64> {
         let same = self.state.last.as_ref().is_some_and(|last| last.key == *key);
-        let held =
-            self.state.held.take_if(|held| !same || (self.now.as_second() - held.at) >= SAME_SECONDS)?;
+        let now = self.now.as_second();
+        let held = self.state.held.take_if(|held| !same || (now - held.at) >= SAME_SECONDS)?;
         self.save();
-        let fresh = (self.now.as_second() - held.at) < HELD_SECONDS;
-        fresh.then_some(audited > held.audited)
+        ((now - held.at) < HELD_SECONDS).then_some(held.audited)
     }
 
     /// What earlier blocks reported, in terms of these turns. A transcript that became shorter is a new one.

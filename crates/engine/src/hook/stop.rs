@@ -26,6 +26,7 @@ use heirloom_core::fault::Result;
 use heirloom_core::settings::{Contact, TriageMode};
 use heirloom_core::text::one_line;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A stop, as the host described it.
 #[derive(Debug, Clone, Copy)]
@@ -125,9 +126,9 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
     });
     if !arrival.manner.is_contract() {
         // Whether the host says so or not: what follows a held stop is its answer.
-        let answered = session.as_mut().and_then(|session| session.answered_hold(&key, audited(call)));
+        let answered = session.as_mut().and_then(|session| session.answers_hold(&key));
         match answered {
-            Some(saved) => return Ok(Outcome::Answered { saved }),
+            Some(from) => return Ok(Outcome::Answered { saved: has_saved(call, from) }),
             None if arrival.active => {
                 return Ok(Outcome::Through("the host is already going on after a stop"));
             }
@@ -146,7 +147,7 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
         return Ok(Outcome::Through("the stop before this one was held up"));
     }
     let tail = match &transcript {
-        Some(path) => tail::read(path, settings.triage.max_messages)?,
+        Some(path) => written(path, settings.triage.max_messages, arrival)?,
         None => Tail::default(),
     };
     let turns = with_what_the_host_said(tail.turns, tail.size, settings.triage.max_messages, arrival);
@@ -223,13 +224,46 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
     Ok(outcome)
 }
 
-/// How far the audit has grown: whether something was saved between two stops shows in it.
-fn audited(call: &Call) -> u64 {
-    if !call.project().has_local() {
-        return 0;
+/// The end of a transcript. A host that does not say itself what its model said last may still be writing it down; for a moment that is waited
+/// for.
+fn written(path: &Path, window: usize, arrival: Arrival<'_>) -> Result<Tail> {
+    const LOOKS: usize = 8;
+    const PAUSE: Duration = Duration::from_millis(60);
+    let mut tail = tail::read(path, window)?;
+    let is_told = arrival.last_message.is_some() || arrival.manner.is_contract();
+    for _ in 0..if is_told { 0 } else { LOOKS } {
+        let last = tail.turns.iter().rev().find_map(|turn| turn.speaker);
+        if last != Some(Speaker::Human) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        tail = tail::read(path, window)?;
     }
-    let audit = call.project().local().map(|local| local.path("audit.jsonl"));
-    audit.ok().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |found| found.len())
+    Ok(tail)
+}
+
+/// The audit, if there is one already.
+fn audit(call: &Call) -> Option<PathBuf> {
+    let project = call.project();
+    project.has_local().then(|| project.local().ok().map(|local| local.path("audit.jsonl"))).flatten()
+}
+
+/// How far the audit has grown: whether something was saved between two stops shows behind it.
+fn audited(call: &Call) -> u64 {
+    audit(call).and_then(|path| std::fs::metadata(path).ok()).map_or(0, |found| found.len())
+}
+
+/// Whether something was written since the audit had grown so far. A refusal is audited too, and saves nothing.
+fn has_saved(call: &Call, from: u64) -> bool {
+    use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom};
+    /// More lines than this between two stops are many sessions' at once.
+    const LINES: usize = 10_000;
+    const DONE: &str = "\"outcome\":\"done\"";
+    let Some(mut file) = audit(call).and_then(|path| std::fs::File::open(path).ok()) else { return false };
+    if file.seek(SeekFrom::Start(from)).is_err() {
+        return false;
+    }
+    BufReader::new(file).lines().take(LINES).map_while(|line| line.ok()).any(|line| line.contains(DONE))
 }
 
 /// The request in two lines: how much there is, and where the rest stands. Without a place for the rest, all of it.

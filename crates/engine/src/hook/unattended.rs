@@ -70,6 +70,7 @@ fn sweep(folder: &Path, now: Timestamp) {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "files are as old as the system says")]
 mod tests {
     use super::*;
 

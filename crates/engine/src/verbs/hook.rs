@@ -82,7 +82,7 @@ fn standing(call: &Call, host: &Host) -> Standing {
     let has_memory = call.project().root().folder().is_dir();
     match has_memory {
         false if host.manner == Manner::WithMemory => Standing::None,
-        true if call.project().known_data().is_ok_and(|known| known.is_none()) => Standing::Guest,
+        true if !call.project().is_used() => Standing::Guest,
         _ => Standing::Own,
     }
 }
@@ -110,7 +110,7 @@ pub fn run(call: &Call, host: &Host, happened: &Happened) -> Result<Did> {
             if own && !host.says_when_it_compacts && happened.transcript.as_ref().is_some_and(shrunk) {
                 lost(call, host, happened);
             }
-            let did = prompt(call, host, happened.session.as_deref().filter(|_| own), text)?;
+            let did = prompt(call, host, happened.session.as_deref(), own, text)?;
             Ok(if own { did } else { labelled(did) })
         }
         Event::PreWrite { targets, folder: of } => {
@@ -242,7 +242,7 @@ fn lost(call: &Call, host: &Host, happened: &Happened) {
     }
 }
 
-fn prompt(call: &Call, host: &Host, session: Option<&str>, text: &str) -> Result<Did> {
+fn prompt(call: &Call, host: &Host, session: Option<&str>, own: bool, text: &str) -> Result<Did> {
     let saw = format!("a prompt of {} characters", text.chars().count());
     // Hosts hand our own words back inside a prompt; what is left of it is what the person said.
     let text = without_own_words(text);
@@ -251,7 +251,7 @@ fn prompt(call: &Call, host: &Host, session: Option<&str>, text: &str) -> Result
     }
     let session = session.map(str::to_owned);
     let ask = Recall { prompt: text.into_owned(), session, most: Some(host.context_max) };
-    let given = recall::prompt(call, &ask)?;
+    let given = if own { recall::prompt(call, &ask)? } else { recall::prompt_of_guest(call, &ask)? };
     if given.block.is_empty() {
         let why = match given.repeated {
             0 if !recall::is_hybrid(call) => {

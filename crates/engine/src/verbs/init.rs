@@ -62,6 +62,9 @@ pub fn init(call: &Call, ask: Init) -> Result<Vec<Step>> {
     let project = call.project();
     let folder = project.folder();
     let root = project.root().folder();
+    if !ask.dry_run {
+        project.note_used()?;
+    }
     let mut steps = Vec::new();
     let mut step = |what, path: &Path, needed: bool, act: &dyn Fn() -> Result<()>| -> Result<()> {
         if needed && !ask.dry_run {

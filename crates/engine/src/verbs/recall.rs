@@ -120,6 +120,16 @@ pub fn prompt(call: &Call, ask: &Recall) -> Result<Given> {
     Ok(Given { block, repeated, because: because(&chosen) })
 }
 
+/// What a prompt is answered with in a clone that this account has not used: by titles and tags, which needs no index, and nothing is noted.
+pub fn prompt_of_guest(call: &Call, ask: &Recall) -> Result<Given> {
+    may_read(call, Verb::Recall)?;
+    if says_too_little(&ask.prompt) {
+        return Ok(Given::default());
+    }
+    let (chosen, block) = by_titles(call, ask)?;
+    Ok(Given { because: if block.is_empty() { Vec::new() } else { because(&chosen) }, block, repeated: 0 })
+}
+
 /// What an agent would be given for a prompt. Nothing is noted.
 pub fn recall(call: &Call, ask: &Recall) -> Result<Answer> {
     may_read(call, Verb::Recall)?;
@@ -138,14 +148,19 @@ fn audience(call: &Call) -> Audience {
 }
 
 fn choose(call: &Call, ask: &Recall) -> Result<(Chosen, String, usize)> {
-    let most = ask.most.unwrap_or(HOST_MAX);
     if is_hybrid(call) {
-        return hybrid(call, ask, most);
+        return hybrid(call, ask, ask.most.unwrap_or(HOST_MAX));
     }
+    let (chosen, block) = by_titles(call, ask)?;
+    Ok((chosen, block, 0))
+}
+
+fn by_titles(call: &Call, ask: &Recall) -> Result<(Chosen, String)> {
+    let most = ask.most.unwrap_or(HOST_MAX);
     let mut called = for_prompt(call, &ask.prompt)?;
     called.vault = vault::prompt_context(call, &ask.prompt, call.caller().agent(), VAULT_MAX)?;
     let block = prompt_block(call, &called, PROMPT_MAX.min(most));
-    Ok((Chosen::Titles(Box::new(called)), block, 0))
+    Ok((Chosen::Titles(Box::new(called)), block))
 }
 
 fn hybrid(call: &Call, ask: &Recall, most: usize) -> Result<(Chosen, String, usize)> {

@@ -13,6 +13,7 @@
 
 mod excerpt;
 mod message;
+mod phrases;
 mod score;
 mod statements;
 mod strip;

@@ -4,6 +4,10 @@
 //! stated. This stands beside the record format's own scoring, which counts words and stays as it is: words alone miss the one clear sentence
 //! and hear questions. Never here: a question, a plan, something that was only weighed; code, which was taken out before. Linear in the text.
 
+use super::phrases::{
+    DECIDED, FIXED, FOREIGN_LIMITS, GIVEN, LABELS, LATER, LIMITS, NAMED_DEBT, PASSING, REASONS, SHORTCUT,
+    TROUBLE, WAYS, WEIGHED,
+};
 use super::turn::Speaker;
 
 /// Something that was stated.
@@ -25,324 +29,6 @@ const STATED: f64 = 0.6;
 const REACH: usize = 8;
 const TITLE_MAX: usize = 120;
 
-/// Labels by kind. What stands behind the colon is what was stated.
-const LABELS: [(&str, &[&str]); 5] = [
-    (
-        "decision",
-        &[
-            "decision",
-            "decisions",
-            "decided",
-            "final decision",
-            "the decision",
-            "agreed",
-            "choice",
-            "verdict",
-        ],
-    ),
-    (
-        "runbook",
-        &[
-            "runbook",
-            "root cause",
-            "cause and fix",
-            "how to fix",
-            "how to recover",
-            "recovery",
-            "remedy",
-            "workaround",
-        ],
-    ),
-    ("constraint", &["constraint", "constraints", "hard limit", "limitation", "hard requirement"]),
-    ("tech_debt", &["tech debt", "technical debt", "debt", "deferred", "known shortcut"]),
-    ("preference", &["preference", "preferences", "convention", "house rule", "rule", "standing rule"]),
-];
-
-/// What makes a sentence no statement, wherever it stands in it.
-const WEIGHED: &[&str] = &[
-    "whether",
-    "should we",
-    "shall we",
-    "could we",
-    "do we",
-    "do you",
-    "would you",
-    "if we",
-    "if you want",
-    "what if",
-    "have not",
-    "haven't",
-    "has not",
-    "hasn't",
-    "not yet",
-    "undecided",
-    "let me know",
-    "we could",
-    "could be",
-    "we might",
-    "might",
-    "maybe",
-    "perhaps",
-    "would be",
-    "would need",
-    "suppose",
-    "for example",
-    "i forgot",
-    "translate",
-];
-
-/// How a decision begins. With a `true` it counts without a reason.
-const DECIDED: &[(&str, bool)] = &[
-    ("we have decided", true),
-    ("we've decided", true),
-    ("we decided", true),
-    ("it was decided", true),
-    ("the team decided", true),
-    ("i decided", true),
-    ("i've decided", true),
-    ("we agreed to", true),
-    ("we agreed on", true),
-    ("we agreed that", true),
-    ("we have chosen", true),
-    ("we've chosen", true),
-    ("we chose", true),
-    ("we went with", true),
-    ("we are going with", true),
-    ("we're going with", true),
-    ("let's go with", true),
-    ("lets go with", true),
-    ("we settled on", true),
-    ("we've settled on", true),
-    ("we picked", true),
-    ("we selected", true),
-    ("we're sticking with", true),
-    ("we will go with", true),
-    ("we'll go with", true),
-    ("decided against", true),
-    ("decided on", false),
-    ("decided to", false),
-    ("we will use", false),
-    ("we'll use", false),
-    ("we keep", false),
-    ("we'll keep", false),
-    ("we're moving to", false),
-    ("we are moving to", false),
-    ("we stay with", false),
-];
-
-const REASONS: &[&str] = &[
-    "because",
-    "since",
-    "due to",
-    "so that",
-    "over",
-    "instead of",
-    "rather than",
-    "reason",
-    "rationale",
-    "as it",
-    "the reason is",
-];
-
-const FIXED: &[&str] = &[
-    "fixed by",
-    "the fix is",
-    "the fix was",
-    "resolved by",
-    "root cause was",
-    "root cause is",
-    "was caused by",
-    "is caused by",
-    "solved by",
-    "to fix it",
-    "to fix this",
-    "the solution is",
-    "the solution was",
-    "the workaround is",
-    "if it happens again",
-    "to recover",
-];
-
-const TROUBLE: &[&str] = &[
-    "error",
-    "errors",
-    "exception",
-    "traceback",
-    "failed",
-    "fails",
-    "failing",
-    "failure",
-    "crash",
-    "crashed",
-    "crashes",
-    "timeout",
-    "timeouts",
-    "time out",
-    "timed out",
-    "hang",
-    "hangs",
-    "hung",
-    "panic",
-    "oom",
-    "killed",
-    "500",
-    "502",
-    "503",
-    "504",
-    "outage",
-    "stuck",
-    "refused",
-    "refuses",
-    "corrupt",
-    "leak",
-    "leaks",
-    "leaked",
-    "deadlock",
-    "ran out of",
-    "disk full",
-    "broken",
-];
-
-const LIMITS: &[&str] = &[
-    "cannot",
-    "can't",
-    "can not",
-    "must not",
-    "may not",
-    "must stay",
-    "limited to",
-    "at most",
-    "no more than",
-    "rate limit",
-    "rate limited",
-    "quota",
-    "not supported",
-    "does not support",
-    "doesn't support",
-    "only supports",
-    "only delivers",
-    "does not allow",
-    "not allowed",
-    "forbidden",
-    "prohibited",
-    "not permitted",
-    "capped at",
-    "restricted to",
-    "limitation",
-];
-
-/// What says that a limit is somebody else's, and stays.
-const GIVEN: &[&str] = &[
-    "turns out",
-    "discovered",
-    "found that",
-    "found out",
-    "platform",
-    "api",
-    "provider",
-    "vendor",
-    "contract",
-    "license",
-    "licence",
-    "law",
-    "gdpr",
-    "policy",
-    "compliance",
-    "legal",
-    "permanent",
-    "permanently",
-    "support confirmed",
-    "plan",
-    "tier",
-    "gateway",
-    "browser",
-    "safari",
-    "ios",
-    "android",
-    "app store",
-    "regulator",
-];
-
-/// Limits that are only of the moment, or of whoever speaks.
-const PASSING: &[&str] = &[
-    "i cannot",
-    "i can't",
-    "cannot find",
-    "can't find",
-    "cannot open",
-    "can't open",
-    "cannot read",
-    "cannot connect",
-    "can't connect",
-    "could not",
-];
-
-const SHORTCUT: &[&str] = &[
-    "hack",
-    "hacky",
-    "workaround",
-    "shortcut",
-    "hard coded",
-    "hardcoded",
-    "temporary",
-    "temporarily",
-    "stub",
-    "stubbed",
-    "skipped",
-    "disabled",
-    "deferred",
-    "put off",
-    "postponed",
-    "left out",
-    "leave",
-    "left",
-    "duplicated",
-    "stays",
-    "copied",
-];
-
-const LATER: &[&str] = &[
-    "for now",
-    "later",
-    "deferred",
-    "revisit",
-    "clean up",
-    "cleanup",
-    "after the launch",
-    "after launch",
-    "after the release",
-    "next sprint",
-    "next quarter",
-    "eventually",
-    "has to go",
-    "before the",
-    "nobody has time",
-];
-
-const NAMED_DEBT: &[&str] = &["tech debt", "technical debt"];
-
-/// What a person says about how things are done. With a `true` an assistant's word counts too.
-const WAYS: &[(&str, bool)] = &[
-    ("from now on", true),
-    ("going forward", true),
-    ("our convention", true),
-    ("the convention is", true),
-    ("agreed convention", true),
-    ("always use", false),
-    ("never use", false),
-    ("i prefer", false),
-    ("we prefer", false),
-    ("please always", false),
-    ("please never", false),
-    ("we always", false),
-    ("we never", false),
-    ("in this repo we", false),
-    ("in this project we", false),
-    ("house style", false),
-    ("make it a rule", false),
-    ("as a rule", false),
-];
-
 /// A line and who said it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spoken<'a> {
@@ -358,9 +44,7 @@ pub(super) fn statements(lines: &[Spoken<'_>], from: &dyn Fn(&str) -> usize) -> 
         let labelled = label(line.text).and_then(|(kind, rest)| {
             // A label may have a line to itself; then the next one is what it labels.
             let (at, rest) = if rest.is_empty() { next_text(lines, at)? } else { (at, rest) };
-            let open =
-                ["pending", "tbd", "none", "open", "not ", "to be"].iter().any(|word| starts(rest, word));
-            (!open && !is_question(rest)).then_some(Statement { kind, score: LABELLED, line: at })
+            is_settled(rest).then_some(Statement { kind, score: LABELLED, line: at })
         });
         if let Some(statement) = labelled {
             found.push(statement);
@@ -371,7 +55,7 @@ pub(super) fn statements(lines: &[Spoken<'_>], from: &dyn Fn(&str) -> usize) -> 
             if is_question(sentence) || words.has_any(WEIGHED) {
                 continue;
             }
-            if let Some((kind, _)) = label(sentence).filter(|(_, rest)| !rest.is_empty()) {
+            if let Some((kind, _)) = label(sentence).filter(|(_, rest)| is_settled(rest)) {
                 found.push(Statement { kind, score: LABELLED, line: at });
                 continue;
             }
@@ -399,13 +83,17 @@ fn plain(
         let score = if reasoned { REASONED } else { STATED };
         return Some(("decision", score, title(after(sentence, phrase))));
     }
+    if let Some(what) = it_is(sentence) {
+        return Some(("decision", if reasoned { REASONED } else { STATED }, title(what)));
+    }
     if words.has_any(NAMED_DEBT) || (words.has_any(SHORTCUT) && words.has_any(LATER)) {
         return Some(("tech_debt", STATED, title(sentence)));
     }
     if words.has_any(FIXED) && trouble() {
         return Some(("runbook", STATED, title(sentence)));
     }
-    if words.has_any(LIMITS) && words.has_any(GIVEN) && !words.has_any(PASSING) {
+    let given = words.has_any(GIVEN) && words.has_any(LIMITS);
+    if (given || words.has_any(FOREIGN_LIMITS)) && !words.has_any(PASSING) {
         return Some(("constraint", STATED, title(sentence)));
     }
     let human = by == Some(Speaker::Human);
@@ -434,6 +122,20 @@ pub(super) fn title_of(line: &str, kind: &str, by: Option<Speaker>) -> String {
     stated.unwrap_or_else(|| title(without_marks(line)))
 }
 
+/// What was chosen by "Postgres it is", with what is said about it.
+fn it_is(sentence: &str) -> Option<&str> {
+    /// A longer beginning is a sentence of its own.
+    const FEW: usize = 6;
+    let ends = || sentence.strip_suffix('.').unwrap_or(sentence).strip_suffix(" it is").map(str::len);
+    let at = sentence.find(" it is:").or_else(ends)?;
+    let few = sentence[..at].split_whitespace().count() <= FEW;
+    // "Left as it is", "what it is": there it is no choice.
+    let last = sentence[..at].rsplit(' ').next().unwrap_or_default().to_lowercase();
+    const JOINS: [&str; 12] =
+        ["as", "like", "what", "how", "where", "whether", "that", "because", "since", "and", "but", "if"];
+    (few && !JOINS.contains(&last.as_str())).then_some(sentence)
+}
+
 /// Whether a line states anything, as opposed to asking and weighing.
 pub(super) fn states(line: &str) -> bool {
     let mut any = false;
@@ -443,6 +145,12 @@ pub(super) fn states(line: &str) -> bool {
         }
     }
     any
+}
+
+/// Whether what stands behind a label is something, and not open or asked.
+fn is_settled(rest: &str) -> bool {
+    const OPEN: [&str; 6] = ["pending", "tbd", "none", "open", "not ", "to be"];
+    !rest.is_empty() && !OPEN.iter().any(|word| starts(rest, word)) && !is_question(rest)
 }
 
 /// What is heard in a line besides statements.
@@ -511,8 +219,11 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a sentence asks. Somebody who only wants a nod has said what is to be.
 fn is_question(sentence: &str) -> bool {
-    sentence.trim_end_matches(MARKS).ends_with('?')
+    const NODS: [&str; 5] = [", ok?", ", okay?", ", right?", ", please?", ", yes?"];
+    let sentence = sentence.trim_end_matches(MARKS).to_lowercase();
+    sentence.ends_with('?') && !NODS.iter().any(|nod| sentence.ends_with(nod))
 }
 
 fn starts(text: &str, with: &str) -> bool {
@@ -561,7 +272,9 @@ fn after<'a>(sentence: &'a str, phrase: &str) -> &'a str {
     // Both have the same characters, so what stands behind the phrase is as long in both.
     let lower: String = plain.chars().map(|c| c.to_ascii_lowercase()).collect();
     let Some(at) = lower.find(phrase) else { return sentence };
-    let left = lower[at + phrase.len()..].chars().count();
+    // What is done belongs to what was decided: "we keep the monolith" is "keep the monolith".
+    let verb = ["keep", "use"].into_iter().find(|verb| phrase.ends_with(verb)).map_or(0, str::len);
+    let left = lower[at + phrase.len() - verb..].chars().count();
     let skip = sentence.chars().count() - left;
     let start = sentence.char_indices().nth(skip).map_or(sentence.len(), |(at, _)| at);
     let rest = sentence[start..].trim_start_matches([' ', ',', ':']);

@@ -123,6 +123,8 @@ impl Intent<'_> {
     /// It happened. What it replaced no longer has its owner's word; a book that cannot be written costs only that.
     pub fn done(mut self) {
         self.settle(Outcome::Done);
+        // Whoever cannot note it is taken for a guest a little longer.
+        let _ = self.call.project().note_used();
         for (id, hash) in std::mem::take(&mut self.replaced) {
             let _ = self.call.supersede(&id, &hash);
         }
