@@ -1,6 +1,6 @@
 //! What arrives from outside: events of agents, transcripts, settings, questions.
 
-use heirloom_agents::install::{self, Reach};
+use heirloom_agents::install::{self, Called, Reach};
 use heirloom_agents::table::AGENTS;
 use heirloom_agents::{Event, Moment, Target, wire};
 use heirloom_core::settings::{self, Layer, Origin, Profile};
@@ -42,6 +42,7 @@ pub(crate) fn hook_input(bytes: &[u8]) {
                 let attempt = match target {
                     Target::File(path) => Attempt::File(path),
                     Target::Command(command) => Attempt::Command(command),
+                    Target::Seen(_) => continue,
                 };
                 guard::refusal(&memory, attempt, cwd);
             }
@@ -79,9 +80,11 @@ pub(crate) fn settings(bytes: &[u8]) {
     }
     for agent in AGENTS {
         for reach in [Reach::User, Reach::Project] {
-            let Ok(edit) = install::install(agent, reach, Some(bytes), "heirloom") else { continue };
+            let Ok(edit) = install::install(agent, reach, Some(bytes), Called::by("heirloom")) else {
+                continue;
+            };
             let after = edit.after.unwrap_or_default();
-            let twice = install::install(agent, reach, Some(&after), "heirloom");
+            let twice = install::install(agent, reach, Some(&after), Called::by("heirloom"));
             assert_eq!(
                 twice.ok().and_then(|e| e.after),
                 Some(after.clone()),

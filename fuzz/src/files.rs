@@ -78,10 +78,10 @@ pub(crate) fn index(bytes: &[u8]) {
         }
     }
     let [base, ours, theirs] = parts(bytes);
-    for path in [None, Some("m/topics/index.md"), Some("m/index.md")] {
+    for path in [None, Some("m/topics/index.md"), Some("m/index.md"), Some("m/decisions/a.json")] {
         if let Ok(merged) = merge(path, base, ours, theirs) {
             // Whoever has nothing new changes nothing: merging the result with either side again must not fail.
-            let _ = merge(path, ours, &merged, ours);
+            let _ = merge(path, ours, &merged.bytes, ours);
         }
     }
 }

@@ -70,6 +70,8 @@ fn pages() -> Result<Vec<Page>, String> {
     pages.extend(
         plugin.into_iter().map(|file| Page { path: format!("{PLUGIN}/{}", file.path), text: file.text }),
     );
+    let marketplace = heirloom_agents::bundle::marketplace();
+    pages.push(Page { path: ".claude-plugin/marketplace.json".to_owned(), text: marketplace });
     let readme = std::fs::read_to_string(workspace::root().join("README.md"))
         .map_err(|e| format!("README.md: {e}"))?;
     pages.push(Page { path: "README.md".to_owned(), text: tour::replay(&readme, &heirloom)? });

@@ -20,6 +20,7 @@ mod embed;
 mod first_day;
 mod fuzz;
 mod generate;
+mod hosts;
 mod install;
 mod layers;
 mod licences;
@@ -64,6 +65,7 @@ tasks:
   layers               which crate uses which, and who touches the environment, the clock, the terminal
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
+  hosts [AGENT]… [CHECK]… [--model NAME] [--program FILE]   our hooks in the published coding agents, with a scripted model
   order                write xtask/prompt.order anew: what a prompt runs through, for `install` (needs valgrind)
   conformance PATH…    run recorded cases, from files or folders, against the engine
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, hostile [PROGRAM], tiers,
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         "test" => test::run(rest),
         "ci" => ci::run_all(),
         "clients" => clients::run_all(),
+        "hosts" => hosts::run(rest),
         "generate" => generate::run(),
         "check" => check::run(),
         "layers" => layers::run(),

@@ -15,8 +15,22 @@ pub struct Call {
     pub transcript: Option<PathBuf>,
     /// The working folder, if the agent names it; else the hook's own.
     pub cwd: Option<PathBuf>,
+    /// Whether a person watches the session, if the agent says so here; else [`crate::table::Attended`] tells where to look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attended: Option<bool>,
     /// What happened.
     pub event: Event,
+}
+
+/// A message of a conversation that an agent sent along.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Said {
+    /// Whether the person said it; the model did otherwise.
+    pub by_person: bool,
+    /// What.
+    pub text: String,
+    /// When, RFC 3339, if the agent says so.
+    pub at: Option<String>,
 }
 
 /// What happened.
@@ -57,9 +71,15 @@ pub enum Event {
         prompt: Option<String>,
         /// The model's last message, if the agent says so.
         last_message: Option<String>,
+        /// The conversation itself, from an agent that writes no transcript, oldest first.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        conversation: Vec<Said>,
     },
     /// The context is about to be made smaller.
-    PreCompact,
+    PreCompact {
+        /// Whether that is certain: one agent asks before every request to its model.
+        certain: bool,
+    },
     /// The session is over.
     SessionEnd,
 }
@@ -72,4 +92,6 @@ pub enum Target {
     File(String),
     /// Whatever this shell command writes.
     Command(String),
+    /// A file that changed while the tool ran, by it or by somebody else.
+    Seen(String),
 }

@@ -11,6 +11,6 @@ pub mod reply;
 pub mod table;
 pub mod wire;
 
-pub use event::{Call, Event, Target};
+pub use event::{Call, Event, Said, Target};
 pub use reply::{Answer, Output};
 pub use table::{Agent, Moment};

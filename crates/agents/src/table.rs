@@ -112,6 +112,10 @@ pub enum Dialect {
     Gemini,
     /// Our own plugin reads the answer.
     OpenCode,
+    /// Claude Code's words, but context stands at the top of the answer.
+    Copilot,
+    /// JSON with words of its own.
+    Cursor,
 }
 
 /// How an agent's settings take hooks.
@@ -128,6 +132,8 @@ pub enum Install {
     },
     /// A file of ours in the agent's plugin folder.
     PluginFile,
+    /// A file of ours in the agent's folder of hooks: event names to lists of command lines.
+    HooksFile,
 }
 
 /// A variable that moves an agent's folder.
@@ -137,6 +143,33 @@ pub struct Moved {
     pub variable: &'static str,
     /// Where the agent's folder is below its value; empty if the value is the folder itself.
     pub inside: &'static str,
+}
+
+/// How an agent shows that a person watches the session. A hook that finds no such sign takes the session for an unattended one: a script that
+/// waits for an answer must not get ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attended {
+    /// A variable of the hook's environment has a value; where the agent does not set it, an older variable does.
+    Variable {
+        /// The variable and the value that means yes.
+        is: (&'static str, &'static str),
+        /// The same for versions that do not set the first.
+        or: (&'static str, &'static str),
+    },
+    /// The first line of the transcript has one of these texts at this JSON pointer.
+    Transcript {
+        /// Where.
+        at: &'static str,
+        /// What stands there if a person watches.
+        is: &'static [&'static str],
+    },
+    /// The agent's own process reads from and writes to a terminal, and its command line has none of these words.
+    Terminal {
+        /// Words that ask for one answer and no conversation.
+        without: &'static [&'static str],
+    },
+    /// Our own plugin says so, in this field of what it sends.
+    Field(&'static str),
 }
 
 /// A unit of time.
@@ -186,11 +219,19 @@ pub struct Agent {
     pub has_skill: bool,
     /// Whether the user must approve hooks in the agent before it runs them.
     pub asks_for_trust: bool,
+    /// How it shows that a person watches the session.
+    pub attended: Attended,
+    /// Whether its event before a compaction means that one happens. One of them asks before every request to its model.
+    pub compaction_is_certain: bool,
 }
 
 const CLAUDE_WRITES: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash";
 const CODEX_WRITES: &str = "Bash|apply_patch";
 const GEMINI_WRITES: &str = "write_file|replace|run_shell_command";
+/// The same, and the tools of other servers: nobody can say beforehand what those write, but afterwards the memory folder shows it.
+const CLAUDE_WROTE: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*";
+const CODEX_WROTE: &str = "Bash|apply_patch|mcp__.*";
+const GEMINI_WROTE: &str = "write_file|replace|run_shell_command|mcp_.*";
 
 const fn hook(moment: Moment, event: &'static str, matcher: &'static str) -> Hook {
     Hook { moment, event, matcher }
@@ -204,12 +245,12 @@ const fn tool(name: &'static str, target: ToolTarget) -> Tool {
 pub const CLAUDE_CODE: Agent = Agent {
     name: "claude-code",
     title: "Claude Code",
-    version: "2.1.240",
+    version: "2.1.325",
     hooks: &[
         hook(Moment::SessionStart, "SessionStart", ""),
         hook(Moment::Prompt, "UserPromptSubmit", ""),
         hook(Moment::PreWrite, "PreToolUse", CLAUDE_WRITES),
-        hook(Moment::PostWrite, "PostToolUse", CLAUDE_WRITES),
+        hook(Moment::PostWrite, "PostToolUse", CLAUDE_WROTE),
         hook(Moment::Stop, "Stop", ""),
         hook(Moment::PreCompact, "PreCompact", ""),
         hook(Moment::SessionEnd, "SessionEnd", ""),
@@ -234,18 +275,23 @@ pub const CLAUDE_CODE: Agent = Agent {
     marks: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"],
     has_skill: true,
     asks_for_trust: false,
+    attended: Attended::Variable {
+        is: ("CLAUDE_CODE_SESSION_ATTENDED", "1"),
+        or: ("CLAUDE_CODE_ENTRYPOINT", "cli"),
+    },
+    compaction_is_certain: true,
 };
 
 /// Codex CLI.
 pub const CODEX: Agent = Agent {
     name: "codex",
     title: "Codex CLI",
-    version: "main of 2026-08-22",
+    version: "0.166.0",
     hooks: &[
         hook(Moment::SessionStart, "SessionStart", ""),
         hook(Moment::Prompt, "UserPromptSubmit", ""),
         hook(Moment::PreWrite, "PreToolUse", CODEX_WRITES),
-        hook(Moment::PostWrite, "PostToolUse", CODEX_WRITES),
+        hook(Moment::PostWrite, "PostToolUse", CODEX_WROTE),
         hook(Moment::Stop, "Stop", ""),
         hook(Moment::PreCompact, "PreCompact", ""),
         hook(Moment::SessionEnd, "SessionEnd", ""),
@@ -269,18 +315,20 @@ pub const CODEX: Agent = Agent {
     marks: &["CODEX_SANDBOX", "CODEX_THREAD_ID"],
     has_skill: false,
     asks_for_trust: true,
+    attended: Attended::Transcript { at: "/payload/source", is: &["cli", "vscode"] },
+    compaction_is_certain: true,
 };
 
 /// Gemini CLI.
 pub const GEMINI: Agent = Agent {
     name: "gemini",
     title: "Gemini CLI",
-    version: "main of 2026-08-21",
+    version: "0.61.0",
     hooks: &[
         hook(Moment::SessionStart, "SessionStart", ""),
         hook(Moment::Prompt, "BeforeAgent", ""),
         hook(Moment::PreWrite, "BeforeTool", GEMINI_WRITES),
-        hook(Moment::PostWrite, "AfterTool", GEMINI_WRITES),
+        hook(Moment::PostWrite, "AfterTool", GEMINI_WROTE),
         hook(Moment::Stop, "AfterAgent", ""),
         hook(Moment::PreCompact, "PreCompress", ""),
         hook(Moment::SessionEnd, "SessionEnd", ""),
@@ -303,13 +351,15 @@ pub const GEMINI: Agent = Agent {
     marks: &["GEMINI_CLI"],
     has_skill: false,
     asks_for_trust: false,
+    attended: Attended::Terminal { without: &["-p", "--prompt"] },
+    compaction_is_certain: false,
 };
 
 /// OpenCode. Its events reach us through a plugin of ours, so the names are the plugin's.
 pub const OPENCODE: Agent = Agent {
     name: "opencode",
     title: "OpenCode",
-    version: "plugin API of 2026-08",
+    version: "1.18.33",
     hooks: &[
         hook(Moment::SessionStart, "session.created", ""),
         hook(Moment::Prompt, "chat.message", ""),
@@ -338,15 +388,106 @@ pub const OPENCODE: Agent = Agent {
     marks: &["OPENCODE"],
     has_skill: false,
     asks_for_trust: false,
+    attended: Attended::Field("attended"),
+    compaction_is_certain: true,
 };
 
-/// All agents.
-pub const AGENTS: [&Agent; 4] = [&CLAUDE_CODE, &CODEX, &GEMINI, &OPENCODE];
+/// Copilot CLI. It gives its hooks Claude Code's names and fields if they are registered under Claude Code's event names; a file tool's input is
+/// a patch as plain text. It also runs the hooks of a project's `.claude/settings.json`.
+pub const COPILOT: Agent = Agent {
+    name: "copilot",
+    title: "Copilot CLI",
+    version: "1.0.102",
+    hooks: &[
+        hook(Moment::SessionStart, "SessionStart", ""),
+        hook(Moment::Prompt, "UserPromptSubmit", ""),
+        hook(Moment::PreWrite, "PreToolUse", ""),
+        hook(Moment::PostWrite, "PostToolUse", ""),
+        hook(Moment::Stop, "Stop", ""),
+        hook(Moment::SessionEnd, "SessionEnd", ""),
+    ],
+    tools: &[
+        tool("Bash", ToolTarget::Command("command")),
+        tool("bash", ToolTarget::Command("command")),
+        tool("Edit", ToolTarget::Path("path")),
+        tool("Edit", ToolTarget::Path("file_path")),
+        tool("edit", ToolTarget::Path("path")),
+        tool("Write", ToolTarget::Path("path")),
+        tool("Write", ToolTarget::Path("file_path")),
+        tool("create", ToolTarget::Path("path")),
+        tool("apply_patch", ToolTarget::Patch("input")),
+    ],
+    tool_folders: &["cwd", "workdir"],
+    dialect: Dialect::Copilot,
+    context_max: 10_000,
+    install: Install::HooksFile,
+    user_file: ".copilot/hooks/heirloom.json",
+    project_file: ".github/hooks/heirloom.json",
+    home_folder: ".copilot",
+    transcripts: "session-state",
+    moved_by: Some(Moved { variable: "COPILOT_HOME", inside: "" }),
+    program: "copilot",
+    marks: &["COPILOT_CLI"],
+    has_skill: false,
+    asks_for_trust: false,
+    attended: Attended::Terminal { without: &["-p", "--prompt"] },
+    compaction_is_certain: true,
+};
+
+/// Cursor, from its published package and documentation; not run here. It takes over the hooks of a project's `.claude/settings.json` and
+/// of Claude Code's own, so that nothing is installed for it; what it sends and takes has other names.
+pub const CURSOR: Agent = Agent {
+    name: "cursor",
+    title: "Cursor",
+    version: "not run here",
+    hooks: &[
+        hook(Moment::SessionStart, "sessionStart", ""),
+        hook(Moment::Prompt, "beforeSubmitPrompt", ""),
+        hook(Moment::PreWrite, "preToolUse", ""),
+        hook(Moment::PostWrite, "postToolUse", ""),
+        hook(Moment::Stop, "stop", ""),
+        hook(Moment::PreCompact, "preCompact", ""),
+        hook(Moment::SessionEnd, "sessionEnd", ""),
+    ],
+    tools: &[
+        tool("Write", ToolTarget::Path("file_path")),
+        tool("Edit", ToolTarget::Path("file_path")),
+        tool("StrReplace", ToolTarget::Path("path")),
+        tool("Shell", ToolTarget::Command("command")),
+        tool("Bash", ToolTarget::Command("command")),
+    ],
+    tool_folders: &["working_directory", "cwd"],
+    dialect: Dialect::Cursor,
+    context_max: 10_000,
+    install: Install::HooksFile,
+    user_file: ".cursor/hooks.json",
+    project_file: ".cursor/hooks.json",
+    home_folder: ".cursor",
+    transcripts: "",
+    moved_by: None,
+    program: "cursor-agent",
+    marks: &["CURSOR_AGENT", "CURSOR_VERSION"],
+    has_skill: false,
+    asks_for_trust: false,
+    // Nothing tells a window from a script; so nobody is there.
+    attended: Attended::Terminal { without: &["-p", "--print"] },
+    compaction_is_certain: true,
+};
+
+/// All agents that hooks are installed into.
+pub const AGENTS: [&Agent; 5] = [&CLAUDE_CODE, &CODEX, &GEMINI, &OPENCODE, &COPILOT];
+
+/// Agents that run hooks which were installed for another one, each with that other one and the variables that show who really calls: one that
+/// must be set and one that must not.
+pub const BORROWERS: [(&Agent, &Agent, &str, &str); 2] = [
+    (&COPILOT, &CLAUDE_CODE, "COPILOT_CLI", "CLAUDECODE"),
+    (&CURSOR, &CLAUDE_CODE, "CURSOR_VERSION", "CLAUDECODE"),
+];
 
 impl Agent {
     /// The agent of that name.
     pub fn named(name: &str) -> Option<&'static Agent> {
-        AGENTS.into_iter().find(|agent| agent.name == name)
+        AGENTS.into_iter().chain([&CURSOR]).find(|agent| agent.name == name)
     }
 
     /// The agent's name for a moment, if it has that moment.
@@ -389,7 +530,8 @@ mod tests {
     fn a_matcher_names_exactly_the_tools_that_write() {
         for agent in AGENTS {
             for hook in agent.hooks.iter().filter(|hook| !hook.matcher.is_empty()) {
-                let mut named: Vec<&str> = hook.matcher.split('|').collect();
+                let mut named: Vec<&str> =
+                    hook.matcher.split('|').filter(|name| !name.starts_with("mcp_")).collect();
                 let mut tools: Vec<&str> = agent.tools.iter().map(|tool| tool.name).collect();
                 tools.dedup();
                 named.sort_unstable();

@@ -3,8 +3,8 @@
 //! Comes in: the bytes of a hook's standard input. Goes out: a [`Call`], or why there is none. Every field is optional and
 //! may be of the wrong type; what is not understood is left out. Never here: a panic, or anything slower than linear.
 
-use crate::event::{Call, Event, Target};
-use crate::table::{Agent, Moment, ToolTarget};
+use crate::event::{Call, Event, Said, Target};
+use crate::table::{Agent, Attended, Moment, ToolTarget};
 use heirloom_core::json;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -51,8 +51,9 @@ pub fn read(agent: &Agent, moment: Moment, input: &[u8]) -> Result<Call, Silence
     {
         return Err(Silence::NotOurs("a subagent's turn"));
     }
+    let root = || object.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
     let cwd = match object.get("cwd") {
-        None => None,
+        None => root().map(PathBuf::from),
         Some(Value::String(folder)) if folder.is_empty() => None,
         Some(Value::String(folder)) => Some(PathBuf::from(folder)),
         // Guessing a folder here could put files into the wrong project.
@@ -62,6 +63,10 @@ pub fn read(agent: &Agent, moment: Moment, input: &[u8]) -> Result<Call, Silence
         session: fields.text(&["session_id", "sessionId", "conversation_id"]).map(str::to_owned),
         transcript: fields.text(&["transcript_path", "transcriptPath"]).map(PathBuf::from),
         cwd,
+        attended: match agent.attended {
+            Attended::Field(name) => object.get(name).and_then(Value::as_bool),
+            _ => None,
+        },
         event: event(agent, moment, &fields)?,
     })
 }
@@ -81,7 +86,15 @@ fn event(agent: &Agent, moment: Moment, fields: &Fields<'_>) -> Result<Event, Si
             Event::PreWrite { targets: targets(agent, fields)?, folder: tool_folder(agent, fields) }
         }
         Moment::PostWrite => {
-            Event::PostWrite { targets: targets(agent, fields)?, folder: tool_folder(agent, fields) }
+            let mut all = match targets(agent, fields) {
+                Ok(all) => all,
+                // What a tool writes that we know nothing of shows in the memory folder.
+                Err(_) if could_write(fields) => Vec::new(),
+                Err(silence) => return Err(silence),
+            };
+            let more = changed_files(fields).map(|path| Target::Seen(path.to_owned()));
+            all.extend(more.filter(|target| !all.contains(target)).collect::<Vec<_>>());
+            Event::PostWrite { targets: all, folder: tool_folder(agent, fields) }
         }
         Moment::Stop => Event::Stop {
             active: fields.is_set(&["stop_hook_active", "stopHookActive"]),
@@ -89,15 +102,41 @@ fn event(agent: &Agent, moment: Moment, fields: &Fields<'_>) -> Result<Event, Si
             last_message: fields
                 .text(&["last_assistant_message", "prompt_response", "lastAssistantMessage"])
                 .map(str::to_owned),
+            conversation: conversation(fields),
         },
-        Moment::PreCompact => Event::PreCompact,
+        Moment::PreCompact => Event::PreCompact {
+            certain: agent.compaction_is_certain || fields.text(&["trigger"]) == Some("manual"),
+        },
         Moment::SessionEnd => Event::SessionEnd,
     })
+}
+
+/// The conversation that an agent sent along.
+fn conversation(fields: &Fields<'_>) -> Vec<Said> {
+    let messages = fields.0.get("conversation").and_then(Value::as_array);
+    let said = |message: &Value| {
+        let message = Fields(message.as_object()?);
+        let by_person = match message.text(&["role"])? {
+            "user" => true,
+            "assistant" => false,
+            _ => return None,
+        };
+        let text = message.text(&["text"]).filter(|text| !text.is_empty())?;
+        Some(Said { by_person, text: text.to_owned(), at: message.text(&["at"]).map(str::to_owned) })
+    };
+    messages.into_iter().flatten().filter_map(said).collect()
 }
 
 /// What a tool writes. Input without a tool's name is taken for a file tool's.
 fn targets(agent: &Agent, fields: &Fields<'_>) -> Result<Vec<Target>, Silence> {
     let input = fields.0.get("tool_input").or_else(|| fields.0.get("toolInput"));
+    // One agent sends the patch itself in place of an object that holds it.
+    if let Some(patch) = input.and_then(Value::as_str) {
+        let mut seen = HashSet::new();
+        let files = patched(patch).filter(|path| !path.is_empty() && seen.insert(*path));
+        let targets: Vec<Target> = files.map(|path| Target::File(path.to_owned())).collect();
+        return if targets.is_empty() { Err(Silence::NotOurs("no path")) } else { Ok(targets) };
+    }
     let Some(input) = input.and_then(Value::as_object).map(Fields) else {
         return Err(Silence::NotOurs("no tool input"));
     };
@@ -140,6 +179,52 @@ fn targets(agent: &Agent, fields: &Fields<'_>) -> Result<Vec<Target>, Silence> {
     }
     targets.retain(|target| *target != Target::File(String::new()));
     if targets.is_empty() { Err(Silence::NotOurs("no path")) } else { Ok(targets) }
+}
+
+/// Tools of all agents that only look, in lower case. Whatever else has a name could write.
+const ONLY_LOOK: [&str; 24] = [
+    "glob",
+    "google_web_search",
+    "grep",
+    "grep_search",
+    "list",
+    "list_directory",
+    "ls",
+    "lsp",
+    "notebookread",
+    "question",
+    "read",
+    "read_file",
+    "read_many_files",
+    "report_intent",
+    "search_file_content",
+    "skill",
+    "todoread",
+    "todowrite",
+    "toolsearch",
+    "view",
+    "web_fetch",
+    "web_search",
+    "webfetch",
+    "websearch",
+];
+
+fn could_write(fields: &Fields<'_>) -> bool {
+    let name = fields.text(&["tool_name", "toolName"]).map(str::to_ascii_lowercase);
+    name.is_some_and(|name| !name.is_empty() && !ONLY_LOOK.contains(&name.as_str()))
+}
+
+/// The files that an agent itself saw change while a command ran.
+fn changed_files<'a>(fields: &Fields<'a>) -> impl Iterator<Item = &'a str> {
+    let answer = fields.0.get("tool_response").or_else(|| fields.0.get("toolResponse"));
+    let files =
+        answer.and_then(|answer| answer.pointer("/bashEditDiff/changedFiles")).and_then(Value::as_array);
+    let path = |file: &'a Value| match file {
+        Value::String(path) => Some(path.as_str()),
+        Value::Object(file) => Fields(file).text(&["filePath", "file_path", "path"]),
+        _ => None,
+    };
+    files.into_iter().flatten().filter_map(path).filter(|path| !path.is_empty())
 }
 
 /// The folder a tool was told to work in.

@@ -55,6 +55,37 @@ fn every_agent_has_a_payload_for_each_of_its_hooks() {
 }
 
 #[test]
+fn cursors_names_for_things_are_understood() {
+    let cursor = &crate::table::CURSOR;
+    let input = json!({ "conversation_id": "c", "hook_event_name": "beforeSubmitPrompt", "prompt": "hi", "workspace_roots": ["/p"] });
+    let call = read(cursor, Moment::Prompt, input.to_string().as_bytes()).unwrap();
+    assert_eq!((call.session.as_deref(), call.cwd), (Some("c"), Some(PathBuf::from("/p"))));
+    let input = json!({ "hook_event_name": "preToolUse", "tool_name": "Shell", "tool_input": { "command": "touch a", "working_directory": "b" } });
+    let call = read(cursor, Moment::PreWrite, input.to_string().as_bytes()).unwrap();
+    assert_eq!(
+        call.event,
+        Event::PreWrite { targets: vec![Target::Command("touch a".into())], folder: Some("b".into()) }
+    );
+}
+
+#[test]
+fn after_a_tool_that_could_write_there_is_something_to_look_at() {
+    let after = |input: Value| {
+        read(AGENTS[0], Moment::PostWrite, input.to_string().as_bytes()).map(|call| call.event)
+    };
+    let nothing_named = Ok(Event::PostWrite { targets: Vec::new(), folder: None });
+    assert_eq!(after(json!({ "tool_name": "mcp__files__put", "tool_input": { "x": 1 } })), nothing_named);
+    assert_eq!(after(json!({ "tool_name": "NewTool" })), nothing_named);
+    for name in ["Read", "Grep", "Glob", "WebFetch"] {
+        assert!(after(json!({ "tool_name": name, "tool_input": { "path": "a" } })).is_err(), "{name}");
+    }
+    let changed = json!({ "tool_name": "Bash", "tool_input": { "command": "make" },
+        "tool_response": { "bashEditDiff": { "changedFiles": ["a", { "filePath": "b" }, 7] } } });
+    let targets = vec![Target::Command("make".into()), Target::Seen("a".into()), Target::Seen("b".into())];
+    assert_eq!(after(changed), Ok(Event::PostWrite { targets, folder: None }));
+}
+
+#[test]
 fn an_event_that_is_another_moments_is_silence() {
     let heard = read(AGENTS[0], Moment::Prompt, br#"{"hook_event_name": "Stop", "prompt": "x"}"#);
     assert_eq!(heard, Err(Silence::NotOurs("another event")));
@@ -155,6 +186,7 @@ fn the_folder_a_tool_works_in_is_heard_in_every_dialect() {
         ("codex", "Bash", "workdir"),
         ("gemini", "run_shell_command", "dir_path"),
         ("opencode", "bash", "workdir"),
+        ("copilot", "Bash", "cwd"),
     ];
     assert_eq!(named.len(), AGENTS.len());
     for (agent, tool, field) in named {

@@ -75,6 +75,11 @@ pub(crate) struct Args {
 }
 
 impl Command {
+    /// Whether it is to be said of this command that the database could not be reached. Hooks and the doctor say it in their own way.
+    pub(crate) fn speaks_of_the_database(&self) -> bool {
+        !matches!(self, Command::Hook(_) | Command::Doctor(_))
+    }
+
     /// The agent in whose name this asks, if it gives one. A hook is always somebody's.
     pub(crate) fn agent(&self) -> Option<&str> {
         let agent = match self {
@@ -95,21 +100,27 @@ impl Command {
 }
 
 impl Args {
-    /// The call that agents make at every prompt, `hook MOMENT [--agent NAME]`, read without building the whole command line first. Anything
+    /// The call that agents make at every prompt, `hook MOMENT [--agent NAME [--installed [--everywhere]]]`, read without building the whole command line first. Anything
     /// else is `None` and goes the usual way.
     pub(crate) fn plain_hook(words: impl Iterator<Item = OsString>) -> Option<Args> {
         let words: Vec<String> =
-            words.skip(1).take(5).map(OsString::into_string).collect::<Result<_, _>>().ok()?;
+            words.skip(1).take(7).map(OsString::into_string).collect::<Result<_, _>>().ok()?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (moment, agent) = match words[..] {
-            ["hook", moment] => (moment, None),
-            ["hook", moment, "--agent", agent] => (moment, Some(agent)),
+        let (moment, agent, more) = match words[..] {
+            ["hook", moment] => (moment, None, &[][..]),
+            ["hook", moment, "--agent", agent, ref more @ ..] => (moment, Some(agent), more),
+            _ => return None,
+        };
+        let (installed, everywhere) = match more {
+            [] => (false, false),
+            ["--installed"] => (true, false),
+            ["--installed", "--everywhere"] => (true, true),
             _ => return None,
         };
         if [Some(moment), agent].into_iter().flatten().any(|word| word.starts_with('-')) {
             return None;
         }
-        let hook = Hook { moment: moment.to_owned(), agent: agent.map(str::to_owned) };
+        let hook = Hook { moment: moment.to_owned(), agent: agent.map(str::to_owned), installed, everywhere };
         Some(Args {
             json: false,
             project: None,
@@ -488,6 +499,14 @@ pub(crate) struct Hook {
     /// Whose words to speak: claude-code (if not given), codex, gemini, opencode
     #[arg(long)]
     pub(crate) agent: Option<String>,
+
+    /// Called by a line that `heirloom setup` wrote: acts only in projects with a memory, and leaves nothing in them
+    #[arg(long, requires = "agent")]
+    pub(crate) installed: bool,
+
+    /// With --installed: acts in every folder
+    #[arg(long, requires = "installed")]
+    pub(crate) everywhere: bool,
 }
 
 /// Print a completion script for your shell

@@ -57,7 +57,7 @@ impl Office {
         let model = named
             .as_ref()
             .map(|(named, gate)| endpoint::embedder(named, gate, Patience::Nobody, &world.data));
-        let store = wiring::store(self.database.as_deref(), world, model.clone())?;
+        let store = wiring::store(self.database.as_deref(), world, model.clone(), Patience::Nobody)?;
         let kept = Kept { named, deployment: Arc::new(self.first.beside(model)), store };
         if all.len() == KEPT {
             all.remove(0);

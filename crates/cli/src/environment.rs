@@ -140,6 +140,17 @@ pub(crate) fn agent_folder(agent: &Agent) -> Option<PathBuf> {
     moved.or_else(|| Some(home()?.join(agent.home_folder)))
 }
 
+/// What an agent says of itself in the environment of its hooks.
+pub(crate) fn of_agent(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// How this program was called, if by a path; a hook's line names the one that was installed.
+pub(crate) fn called_as() -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::args_os().next()?);
+    path.is_absolute().then_some(path).or_else(|| own_program().ok())
+}
+
 /// A program on the search path.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let folders: Vec<PathBuf> =
@@ -165,6 +176,11 @@ pub(crate) fn settings() -> Vec<(String, String)> {
         .collect();
     found.sort();
     found
+}
+
+/// Whether a variable says where the memory is.
+pub(crate) fn names_memory() -> bool {
+    var("HEIRLOOM_SET_MEMORY_ROOT").is_some()
 }
 
 /// The first agent variable that is set.

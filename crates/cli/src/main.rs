@@ -3,6 +3,7 @@
 //! The only crate that does any of these. Commands are one file each in `commands/`.
 
 mod args;
+mod attended;
 mod commands;
 #[cfg(feature = "server")]
 mod desk;
@@ -51,8 +52,14 @@ fn main() -> ExitCode {
     }
     let out = output::Out::new(args.json);
     match commands::run(&args, &out) {
-        Ok(code) => ExitCode::from(code),
-        Err(fault) => ExitCode::from(out.fault(&fault)),
+        Ok(code) => {
+            // Files are read and written without the database; that something is missing must be said all the same.
+            if let Some(fault) = wiring::unreached().filter(|_| args.command.speaks_of_the_database()) {
+                out.note(format!("what is kept in the database is left out: {}", fault.message));
+            }
+            ExitCode::from(code)
+        }
+        Err(fault) => ExitCode::from(out.fault(&person::explained(fault))),
     }
 }
 

@@ -53,6 +53,15 @@ fn known(caller: Caller, settings: &Settings, access: Option<&Access>, agent: Op
     caller.as_agent(agent, Audience::of(sees))
 }
 
+/// Whoever sits at a terminal and is taken for an agent is told why.
+pub(crate) fn explained(mut fault: Fault) -> Fault {
+    let variable = environment::agent().filter(|_| fault.code == Code::NeedsPerson);
+    if let Some(variable) = variable.filter(|_| std::io::stdin().is_terminal()) {
+        fault.message.push_str(&format!("; {variable} is set, so this is an agent's process"));
+    }
+    fault
+}
+
 /// Asks for the PIN if `person.check` wants it before this verb. Whoever may not do it at all is not asked; the verb refuses them.
 pub(crate) fn checked(call: &mut impl AsMut<Call>, verb: Verb) -> Result<()> {
     let call = call.as_mut();

@@ -14,9 +14,9 @@ use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::settings::{self, Said, Sources};
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::verbs::commit;
-use heirloom_engine::{Call, Deployment, Project, World};
+use heirloom_engine::{Call, Deployment, PassedOver, Project, World};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub(crate) use crate::world::{random, world};
 pub(crate) use heirloom_engine::settings::{DEFAULT_ROOT, PROJECT_SETTINGS, project_folder};
@@ -74,7 +74,7 @@ fn access(args: &Args, world: &World, model: Option<Given>) -> Result<Access> {
     // A token is looked at before anything is opened.
     let database = args.database.as_deref();
     let token = token(database)?;
-    access_by(token, world, store(database, world, model)?)
+    access_by(token, world, store(database, world, model, patience(args))?)
 }
 
 /// The same for a store that is open already.
@@ -116,10 +116,11 @@ pub(crate) fn store(
     database: Option<&str>,
     world: &World,
     model: Option<Given>,
+    patience: Patience,
 ) -> Result<Arc<dyn TierStore>> {
     match database.map(str::to_owned).or_else(|| environment::text("HEIRLOOM_DATABASE_URL")) {
         None => Ok(Arc::new(SqliteStore::at(&world.data.join("tiers")).with_model(model))),
-        Some(address) => postgres(&address),
+        Some(address) => postgres(&address, patience),
     }
 }
 
@@ -143,12 +144,28 @@ fn goes_on_signed_out(command: &Command) -> bool {
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(address: &str) -> Result<Arc<dyn TierStore>> {
-    Ok(Arc::new(heirloom_postgres::PgStore::at(address)?))
+fn postgres(address: &str, patience: Patience) -> Result<Arc<dyn TierStore>> {
+    let store = heirloom_postgres::PgStore::at(address)?;
+    // Somebody waits for every prompt; everybody else is told within two seconds.
+    let store = match patience {
+        Patience::Prompt => store.waiting_at_most(std::time::Duration::from_millis(300)),
+        Patience::Person | Patience::Nobody => store,
+    };
+    let store: Arc<dyn TierStore> = Arc::new(store);
+    let _ = REACHED_FOR.set(store.clone());
+    Ok(store)
+}
+
+/// The database of this process.
+static REACHED_FOR: OnceLock<Arc<dyn TierStore>> = OnceLock::new();
+
+/// Why the database could not be reached, if it could not.
+pub(crate) fn unreached() -> Option<Fault> {
+    REACHED_FOR.get()?.unreached()
 }
 
 #[cfg(not(feature = "postgres"))]
-fn postgres(_address: &str) -> Result<Arc<dyn TierStore>> {
+fn postgres(_address: &str, _patience: Patience) -> Result<Arc<dyn TierStore>> {
     Err(Fault::new(Code::Usage, "this build of Heirloom cannot reach PostgreSQL")
         .hint("use a build with the feature `postgres`, or leave --database and HEIRLOOM_DATABASE_URL out"))
 }
@@ -238,15 +255,35 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         Err(fault) if fault.code == Code::Unauthenticated && !goes_on_signed_out(&args.command) => {
             return Err(fault);
         }
+        // A server that cannot be reached is said once, when the command is done.
+        Err(fault) if fault.code == Code::Unavailable => (call.without_tiers(fault.clone()), Some(fault)),
         Err(fault) => {
             let message = format!("left out: {}", fault.message);
             said.warnings.push(Warning { name: "tiers".to_owned(), origin: Origin::Environment, message });
-            (call, Some(fault))
+            (call.without_tiers(fault.clone()), Some(fault))
         }
     };
     let call = call.with_said(said);
+    if !matches!(args.command, Command::Hook(_)) {
+        met().push(Arc::clone(call.passed_over()));
+    }
     commit::begin(&call);
     Ok(Wired { call, cwd, signed_out })
+}
+
+/// What the calls of this process passed over.
+static MET: Mutex<Vec<Arc<PassedOver>>> = Mutex::new(Vec::new());
+
+fn met() -> MutexGuard<'static, Vec<Arc<PassedOver>>> {
+    MET.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Files that a command of this process passed over because they hold no memory, each with why.
+pub(crate) fn passed_over() -> Vec<(String, String)> {
+    let mut all: Vec<(String, String)> = met().drain(..).flat_map(|one| one.all()).collect();
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// Where this call's settings come from.

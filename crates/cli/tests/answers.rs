@@ -188,7 +188,7 @@ fn every_command_that_keeps_house_answers_in_the_shape_its_schema_promises() {
         fits(name, &env.run(&all).ok());
     };
     run("config-set", &["config", "set", "retrieval.max_inject", "4"]);
-    run("config-set", &["config", "set", "retrieval", r#"{"max_inject":5,"max_tokens":900}"#]);
+    run("config-set", &["config", "set", "retrieval", r#"{"max_inject":5,"enabled":true}"#]);
     run("config-unset", &["config", "unset", "retrieval.max_inject"]);
     run("config-category", &["config", "category", "add", "meeting", "--field", "who:list:required"]);
     run("config-category", &["config", "category", "disable", "meeting"]);
@@ -471,7 +471,7 @@ fn a_command_answers_what_the_librarys_verb_answers() {
         told(recall::recall(&call, &recall::Recall { prompt, ..recall::Recall::default() }))
     });
     same(&["brief", "rebase"], &|| told(shelves::brief(&call, "rebase")));
-    same(&["snapshot"], &|| told(shelves::snapshot(&call, None)));
+    same(&["snapshot"], &|| told(shelves::snapshot(&call, None, &[])));
     let asked = || trail::AskWhy { id: "keep-jobs-in-postgresql".to_owned() };
     same(&["why", "keep-jobs-in-postgresql"], &|| told(trail::why(&call, &asked())));
     same(&["last"], &|| told(trail::last(&call, &trail::Last { hook: None, limit: 10 })));

@@ -188,17 +188,17 @@ fn an_agent_makes_nothing_else_of_a_persons_text_without_a_yes() {
     let env = env();
     for case in CASES.iter().filter(|case| matches!(case.kind, "decision" | "lesson")) {
         let id = by_person(&env, case.add);
-        env.run(&["convert", &id, "runbook", "Do it like this", "--retire"])
+        env.run(&["convert", &id, "constraint", "Do it like this", "--retire"])
             .fails_with("NEEDS_CONFIRMATION", 4);
-        env.run(&["show", "runbook:do-it-like-this"]).fails_with("NOT_FOUND", 3);
+        env.run(&["show", "constraint:do-it-like-this"]).fails_with("NOT_FOUND", 3);
         env.at_terminal(&["review", "accept", &waiting(&env)], "y\n").ok();
-        let made = env.run(&["show", "runbook:do-it-like-this", "--json"]).ok().json();
+        let made = env.run(&["show", "constraint:do-it-like-this", "--json"]).ok().json();
         assert_eq!((&made["trust"], &made["source"]), (&json!("high"), &json!("ai_inference")));
         assert_eq!(env.run(&["show", &id, "--json"]).ok().json()["status"], "retired");
-        env.at_terminal(&["forget", "runbook:do-it-like-this"], "y\n").ok();
+        env.at_terminal(&["forget", "constraint:do-it-like-this"], "y\n").ok();
     }
     let own = by_agent(&env, &["add", "decision", "Use Redis because it is fast"]);
-    env.run(&["convert", &own, "runbook", "Flush Redis by hand"]).ok();
+    env.run(&["convert", &own, "constraint", "Flush Redis by hand"]).ok();
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn a_secret_does_not_wait_in_the_inbox() {
     let id = by_person(&env, CASES[0].add);
     let field = format!("rationale=the key is {secret}");
     env.run(&["edit", &id, "--field", &field]).fails_with("GATE_REFUSED", 1);
-    env.run(&["convert", &id, "runbook", &secret]).fails_with("GATE_REFUSED", 1);
+    env.run(&["convert", &id, "constraint", &secret]).fails_with("GATE_REFUSED", 1);
     env.run(&["retire", &id, "--reason", &secret]).fails_with("GATE_REFUSED", 1);
     assert!(drafts(&env).is_empty());
     let found = env

@@ -261,10 +261,14 @@ fn a_file_where_a_folder_should_be_is_answered() {
     let store = Store::new();
     store.env.write(format!("{ROOT}/runbooks"), "no folder");
     let store = store.settled();
-    let ran = store.env.run(&["add", "runbook", "Restart the worker when jobs pile up because it leaks"]);
+    let fields = ["-f", "steps=Restart it", "-f", "verification=It drains"];
+    let ran = store
+        .env
+        .run(&[&["add", "runbook", "Restart the worker because jobs pile up"][..], &fields].concat());
     ran.fails_with("IO_ERROR", 6);
     store.is_unchanged();
-    let ran = store.env.run(&["add", "runbook", "Restart the worker because it leaks", "--json"]);
+    let ran =
+        store.env.run(&[&["add", "runbook", "Restart it because it leaks", "--json"][..], &fields].concat());
     ran.fails_with("IO_ERROR", 6);
 }
 

@@ -5,12 +5,16 @@
 use crate::env::{ROOT, TestEnv, decision, target};
 use serde_json::{Value, json};
 
+/// What a runbook is of no use without.
+const RUNBOOK: [&str; 4] = ["-f", "steps=Restart it", "-f", "verification=The queue drains"];
+
 fn with_records() -> TestEnv {
     let env = TestEnv::ready();
     env.run(&["add", "decision", "Use PostgreSQL for orders because we need jsonb", "--tag", "database"])
         .ok();
-    env.run(&["add", "runbook", "Restart the queue worker because it leaks connections", "--tag", "queue"])
-        .ok();
+    let runbook =
+        ["add", "runbook", "Restart the queue worker because it leaks connections", "--tag", "queue"];
+    env.run(&[&runbook[..], &RUNBOOK].concat()).ok();
     env
 }
 
@@ -66,10 +70,16 @@ fn init_installs_a_hook_only_where_it_may() {
 }
 
 #[test]
-fn a_sentence_becomes_a_whole_record_of_every_kind() {
+fn a_sentence_and_what_it_cannot_say_become_a_whole_record_of_every_kind() {
     let env = TestEnv::ready();
     for kind in ["decision", "runbook", "constraint", "tech_debt", "preference", "session_summary"] {
-        let added = env.run(&["add", kind, "Do this because of that", "--json"]).ok().json();
+        let said: &[&str] = match kind {
+            "runbook" => &RUNBOOK,
+            "session_summary" => &["-f", "outcome=success"],
+            _ => &[],
+        };
+        let added =
+            env.run(&[&["add", kind, "Do this because of that", "--json"], said].concat()).ok().json();
         assert_eq!(added["id"], format!("{kind}:do-this"));
         assert_eq!(added["status"], "created");
     }

@@ -171,7 +171,7 @@ fn max_memories_per_category_refuses_the_next_one_and_says_what_to_do() {
             && full.stdout.contains("fix: retire or archive one")
     );
     assert!(!env.memory("decisions/three.json").exists());
-    env.run(&["add", "runbook", "Restart it because it leaks"]).ok();
+    env.run(&["add", "tech_debt", "Restart it by hand because it leaks"]).ok();
     env.run(&["retire", "one"]).ok();
     env.create("three", &decision("The third choice")).ok();
     let refused = env.run(&["audit", "--json", "--verdict", "refuse"]).ok().json();
@@ -189,7 +189,7 @@ fn max_retained_keeps_the_newest_and_names_what_was_still_open() {
             "-f",
             "next_actions=go on",
             "-f",
-            "goal=g",
+            "outcome=partial",
         ])
         .ok();
     }
@@ -197,7 +197,7 @@ fn max_retained_keeps_the_newest_and_names_what_was_still_open() {
     assert_eq!(active.as_array().unwrap().len(), 5);
     let retired = env.run(&["list", "--json", "--retired"]).ok().items();
     assert_eq!(retired[0]["id"], "session_summary:session-1");
-    let seventh = env.run(&["add", "session_summary", "Session 7", "-f", "goal=g"]).ok();
+    let seventh = env.run(&["add", "session_summary", "Session 7", "-f", "outcome=success"]).ok();
     assert!(seventh.stderr.contains("session-2.json` still lists 1 open points"), "{seventh:?}");
     env.run(&["record", "index", "--validate"]).ok();
 }

@@ -174,3 +174,67 @@ fn an_agent_forgets_nobody_by_name() {
     assert_ne!(ran.code, Some(0), "{ran:?}");
     assert!(!traces(&env).is_empty());
 }
+
+/// Every file below the project and the user's folders that still has a word, in whatever letters.
+fn files_with(env: &TestEnv, word: &str) -> Vec<std::path::PathBuf> {
+    let (mut open, mut found) = (vec![env.base()], Vec::new());
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if String::from_utf8_lossy(&std::fs::read(&path).unwrap()).to_lowercase().contains(word) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_record_that_had_another_name_is_forgotten_under_that_name_too() {
+    let env = TestEnv::ready();
+    let id = crate::shelves::saved(&env, &["decision", "Ask Xaverine Quokka about it"]);
+    env.at_terminal(&["edit", &id, "--title", "Ask somebody about it"], "").ok();
+    env.at_terminal(&["edit", "decision:ask-somebody-about-it", "-f", "decision=Ask somebody"], "").ok();
+    env.at_terminal(&["forget", "decision:ask-somebody-about-it", "--yes"], "").ok();
+    assert_eq!(files_with(&env, "xaverine"), Vec::<std::path::PathBuf>::new());
+    // A record that took the old name since keeps its own standing.
+    let id = crate::shelves::saved(&env, &["decision", "Use tabs"]);
+    env.at_terminal(&["edit", &id, "--title", "Use spaces"], "").ok();
+    let new = crate::shelves::saved(&env, &["decision", "Use tabs"]);
+    env.at_terminal(&["forget", "decision:use-spaces", "--yes"], "").ok();
+    assert_eq!(env.run(&["show", &new, "--json"]).ok().json()["trust"], "high");
+}
+
+#[test]
+fn a_name_is_forgotten_in_what_waits_for_a_yes_too() {
+    let env = TestEnv::ready();
+    env.run(&["add", "fact", "Xaverine Quokka is my boss"]).fails_with("NEEDS_CONFIRMATION", 4);
+    let kept = crate::shelves::saved(&env, &["decision", "Use tabs"]);
+    env.run(&["edit", &kept, "-f", "decision=Ask Xaverine Quokka"]).fails_with("NEEDS_CONFIRMATION", 4);
+    let ran = env.at_terminal(&["forget", "Xaverine Quokka"], "y\n").ok();
+    assert!(ran.stderr.contains("Xaverine Quokka is my boss") && ran.stderr.contains("these 2"), "{ran:?}");
+    assert_eq!(files_with(&env, "xaverine"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(env.run(&["show", &kept, "--json"]).ok().json()["trust"], "high", "the memory itself stays");
+    env.run(&["audit", "verify"]).ok();
+}
+
+#[test]
+fn what_forget_leaves_raises_no_alarm() {
+    let env = TestEnv::ready();
+    for text in ["Ask Anna about it", "Ask Bernd about it"] {
+        let id = crate::shelves::saved(&env, &["decision", text]);
+        env.at_terminal(&["forget", &id, "--yes"], "").ok();
+    }
+    assert!(env.memory("provenance.jsonl").is_file());
+    env.run(&["scan", "."]).ok();
+    // A secret beside a mark is found as anywhere else.
+    let mut text = std::fs::read_to_string(env.memory("provenance.jsonl")).unwrap();
+    text.push_str(&format!(
+        "{{\"id\":\"x\",\"did\":\"forgotten\",\"salt\":\"{}\"}}\n",
+        crate::shelves::secret()
+    ));
+    std::fs::write(env.memory("provenance.jsonl"), text).unwrap();
+    assert_eq!(env.run(&["scan", "."]).code, Some(1));
+}

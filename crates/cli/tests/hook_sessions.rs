@@ -9,7 +9,13 @@ const DECIDED: &str = "We decided on PostgreSQL because of jsonb.\n\nWe chose pg
 fn hook(env: &TestEnv, moment: &str, agent: &str, input: &Value) -> Ran {
     let mut input = input.clone();
     input["cwd"] = json!(env.project());
-    env.run_with(&["hook", moment, "--agent", agent], input.to_string().as_bytes())
+    // Claude Code's words without its name are the record format's own wire.
+    let words: &[&str] = if agent == "claude-code" {
+        &["hook", moment]
+    } else {
+        &["hook", moment, "--agent", agent, "--installed"]
+    };
+    env.run_with(words, input.to_string().as_bytes())
 }
 
 fn transcript(env: &TestEnv, said: &[&str]) -> PathBuf {
@@ -64,26 +70,6 @@ fn the_same_stop_twice_gets_the_same_answer_and_leaves_the_flag_alone() {
     let active = json!({ "session_id": "s", "transcript_path": path, "stop_hook_active": true });
     assert_eq!(hook(&env, "stop", "claude-code", &active).code, Some(0));
     assert!(!flag.exists());
-}
-
-#[test]
-fn every_agent_is_held_up_in_its_own_words() {
-    for agent in ["claude-code", "codex", "gemini", "opencode"] {
-        let env = TestEnv::ready();
-        let stop = json!({ "session_id": "s", "last_assistant_message": DECIDED, "prompt_response": DECIDED, "prompt": "which?" });
-        let ran = hook(&env, "stop", agent, &stop);
-        if agent == "claude-code" {
-            assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
-            continue;
-        }
-        let answer = ran.ok().json();
-        let text = match agent {
-            "codex" => (answer["decision"] == "block").then_some(&answer["reason"]),
-            "gemini" => (answer["decision"] == "deny").then_some(&answer["reason"]),
-            _ => Some(&answer["hold"]),
-        };
-        assert!(text.unwrap().as_str().unwrap().contains("<triage_data>"), "{agent}: {answer}");
-    }
 }
 
 #[test]

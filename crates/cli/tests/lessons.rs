@@ -41,6 +41,17 @@ fn a_topic_is_found_by_the_name_it_was_given() {
         assert!(found.contains("Errors were swallowed"), "{place}: {found}");
     }
     env.run(&["lesson", "load", "a/Errors", "--json"]).fails_with("NOT_FOUND", 3);
+    // The same by every other verb that takes a topic.
+    let day =
+        env.run(&["list", "--kind", "lesson", "--json"]).ok().items()[0]["id"].as_str().unwrap().to_owned();
+    let typed = day.replace("a/error-handling", "A/Error Handling");
+    assert_ne!(typed, day);
+    assert_eq!(env.run(&["show", &typed, "--json"]).ok().json()["id"], day.as_str());
+    for args in [&["list", "--tag", "Error Handling"][..], &["search", "tag:Error-Handling"]] {
+        assert!(env.run(args).ok().stdout.contains("Errors were swallowed"), "{args:?}");
+    }
+    env.run(&["retire", &typed]).ok();
+    assert!(!env.run(&["list"]).ok().stdout.contains("Errors were swallowed"));
 }
 
 #[test]

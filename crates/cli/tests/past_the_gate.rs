@@ -210,7 +210,13 @@ fn flags(walk: &Walk) {
                 walk.both(&["add", kind, &text, flag, value]);
             }
         }
-        walk.both(&["add", kind, &format!("{text} {secret}")]);
+        // What a kind is of no use without is said, so that it is the gate that answers.
+        let said: &[&str] = match kind {
+            "runbook" => &["--field", "steps=Do it", "--field", "verification=It is done"],
+            "session_summary" => &["--field", "outcome=partial"],
+            _ => &[],
+        };
+        walk.both(&[&["add", kind, &format!("{text} {secret}")], said].concat());
     }
     walk.both(&["add", &secret, "some text"]);
 }

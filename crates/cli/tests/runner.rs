@@ -33,6 +33,7 @@ mod concurrency;
 mod config;
 mod conformance;
 mod crash;
+mod daily;
 mod deviations;
 mod disk;
 #[cfg(feature = "server")]
@@ -40,12 +41,15 @@ mod doors;
 mod echo;
 mod endpoint;
 mod env;
+mod external;
 mod first_day;
 mod forget;
 mod forget_ids;
 mod git;
 mod hook_case;
 mod hook_deviations;
+mod hook_installed;
+mod hook_seen;
 mod hook_sessions;
 mod hooks;
 mod hostile;
@@ -59,6 +63,7 @@ mod lifecycle;
 mod log;
 #[cfg(feature = "server")]
 mod mcp;
+mod note_rules;
 mod older_texts;
 mod opens_0_1;
 mod past_the_gate;
@@ -68,6 +73,7 @@ mod pin;
 mod places;
 mod pre_commit;
 mod record;
+mod record_rules;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]
 mod server;
@@ -80,8 +86,10 @@ mod threads;
 mod tiers;
 mod tiers_life;
 mod tiers_postgres;
+mod tiers_rules;
 mod tokens;
 mod undo;
+mod vault_rules;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -50,7 +50,8 @@ fn two_branches_that_each_added_to_the_same_files_merge_without_conflict_or_loss
     let page = std::fs::read_to_string(env.memory("topics/git/rebase.md")).unwrap();
     for branch in ["start", "left", "right"] {
         assert!(page.contains(&format!("Rebase broke on {branch}")), "{page}");
-        assert_eq!(asked(&env, &["search", branch, "--kind", "decision"]).as_array().unwrap().len(), 1);
+        let hits = asked(&env, &["search", branch, "--kind", "decision"]);
+        assert_eq!(hits[0]["id"], format!("decision:use-something-on-{branch}"), "{hits:#}");
     }
     let index = std::fs::read_to_string(env.memory("topics/index.md")).unwrap();
     assert!(index.contains("### left") && index.contains("### right"), "{index}");

@@ -3,6 +3,7 @@
 //! Comes in: bytes. Goes out: lower-case hex. MD5 exists only because callers of the record shelf may still
 //! hold MD5 tokens; nothing is secured by it.
 
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use md5::Md5;
 use sha2::{Digest, Sha256};
 
@@ -22,16 +23,11 @@ pub fn same(a: &str, b: &str) -> bool {
 }
 
 /// HMAC-SHA256 as 64 hex digits: whoever has no key can neither make nor alter what carries one.
+#[allow(clippy::expect_used, reason = "HMAC takes a key of any length")]
 pub fn keyed(key: &[u8], message: &[u8]) -> String {
-    const BLOCK: usize = 64;
-    let mut padded = [0u8; BLOCK];
-    if key.len() > BLOCK {
-        padded[..32].copy_from_slice(&Sha256::digest(key));
-    } else {
-        padded[..key.len()].copy_from_slice(key);
-    }
-    let inner = Sha256::new().chain_update(padded.map(|b| b ^ 0x36)).chain_update(message).finalize();
-    hex(&Sha256::new().chain_update(padded.map(|b| b ^ 0x5c)).chain_update(inner).finalize())
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+    mac.update(message);
+    hex(&mac.finalize().into_bytes())
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -118,15 +118,18 @@ pub struct Field {
     pub help: &'static str,
 }
 
-/// Which part of a plain sentence ("this because that") a field takes when a record is made from it.
+/// Which part of a plain sentence ("this because that") a field takes when a record is made from it. No text is ever put where nobody
+/// said it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
-    /// The whole sentence, if the field must be filled.
-    Whole,
     /// What stands before "because".
     What,
     /// What stands after "because".
     Why,
+    /// None. Choices and flags have their first value, anything else stands empty until somebody fills it.
+    Later,
+    /// None, and the record is of no use without it: whoever saves it says this, or is asked.
+    Own,
 }
 
 /// What a field holds.
@@ -134,7 +137,7 @@ pub enum Words {
 pub enum Shape {
     /// Text.
     Text,
-    /// One of these words; the first is what `add` assumes.
+    /// One of these words; the first is what `add` assumes, unless the field is [`Words::Own`].
     Choice(&'static [&'static str]),
     /// Yes or no.
     Flag,
@@ -150,11 +153,11 @@ pub enum Shape {
 }
 
 const fn need(name: &'static str, shape: Shape, help: &'static str) -> Field {
-    Field { name, shape, required: true, excerpt: false, from: Words::Whole, help }
+    Field { name, shape, required: true, excerpt: false, from: Words::Later, help }
 }
 
 const fn may(name: &'static str, shape: Shape, help: &'static str) -> Field {
-    Field { name, shape, required: false, excerpt: false, from: Words::Whole, help }
+    Field { name, shape, required: false, excerpt: false, from: Words::Later, help }
 }
 
 const fn key(field: Field) -> Field {
@@ -167,6 +170,10 @@ const fn what(field: Field) -> Field {
 
 const fn why(field: Field) -> Field {
     Field { from: Words::Why, ..field }
+}
+
+const fn own(field: Field) -> Field {
+    Field { from: Words::Own, ..field }
 }
 
 const TEXT: Shape = Shape::Text;
@@ -239,8 +246,8 @@ pub const RECORD_KINDS: [Row; 6] = [
         fields: &[
             what(key(need("trigger", TEXT, "what you see when you need it"))),
             may("symptoms", LIST, "how it shows"),
-            need("steps", SOME, "what to do, in order"),
-            need("verification", TEXT, "how to know that it worked"),
+            own(need("steps", SOME, "what to do, in order")),
+            own(need("verification", TEXT, "how to know that it worked")),
             why(key(may("root_cause", TEXT, "why it happened"))),
             may("environment", TEXT, "where it applies"),
         ],
@@ -294,7 +301,7 @@ pub const RECORD_KINDS: [Row; 6] = [
         priority: 3,
         triage_may_delete: false,
         fields: &[
-            what(key(need("topic", TEXT, "what it is about"))),
+            key(need("topic", TEXT, "what it is about")),
             what(key(need("value", TEXT, "how it is done here"))),
             why(key(need("reason", TEXT, "why"))),
             need("strength", Shape::Choice(&["default", "strong", "soft"]), "how firmly it is meant"),
@@ -314,11 +321,11 @@ pub const RECORD_KINDS: [Row; 6] = [
         threshold: 0.6,
         fields: &[
             what(key(need("goal", TEXT, "what the session was for"))),
-            key(need(
+            own(key(need(
                 "outcome",
                 Shape::Choice(&["success", "partial", "blocked", "abandoned"]),
                 "how it ended",
-            )),
+            ))),
             need("completed", LIST, "what was done"),
             may("in_progress", LIST, "what is half done"),
             may("blockers", LIST, "what stands in the way"),

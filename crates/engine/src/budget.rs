@@ -22,6 +22,8 @@ pub const FOLLOW: Duration = Duration::from_millis(100 * SLOW as u64);
 pub const SOON: Duration = Duration::from_millis(150 * SLOW as u64);
 /// The same for work that is done once and noted as tried: what it makes spares every later hook.
 pub const ONCE: Duration = Duration::from_millis(400 * SLOW as u64);
+/// What is kept for answering from what was found, however late it has become.
+pub const ANSWER: Duration = Duration::from_millis(50 * SLOW as u64);
 /// When a hook reads nothing at all any more.
 pub const LATE: Duration = Duration::from_millis(2_000 * SLOW as u64);
 /// So much is looked at however late it is, so that a small store is never cut and a large one comes to its end.
@@ -199,6 +201,12 @@ pub fn following<T>(work: impl FnOnce() -> T) -> T {
     until(FOLLOW, work)
 }
 
+/// Answers from what is at hand: a hook that spent its time on finding it is not to throw it away.
+pub fn answering<T>(work: impl FnOnce() -> T) -> T {
+    let now = HELD.with_borrow(|held| held.0.as_ref().map(|meter| (meter.clock)()));
+    until(now.map_or(SOON, |now| SOON.max(now + ANSWER)), work)
+}
+
 fn until<T>(end: Duration, work: impl FnOnce() -> T) -> T {
     let set = |to: Duration| {
         HELD.with_borrow(|held| {
@@ -315,6 +323,13 @@ mod tests {
         let budget = Budget::of_a_hook(|| SOON);
         let _holding = budget.hold();
         assert!(may_read(ALWAYS) && !goes_on() && once(goes_on) && !goes_on());
+    }
+
+    #[test]
+    fn a_hook_that_is_late_still_answers_from_what_it_found() {
+        let budget = Budget::of_a_hook(|| ONCE);
+        let _holding = budget.hold();
+        assert!(may_read(ALWAYS) && !goes_on() && answering(goes_on) && !goes_on());
     }
 
     #[test]

@@ -22,6 +22,7 @@ use heirloom_core::{
     settings::{PersonCheck, Said},
 };
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// One call's view of a project's memory.
@@ -42,6 +43,18 @@ pub struct Call {
     in_files: Numbers,
     in_tiers: Numbers,
     unseen: OnceLock<()>,
+    passed_over: Arc<PassedOver>,
+}
+
+/// Files that hold no memory anybody can use, each with what is wrong with it, as far as a call met them.
+#[derive(Debug, Default)]
+pub struct PassedOver(Mutex<BTreeMap<String, String>>);
+
+impl PassedOver {
+    /// What was met so far: file and reason, by file.
+    pub fn all(&self) -> Vec<(String, String)> {
+        locked(&self.0).iter().map(|(file, why)| (file.clone(), why.clone())).collect()
+    }
 }
 
 impl Deployment {
@@ -98,7 +111,18 @@ impl Call {
             in_files: Numbers::default(),
             in_tiers: Numbers::default(),
             unseen: OnceLock::new(),
+            passed_over: Arc::default(),
         }
+    }
+
+    /// What this call passed over, for whoever speaks to a person.
+    pub fn passed_over(&self) -> &Arc<PassedOver> {
+        &self.passed_over
+    }
+
+    /// Notes that a file was passed over. A fault names no content.
+    pub(crate) fn passes_over(&self, file: String, fault: &Fault) {
+        locked(&self.passed_over.0).insert(file, fault.message.clone());
     }
 
     /// Who asks.

@@ -6,15 +6,17 @@
 
 use crate::call::Call;
 use crate::gate::Entry;
-use crate::shelf::records::{Given, Said, compose as compose_record, name_for};
+use crate::shelf::records::{Given, Missing, Said, compose as compose_record, missing, name_for};
 use crate::shelf::topics::{LessonWords, compose as compose_lesson, file_of};
 use crate::shelf::vault::{Addition, CANON, Promotion, REGISTER, Write};
 use crate::shelf::{Done, links, unknown};
-use heirloom_core::settings::SHARED;
+use heirloom_core::kind::Words;
+use heirloom_core::settings::{Category, SHARED};
 use heirloom_core::{
     Channel, Code, Fault, Kind, Memory, MemoryId, ShelfName, Source, Trust, fault::Result, text, time,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What is wanted.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -42,13 +44,29 @@ pub struct Conversion {
     pub retire: bool,
 }
 
+/// What was made, and what was assumed in it.
+#[derive(Debug)]
+pub struct Converted {
+    /// The new memory.
+    pub done: Done,
+    /// What nobody said, `name: value`.
+    pub assumed: Vec<String>,
+}
+
 /// Makes a memory of another kind from one that is there.
-pub fn convert(call: &Call, id: &MemoryId, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
+pub fn convert(
+    call: &Call,
+    id: &MemoryId,
+    to: &Kind,
+    wanted: &Conversion,
+    entry: Entry,
+) -> Result<Converted> {
     let source = call.shelf_of(id)?.get(id)?.ok_or_else(|| unknown(id.as_str()))?;
     check(call, &source, to)?;
     let arrives = if wanted.words.is_some() { entry } else { carried(entry, &source) };
+    let mut assumed = Vec::new();
     let made = match to.shelf() {
-        ShelfName::Records => to_record(call, &source, to, wanted, arrives),
+        ShelfName::Records => to_record(call, &source, to, wanted, arrives, &mut assumed),
         ShelfName::Topics => to_lesson(call, &source, wanted, arrives),
         _ => to_vault(call, &source, to, wanted, arrives),
     };
@@ -69,11 +87,31 @@ pub fn convert(call: &Call, id: &MemoryId, to: &Kind, wanted: &Conversion, entry
         let retired = call.shelf_of(&source.id)?.retire(&source.id, &reason, entry)?;
         done.notes.push(format!("{} is {}", retired.id, retired.status.replace('_', " ")));
     }
-    Ok(done)
+    Ok(Converted { done, assumed })
+}
+
+/// The fields that the new memory would be of no use without and that nothing fills.
+pub fn lacks(call: &Call, source: &Memory, to: &Kind, wanted: &Conversion) -> Result<Vec<Missing>> {
+    match call.settings().category(to.name()) {
+        Some(category) => missing(category, &given(call, source, wanted)),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Whether one can become the other with what is wanted.
+pub(crate) fn ready(call: &Call, source: &Memory, to: &Kind, wanted: &Conversion) -> Result<()> {
+    check(call, source, to)?;
+    match call.settings().category(to.name()) {
+        Some(category) => {
+            let now = time::format(call.project().world().now);
+            compose_record(category, &given(call, source, wanted), &now).map(drop)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether one can become the other.
-pub(crate) fn check(call: &Call, source: &Memory, to: &Kind) -> Result<()> {
+fn check(call: &Call, source: &Memory, to: &Kind) -> Result<()> {
     let no = |message: String, hint: &str| {
         Err(Fault::new(Code::Usage, message).fact("id", source.id.as_str()).hint(hint))
     };
@@ -113,16 +151,54 @@ fn carried(entry: Entry, source: &Memory) -> Entry {
     })
 }
 
-/// What the source says, as "this because that" where it knows both.
-fn sentence(call: &Call, source: &Memory) -> String {
-    let Some(lesson) = (source.kind == Kind::Lesson).then(|| call.topics().lesson(&source.id)).flatten()
-    else {
-        return source.body.clone();
+/// What the source says and why, each where it stands in the source, so that each text is put into one field and once.
+fn said_by(call: &Call, source: &Memory) -> (String, String) {
+    if source.kind == Kind::Lesson
+        && let Some(lesson) = call.topics().lesson(&source.id)
+    {
+        return match (lesson.solution.is_empty(), lesson.problem.is_empty()) {
+            (false, _) => (lesson.solution, lesson.problem),
+            (true, false) => (lesson.problem, String::new()),
+            (true, true) => (source.body.clone(), String::new()),
+        };
+    }
+    let fields = call.settings().category(source.kind.name()).map(Category::fields).unwrap_or_default();
+    let of = |part: Words| {
+        let field = fields.iter().find(|field| field.from == part)?;
+        let text = match source.fields.get(field.name)? {
+            Value::Array(items) => items
+                .iter()
+                .filter_map(Value::as_str)
+                .filter(|text| !text.is_empty())
+                .collect::<Vec<_>>()
+                .join("; "),
+            other => other.as_str().unwrap_or_default().to_owned(),
+        };
+        Some(text).filter(|text| !text.is_empty())
     };
-    match (lesson.solution.is_empty(), lesson.problem.is_empty()) {
-        (false, false) => format!("{} because {}", lesson.solution, lesson.problem),
-        (false, true) => lesson.solution,
-        (true, _) => lesson.problem,
+    match of(Words::What) {
+        Some(what) => (what, of(Words::Why).unwrap_or_default()),
+        None => (source.body.clone(), String::new()),
+    }
+}
+
+/// What a record is made of: the caller's own words, or what the source says.
+fn given(call: &Call, source: &Memory, wanted: &Conversion) -> Given {
+    let (sentence, reason, title) = match &wanted.words {
+        Some(words) => (words.clone(), None, None),
+        None => {
+            let (what, why) = said_by(call, source);
+            (what, Some(why), Some(source.title.clone()))
+        }
+    };
+    Given {
+        sentence,
+        reason,
+        title: wanted.title.clone().or(title),
+        fields: wanted.fields.clone(),
+        tags: tags(source, &wanted.tags),
+        files: source.applies_to.clone(),
+        confidence: None,
     }
 }
 
@@ -136,23 +212,19 @@ fn tags(source: &Memory, more: &[String]) -> Vec<String> {
     all
 }
 
-fn to_record(call: &Call, source: &Memory, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
+fn to_record(
+    call: &Call,
+    source: &Memory,
+    to: &Kind,
+    wanted: &Conversion,
+    entry: Entry,
+    assumed: &mut Vec<String>,
+) -> Result<Done> {
     let category = call.settings().category(to.name()).ok_or_else(|| unknown(to.name()))?;
-    let title = match (&wanted.title, &wanted.words) {
-        (Some(title), _) => Some(title.clone()),
-        (None, Some(_)) => None,
-        (None, None) => Some(source.title.clone()),
-    };
-    let given = Given {
-        sentence: wanted.words.clone().unwrap_or_else(|| sentence(call, source)),
-        title,
-        fields: wanted.fields.clone(),
-        tags: tags(source, &wanted.tags),
-        files: source.applies_to.clone(),
-        confidence: None,
-    };
     let now = time::format(call.project().world().now);
-    let document = compose_record(category, &given, &now)?;
+    let made = compose_record(category, &given(call, source, wanted), &now)?;
+    let document = made.document;
+    assumed.extend(made.assumed);
     let records = call.records();
     let name = name_for(document.text("title").unwrap_or_default());
     let place = call.project().shown(&records.folder(category).join(format!("{name}.json")));
@@ -177,6 +249,15 @@ fn to_lesson(call: &Call, source: &Memory, wanted: &Conversion, entry: Entry) ->
     call.topics().store(&topic, &subtopic, lesson, entry)
 }
 
+/// One line of title and text; a title that the text begins with or repeats is said once.
+fn titled(title: &str, line: &str) -> String {
+    if line.to_lowercase().contains(&title.trim_end_matches('…').to_lowercase()) {
+        line.to_owned()
+    } else {
+        format!("{title}: {line}")
+    }
+}
+
 fn to_vault(call: &Call, source: &Memory, to: &Kind, wanted: &Conversion, entry: Entry) -> Result<Done> {
     let tags = (!wanted.tags.is_empty()).then(|| tags(source, &wanted.tags));
     let vault = call.vault();
@@ -191,7 +272,7 @@ fn to_vault(call: &Call, source: &Memory, to: &Kind, wanted: &Conversion, entry:
         let topic = wanted.topic.clone().unwrap_or_else(|| text::slug(&source.title));
         let plain = match source.kind.shelf() {
             ShelfName::Vault => source.body.clone(),
-            _ => format!("{}: {}", source.title, text::one_line(&source.body)),
+            _ => titled(&source.title, &text::one_line(&source.body)),
         };
         Write::Add(Addition {
             scope: wanted.scope.clone().unwrap_or_else(|| SHARED.to_owned()),

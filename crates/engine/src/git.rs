@@ -7,6 +7,7 @@
 
 mod commit;
 mod inflate;
+pub(crate) mod limit;
 mod objects;
 mod place;
 mod staged;
@@ -19,6 +20,7 @@ pub use staged::{Staged, staged};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Settings that could start programs. They stand on every command line, where the last word counts.
 const TAMED: [&str; 18] = [
@@ -157,8 +159,12 @@ pub fn has_history(folder: &Path, path: &Path) -> bool {
     let Some((mut command, top)) = command(folder) else { return false };
     let Some(inside) = below(&top, path) else { return false };
     command.args(["--literal-pathspecs", "log", "--all", "--max-count=1", "--format=%H", "--"]).arg(inside);
-    command.output().is_ok_and(|output| output.status.success() && !output.stdout.is_empty())
+    let said = limit::output(command, PATIENCE);
+    said.ok().flatten().is_some_and(|output| output.status.success() && !output.stdout.is_empty())
 }
+
+/// How long a question about the history may take.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A path from the top of the work tree, the links in its folders resolved; `None` if it lies elsewhere. The file itself need not be there.
 fn below(top: &Path, path: &Path) -> Option<PathBuf> {

@@ -24,9 +24,7 @@ pub(crate) fn sql(error: Error) -> Fault {
         let code = if is_link(&error) { Code::Unavailable } else { Code::Io };
         let fault = Fault::new(code, format!("the connection to PostgreSQL: {}", chain(&error)));
         return match code {
-            Code::Unavailable => fault.hint(
-                "see that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; what was acknowledged is stored",
-            ),
+            Code::Unavailable => fault.hint(NEXT),
             _ => fault,
         };
     };
@@ -49,12 +47,20 @@ pub(crate) fn sql(error: Error) -> Fault {
     }
 }
 
+/// What to do about a server that cannot be reached.
+const NEXT: &str = "see that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; what was acknowledged is stored";
+
+/// The server did not answer in time.
+pub(crate) fn silent() -> Fault {
+    Fault::new(Code::Unavailable, "the connection to PostgreSQL: no answer in time").hint(NEXT)
+}
+
 /// No connection could be had.
 pub(crate) fn pool(error: PoolError) -> Fault {
     match error {
         PoolError::Backend(error) => sql(error),
         PoolError::Timeout(_) => {
-            Fault::new(Code::Unavailable, "no connection to PostgreSQL became free in time")
+            Fault::new(Code::Unavailable, "no connection to PostgreSQL became free in time").hint(NEXT)
         }
         other => Fault::new(Code::Unavailable, format!("no connection to PostgreSQL: {other}")),
     }

@@ -25,7 +25,7 @@ mod write;
 
 pub use link::PgStore;
 
-use heirloom_core::fault::Result;
+use heirloom_core::{Fault, fault::Result};
 use heirloom_engine::gate::Passed;
 use heirloom_engine::shelf::tiers::{
     Account, Back, Change, Counts, Event, Found, Head, KeptRow, Line, Mark, Page, Question, Receipt, Removed,
@@ -102,6 +102,14 @@ impl TierStore for PgStore {
 
     fn removed(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>> {
         self.run_again(|| rows::removed(self, who, ids))
+    }
+
+    fn reach(&self) -> Result<()> {
+        self.run(async { self.keeper().await.map(drop) })
+    }
+
+    fn unreached(&self) -> Option<Fault> {
+        self.was_unreached()
     }
 
     fn counts(&self, who: &UserContext) -> Result<Counts> {

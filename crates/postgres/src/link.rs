@@ -5,7 +5,7 @@
 //! beyond its transaction.
 
 use crate::drive::drive;
-use crate::fault::{pool, sql};
+use crate::fault::{pool, silent, sql};
 use crate::schema;
 use crate::statements;
 use crate::tls;
@@ -28,12 +28,19 @@ const MOST: usize = 16;
 /// How long a call waits for a connection, and a connection for a server that is starting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same before anything was ever reached there.
-const FIRST: Duration = Duration::from_secs(2);
+/// The same before anything was ever reached there: a person is told within two seconds, starting the program included.
+const FIRST: Duration = Duration::from_millis(1_300);
+
+/// How long a failure is answered without trying again, so that a command that asks several times waits once.
+const REST: Duration = Duration::from_secs(3);
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The tiers in a PostgreSQL database.
 pub struct PgStore {
     config: Config,
+    first: Duration,
     link: OnceLock<Link>,
     linking: Mutex<()>,
 }
@@ -45,6 +52,9 @@ pub(crate) struct Link {
     /// The model that makes vectors.
     pub(crate) model: Builtin,
     ready: OnceLock<()>,
+    first: Duration,
+    /// When it could last not be reached, and why.
+    down: Mutex<Option<(tokio::time::Instant, Fault)>>,
     making_ready: tokio::sync::Mutex<()>,
 }
 
@@ -83,7 +93,7 @@ fn is_remote(host: &Host) -> bool {
 }
 
 impl Link {
-    fn new(config: Config) -> Result<Link> {
+    fn new(config: Config, first: Duration) -> Result<Link> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("heirloom-postgres")
@@ -104,7 +114,15 @@ impl Link {
             .build()
             .map_err(|e| wrong(&e.to_string()))?;
         let model = Builtin::open().map_err(|e| Fault::new(Code::Internal, e.to_string()))?;
-        Ok(Link { runtime, pool, model, ready: OnceLock::new(), making_ready: tokio::sync::Mutex::new(()) })
+        Ok(Link {
+            runtime,
+            pool,
+            model,
+            ready: OnceLock::new(),
+            first,
+            down: Mutex::new(None),
+            making_ready: tokio::sync::Mutex::new(()),
+        })
     }
 }
 
@@ -121,7 +139,18 @@ impl PgStore {
         }
         config.application_name("heirloom").connect_timeout(PATIENCE).keepalives(true);
         config.options("-c standard_conforming_strings=on -c client_min_messages=warning");
-        Ok(PgStore { config, link: OnceLock::new(), linking: Mutex::new(()) })
+        Ok(PgStore { config, first: FIRST, link: OnceLock::new(), linking: Mutex::new(()) })
+    }
+
+    /// The same for somebody who waits no longer than this for a server that was never reached.
+    #[must_use]
+    pub fn waiting_at_most(self, first: Duration) -> PgStore {
+        PgStore { first: first.min(self.first), ..self }
+    }
+
+    /// Why it could last not be reached, if it could not.
+    pub(crate) fn was_unreached(&self) -> Option<Fault> {
+        self.link.get()?.lately_down(false)
     }
 
     pub(crate) fn link(&self) -> Result<&Link> {
@@ -133,7 +162,7 @@ impl PgStore {
         if let Some(link) = self.link.get() {
             return Ok(link);
         }
-        let link = Link::new(self.config.clone())?;
+        let link = Link::new(self.config.clone(), self.first)?;
         Ok(self.link.get_or_init(|| link))
     }
 
@@ -171,20 +200,35 @@ impl Link {
     /// A connection, waited for while the server is starting or coming back.
     async fn connected(&self) -> Result<Object> {
         // Whoever never reached it has probably the wrong address.
-        let patience = if self.ready.get().is_some() { PATIENCE } else { FIRST };
+        let patience = if self.ready.get().is_some() { PATIENCE } else { self.first };
         let began = tokio::time::Instant::now();
-        loop {
-            match self.pool.get().await {
-                Ok(client) => return Ok(client),
-                Err(error) => {
-                    let fault = pool(error);
-                    if fault.code != Code::Unavailable || began.elapsed() >= patience {
-                        return Err(fault);
-                    }
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
-            }
+        if let Some(fault) = self.lately_down(true) {
+            return Err(fault);
         }
+        loop {
+            let left = patience.saturating_sub(began.elapsed());
+            // A server that takes the call and says nothing is as gone as one that does not.
+            let fault = match tokio::time::timeout(left, self.pool.get()).await {
+                Ok(Ok(client)) => {
+                    *self.down.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                    return Ok(client);
+                }
+                Ok(Err(error)) => pool(error),
+                Err(_) => silent(),
+            };
+            if fault.code != Code::Unavailable || began.elapsed() + PAUSE >= patience {
+                let now = tokio::time::Instant::now();
+                *self.down.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, fault.clone()));
+                return Err(fault);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Why it could not be reached, if that is so; with `fresh` only if that was a moment ago.
+    fn lately_down(&self, fresh: bool) -> Option<Fault> {
+        let down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
+        down.as_ref().filter(|(at, _)| !fresh || at.elapsed() < REST).map(|(_, fault)| fault.clone())
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) async fn page(store: &PgStore, who: &UserContext, wanted: &Wanted) ->
         and(" and slot = ?", slot);
     }
     if let Some(live) = &live {
-        and(" and (expires_at is null or expires_at > ?)", live);
+        and(" and (expires_at is null or expires_at >= ?)", live);
     }
     if let Some(after) = &wanted.after {
         and(if wanted.newest { " and place < ?" } else { " and place > ?" }, after);

@@ -110,4 +110,4 @@ const SCORES: &str = "
     from candidate
     join heirloom.memory m on m.user_id = $1 and m.place = candidate.place
     left join by_keyword k on k.place = candidate.place
-    where m.status = 'active' and (m.expires_at is null or m.expires_at > $10)";
+    where m.status = 'active' and (m.expires_at is null or m.expires_at >= $10)";

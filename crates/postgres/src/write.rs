@@ -277,7 +277,7 @@ pub(crate) async fn delete(
             tx.query(&text, &[&user, &tier.name()]).await
         }
         Which::Expired(now) => {
-            let text = format!("delete from heirloom.memory where user_id = $1 and expires_at <= $2 {gone}");
+            let text = format!("delete from heirloom.memory where user_id = $1 and expires_at < $2 {gone}");
             tx.query(&text, &[&user, &now.as_second()]).await
         }
     }

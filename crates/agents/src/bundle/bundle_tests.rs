@@ -34,9 +34,24 @@ fn the_hooks_have_the_agreed_timeouts_and_messages() {
         let entry = &hooks["hooks"][event][0]["hooks"][0];
         assert_eq!(entry["timeout"], timeout, "{event}");
         assert_eq!(entry["statusMessage"], message, "{event}");
-        assert!(entry["command"].as_str().unwrap().starts_with("heirloom hook "));
+        let line = entry["command"].as_str().unwrap();
+        assert!(line.starts_with("command -v heirloom >/dev/null || exit 0; exec heirloom hook "), "{line}");
     }
     assert_eq!(hooks["hooks"].as_object().unwrap().len(), Moment::ALL.len());
+}
+
+#[test]
+fn the_plugin_and_its_files_give_commands_the_names_of_the_record_format() {
+    let manifest: Value = serde_json::from_str(&text(".claude-plugin/plugin.json")).unwrap();
+    let plugin = manifest["name"].as_str().unwrap();
+    for name in ["memory:config", "memory:search", "memory:save"] {
+        let (of, file) = name.split_once(':').unwrap();
+        assert_eq!(of, plugin);
+        assert!(text(&format!("commands/{file}.md")).starts_with(&format!("---\nname: {name}\n")), "{name}");
+    }
+    let catalogue: Value = serde_json::from_str(&marketplace()).unwrap();
+    assert_eq!(catalogue["plugins"][0]["name"], plugin);
+    assert!(manifest["author"]["name"].is_string(), "a strict check asks for it");
 }
 
 #[test]
@@ -45,8 +60,8 @@ fn commands_offer_every_option_and_every_category() {
     for flag in ["--retire", "--archive", "--unarchive", "--restore", "--gc", "--list-archived"] {
         assert!(memory.contains(&format!("## {flag}")), "{flag}");
     }
-    assert!(text("commands/memory-search.md").contains("--include-retired"));
-    let (save, skill) = (text("commands/memory-save.md"), text("skills/memory-management/SKILL.md"));
+    assert!(text("commands/search.md").contains("--include-retired"));
+    let (save, skill) = (text("commands/save.md"), text("skills/memory-management/SKILL.md"));
     for row in RECORD_KINDS {
         assert!(save.contains(&format!("| `{}` | `{}` |", row.name, row.folder)));
         assert!(skill.contains(&format!("| `{}` | `{}` |", row.name, row.folder)));

@@ -70,14 +70,9 @@ pub(super) const MEMORY_FLAGS: [Flag; 7] = [
     },
 ];
 
-/// Names and texts of the commands.
+/// Names and texts of the commands. The host puts the plugin's name before each, which makes `/memory:config` of the second.
 pub(super) fn all() -> Vec<(&'static str, String)> {
-    vec![
-        ("memory", memory()),
-        ("memory-config", config()),
-        ("memory-search", search()),
-        ("memory-save", save()),
-    ]
+    vec![("memory", memory()), ("config", config()), ("search", search()), ("save", save())]
 }
 
 /// What a command may call without asking: the calls it describes, and no other. One that ends in `:*` takes further words.

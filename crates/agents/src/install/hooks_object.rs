@@ -3,7 +3,7 @@
 //! Comes in: the file's text. Goes out: the text with our entries in it, or without them. An entry of ours is known by its
 //! command line. Never here: an entry that is not ours; a group that also holds somebody else's hook keeps it.
 
-use super::{command_line, refused};
+use super::{Called, command_line, refused};
 use crate::table::{Agent, Hook, Install, TimeUnit};
 use heirloom_core::{Fault, fault::Result};
 use jsonc_parser::ParseOptions;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// Settings nested deeper than this are nobody's settings.
 const DEPTH_MAX: usize = 100;
 
-pub(super) fn install(agent: &Agent, text: Option<&str>, program: &str) -> Result<String> {
+pub(super) fn install(agent: &Agent, text: Option<&str>, called: Called<'_>) -> Result<String> {
     let root = parse(agent, text.filter(|text| !text.trim().is_empty()).unwrap_or("{\n}\n"))?;
     let object = root.object_value().ok_or_else(|| refused(agent, "it is not a JSON object"))?;
     let not = |what: &str, should: &str| refused(agent, &format!("`{what}` is not {should}"));
@@ -22,7 +22,7 @@ pub(super) fn install(agent: &Agent, text: Option<&str>, program: &str) -> Resul
         let groups = hooks
             .array_value_or_create(hook.event)
             .ok_or_else(|| not(&format!("hooks.{}", hook.event), "a list"))?;
-        let wanted = group(agent, hook, program);
+        let wanted = group(agent, hook, called);
         let mut ours = our_groups(agent, hook, &groups);
         if ours.len() == 1 && value(&ours[0]).as_ref() == Some(&wanted) {
             continue;
@@ -66,7 +66,7 @@ pub(super) fn remove(agent: &Agent, text: &str) -> Result<Option<String>> {
 }
 
 /// Whether there is an entry of ours for every hook, and whether all of them are as they should be.
-pub(super) fn installed(agent: &Agent, text: &str, program: &str) -> (bool, bool) {
+pub(super) fn installed(agent: &Agent, text: &str, called: Called<'_>) -> (bool, bool) {
     let Ok(root) = parse(agent, text) else { return (false, false) };
     let Some(hooks) = root.object_value().and_then(|object| object.object_value("hooks")) else {
         return (false, false);
@@ -77,7 +77,7 @@ pub(super) fn installed(agent: &Agent, text: &str, program: &str) -> (bool, bool
         .filter_map(|hook| {
             let groups = hooks.array_value(hook.event)?;
             let ours = our_groups(agent, hook, &groups);
-            let wanted = group(agent, hook, program);
+            let wanted = group(agent, hook, called);
             Some(value(ours.first()?).as_ref() == Some(&wanted))
         })
         .collect();
@@ -107,12 +107,14 @@ fn too_deep(text: &str) -> bool {
 
 /// The groups that hold nothing but a hook of ours for this event.
 fn our_groups(agent: &Agent, hook: &Hook, groups: &CstArray) -> Vec<CstNode> {
-    let mark = format!(" hook {} --agent {}", hook.moment.name(), agent.name);
     let is_ours = |group: &Value| {
         let hooks = group.get("hooks").and_then(Value::as_array);
         hooks.is_some_and(|hooks| {
             hooks.len() == 1
-                && hooks[0].get("command").and_then(Value::as_str).is_some_and(|line| line.ends_with(&mark))
+                && hooks[0]
+                    .get("command")
+                    .and_then(Value::as_str)
+                    .is_some_and(|line| super::is_ours(agent, hook.moment, line))
         })
     };
     groups.elements().into_iter().filter(|group| value(group).is_some_and(|v| is_ours(&v))).collect()
@@ -122,10 +124,10 @@ fn has_comments(object: &CstObject) -> bool {
     object.children().iter().any(CstNode::is_comment)
 }
 
-fn group(agent: &Agent, hook: &Hook, program: &str) -> Value {
+fn group(agent: &Agent, hook: &Hook, called: Called<'_>) -> Value {
     let Install::HooksObject { unit, status_message, named } = agent.install else { return Value::Null };
     let moment = hook.moment;
-    let mut entry = json!({ "type": "command", "command": command_line(agent, moment, program) });
+    let mut entry = json!({ "type": "command", "command": command_line(agent, moment, called) });
     if named {
         entry["name"] = json!(format!("heirloom-{}", moment.name()));
     }

@@ -1,14 +1,14 @@
 //! Install and uninstall, byte for byte.
 
 use super::*;
-use crate::table::{AGENTS, CLAUDE_CODE, CODEX, GEMINI, OPENCODE};
+use crate::table::{AGENTS, CLAUDE_CODE, CODEX, COPILOT, GEMINI, OPENCODE};
 use proptest::prelude::*;
 use serde_json::Value;
 
 const PROGRAM: &str = "/usr/local/bin/heirloom";
 
 fn put(agent: &Agent, before: Option<&str>) -> String {
-    let edit = install(agent, Reach::User, before.map(str::as_bytes), PROGRAM).unwrap();
+    let edit = install(agent, Reach::User, before.map(str::as_bytes), Called::by(PROGRAM)).unwrap();
     String::from_utf8(edit.after.unwrap()).unwrap()
 }
 
@@ -25,7 +25,8 @@ fn a_new_file_holds_every_hook_with_its_command_line() {
         assert_eq!(value.as_object().unwrap().keys().collect::<Vec<_>>(), ["hooks"]);
         for hook in agent.hooks {
             let entry = &value["hooks"][hook.event][0]["hooks"][0];
-            let line = format!("{PROGRAM} hook {} --agent {}", hook.moment.name(), agent.name);
+            let words = format!("hook {} --agent {} --installed", hook.moment.name(), agent.name);
+            let line = format!("[ -x {PROGRAM} ] || exit 0; exec {PROGRAM} {words}");
             assert_eq!(entry["command"], line, "{} {}", agent.name, hook.event);
             assert_eq!(entry["type"], "command");
         }
@@ -52,7 +53,7 @@ const SETTINGS: [&str; 7] = [
 
 #[test]
 fn installing_twice_is_installing_once() {
-    for agent in AGENTS.into_iter().filter(|agent| agent.name != "opencode") {
+    for agent in AGENTS.into_iter().filter(|agent| matches!(agent.install, Install::HooksObject { .. })) {
         for before in SETTINGS {
             let once = put(agent, Some(before));
             assert_eq!(put(agent, Some(&once)), once, "{} {before:?}", agent.name);
@@ -65,7 +66,7 @@ fn installing_twice_is_installing_once() {
 
 #[test]
 fn removing_gives_back_the_original_to_the_byte() {
-    for agent in AGENTS.into_iter().filter(|agent| agent.name != "opencode") {
+    for agent in AGENTS.into_iter().filter(|agent| matches!(agent.install, Install::HooksObject { .. })) {
         for before in SETTINGS {
             let now = put(agent, Some(before));
             assert_eq!(take(agent, &now, Some(Some(before))).as_deref(), Some(before), "{}", agent.name);
@@ -88,7 +89,8 @@ fn removing_without_the_original_leaves_everything_that_is_not_ours() {
 
 #[test]
 fn an_older_program_path_is_replaced_in_place() {
-    let old = install(&CLAUDE_CODE, Reach::User, Some(SETTINGS[3].as_bytes()), "/old/heirloom").unwrap();
+    let old = install(&CLAUDE_CODE, Reach::User, Some(SETTINGS[3].as_bytes()), Called::by("/old/heirloom"))
+        .unwrap();
     let old = String::from_utf8(old.after.unwrap()).unwrap();
     let new = put(&CLAUDE_CODE, Some(&old));
     assert!(!new.contains("/old/") && new.contains("\"other\""));
@@ -98,20 +100,56 @@ fn an_older_program_path_is_replaced_in_place() {
 #[test]
 fn settings_that_cannot_be_understood_are_left_alone() {
     for broken in ["[]", "{oops", "\"x\"", "{\"hooks\": 5}", "{\"hooks\": {\"Stop\": {}}}"] {
-        let fault = install(&CLAUDE_CODE, Reach::User, Some(broken.as_bytes()), PROGRAM).unwrap_err();
+        let fault =
+            install(&CLAUDE_CODE, Reach::User, Some(broken.as_bytes()), Called::by(PROGRAM)).unwrap_err();
         assert_eq!(fault.code, Code::Config, "{broken}");
     }
-    assert!(install(&CLAUDE_CODE, Reach::User, Some(b"\xff"), PROGRAM).is_err());
+    assert!(install(&CLAUDE_CODE, Reach::User, Some(b"\xff"), Called::by(PROGRAM)).is_err());
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert!(install(&CLAUDE_CODE, Reach::User, Some(deep.as_bytes()), PROGRAM).is_err());
+    assert!(install(&CLAUDE_CODE, Reach::User, Some(deep.as_bytes()), Called::by(PROGRAM)).is_err());
 }
 
 #[test]
 fn command_lines_are_stable_and_survive_a_shell() {
-    let line = |program| command_line(&CODEX, Moment::Stop, program);
-    assert_eq!(line("heirloom"), "heirloom hook stop --agent codex");
-    assert_eq!(line("/opt/my tools/heirloom"), "'/opt/my tools/heirloom' hook stop --agent codex");
-    assert_eq!(line("/it's/heirloom"), r"'/it'\''s/heirloom' hook stop --agent codex");
+    let line = |program| command_line(&CODEX, Moment::Stop, Called::by(program));
+    let words = "hook stop --agent codex --installed";
+    assert_eq!(line("heirloom"), format!("command -v heirloom >/dev/null || exit 0; exec heirloom {words}"));
+    let spaced = "'/opt/my tools/heirloom'";
+    assert_eq!(line("/opt/my tools/heirloom"), format!("[ -x {spaced} ] || exit 0; exec {spaced} {words}"));
+    let quoted = r"'/it'\''s/heirloom'";
+    assert_eq!(line("/it's/heirloom"), format!("[ -x {quoted} ] || exit 0; exec {quoted} {words}"));
+    let everywhere = command_line(&CODEX, Moment::Stop, Called { program: "heirloom", everywhere: true });
+    assert!(everywhere.ends_with(&format!("{words} --everywhere")));
+}
+
+#[test]
+fn a_missing_program_is_silence_and_zero_in_every_shell() {
+    for shell in ["sh", "bash", "dash"] {
+        for program in ["/nonexistent/it's a heirloom", "heirloom-that-nobody-has"] {
+            let line = command_line(&CODEX, Moment::Prompt, Called::by(program));
+            let Ok(ran) = std::process::Command::new(shell).args(["-c", &line]).output() else { continue };
+            assert!(
+                ran.status.success() && ran.stdout.is_empty() && ran.stderr.is_empty(),
+                "{shell}: {ran:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn lines_of_the_first_version_are_replaced_and_removed() {
+    for agent in [&CLAUDE_CODE, &CODEX, &GEMINI] {
+        let now = put(agent, None);
+        let old = now.replace(&format!("[ -x {PROGRAM} ] || exit 0; exec "), "").replace(" --installed", "");
+        assert!(old.contains(&format!("\"{PROGRAM} hook stop --agent {}\"", agent.name)));
+        assert_eq!(put(agent, Some(&old)), now, "{}", agent.name);
+        assert_eq!(take(agent, &old, None), None, "{}", agent.name);
+        assert_eq!(installed(agent, old.as_bytes(), PROGRAM), (true, false));
+        let everywhere = Called { program: PROGRAM, everywhere: true };
+        let wide = install(agent, Reach::User, Some(old.as_bytes()), everywhere).unwrap().after.unwrap();
+        assert_eq!(installed(agent, &wide, PROGRAM), (true, true));
+        assert_eq!(take(agent, std::str::from_utf8(&wide).unwrap(), None), None);
+    }
 }
 
 #[test]
@@ -120,17 +158,32 @@ fn the_opencode_plugin_is_ours_alone() {
     assert!(text.contains(&format!("const program = \"{PROGRAM}\"")));
     assert_eq!(put(&OPENCODE, Some(&text)), text);
     assert_eq!(take(&OPENCODE, &text, None), None);
-    assert!(install(&OPENCODE, Reach::User, Some(b"export const x = 1"), PROGRAM).is_err());
+    assert!(install(&OPENCODE, Reach::User, Some(b"export const x = 1"), Called::by(PROGRAM)).is_err());
     assert_eq!(take(&OPENCODE, "export const x = 1", None).as_deref(), Some("export const x = 1"));
+}
+
+#[test]
+fn the_file_of_copilots_hooks_is_ours_alone() {
+    let text = put(&COPILOT, None);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["version"], 1);
+    let line = value["hooks"]["UserPromptSubmit"][0]["bash"].as_str().unwrap();
+    assert!(line.ends_with("hook prompt --agent copilot --installed"), "{line}");
+    assert_eq!(put(&COPILOT, Some(&text)), text);
+    assert_eq!(take(&COPILOT, &text, None), None);
+    assert_eq!(installed(&COPILOT, text.as_bytes(), PROGRAM), (true, true));
+    let foreign = r#"{"version": 1, "hooks": {"Stop": [{"type": "command", "bash": "other"}]}}"#;
+    assert!(install(&COPILOT, Reach::User, Some(foreign.as_bytes()), Called::by(PROGRAM)).is_err());
+    assert_eq!(take(&COPILOT, foreign, None).as_deref(), Some(foreign));
 }
 
 proptest! {
     #[test]
     fn no_settings_file_breaks_the_editor(text in "[{}\\[\\]\",:a-z0-9 \n/*]{0,120}") {
         for agent in AGENTS {
-            if let Ok(edit) = install(agent, Reach::Project, Some(text.as_bytes()), PROGRAM) {
+            if let Ok(edit) = install(agent, Reach::Project, Some(text.as_bytes()), Called::by(PROGRAM)) {
                 let after = edit.after.unwrap();
-                prop_assert!(install(agent, Reach::Project, Some(&after), PROGRAM).unwrap().after == Some(after));
+                prop_assert!(install(agent, Reach::Project, Some(&after), Called::by(PROGRAM)).unwrap().after == Some(after));
             }
         }
     }

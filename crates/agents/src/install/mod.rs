@@ -4,6 +4,7 @@
 //! have, or why not. Everything else in the file keeps its bytes: order, spacing, comments. Installing twice changes nothing,
 //! and removing gives back what was there. Never here: reading or writing files; a setting that is not ours.
 
+mod hooks_file;
 mod hooks_object;
 mod plugin_file;
 mod state;
@@ -52,11 +53,28 @@ pub fn file(agent: &Agent, reach: Reach) -> &'static str {
     }
 }
 
-/// The edit that installs our hooks. `program` is how this program is called.
-pub fn install(agent: &Agent, reach: Reach, before: Option<&[u8]>, program: &str) -> Result<Edit> {
+/// How an agent's hooks call this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Called<'a> {
+    /// Its path, or its name where everybody has it somewhere else.
+    pub program: &'a str,
+    /// Whether the hooks act in every folder, or only where there is a memory.
+    pub everywhere: bool,
+}
+
+impl<'a> Called<'a> {
+    /// By this path or name, only where there is a memory.
+    pub const fn by(program: &'a str) -> Called<'a> {
+        Called { program, everywhere: false }
+    }
+}
+
+/// The edit that installs our hooks.
+pub fn install(agent: &Agent, reach: Reach, before: Option<&[u8]>, called: Called<'_>) -> Result<Edit> {
     let after = match agent.install {
-        Install::HooksObject { .. } => hooks_object::install(agent, text(agent, before)?, program)?,
-        Install::PluginFile => plugin_file::install(text(agent, before)?, program)?,
+        Install::HooksObject { .. } => hooks_object::install(agent, text(agent, before)?, called)?,
+        Install::PluginFile => plugin_file::install(text(agent, before)?, called)?,
+        Install::HooksFile => hooks_file::install(agent, text(agent, before)?, called)?,
     };
     Ok(edit(agent, reach, before, Some(after)))
 }
@@ -76,29 +94,68 @@ pub fn uninstall(agent: &Agent, reach: Reach, before: Option<&[u8]>, undo: Optio
         (_, None) => None,
         (Install::HooksObject { .. }, Some(text)) => hooks_object::remove(agent, text)?,
         (Install::PluginFile, Some(text)) => plugin_file::remove(text)?,
+        (Install::HooksFile, Some(text)) => hooks_file::remove(agent, text),
     };
     Ok(edit(agent, reach, before, after))
 }
 
-/// Whether our hooks are in a file, and whether all of them call `program`.
+/// Whether our hooks are in a file, and whether all of them are called this way, here or everywhere.
 pub fn installed(agent: &Agent, bytes: &[u8], program: &str) -> (bool, bool) {
     let Ok(text) = std::str::from_utf8(bytes) else { return (false, false) };
+    let ways = [Called::by(program), Called { program, everywhere: true }];
     match agent.install {
-        Install::HooksObject { .. } => hooks_object::installed(agent, text, program),
+        Install::HooksObject { .. } => {
+            let found = ways.map(|called| hooks_object::installed(agent, text, called));
+            (found[0].0, found.iter().any(|(_, same)| *same))
+        }
         Install::PluginFile => {
-            (plugin_file::is_ours(text), plugin_file::install(None, program).is_ok_and(|ours| ours == text))
+            let same = |called| plugin_file::install(None, called).is_ok_and(|ours| ours == text);
+            (plugin_file::is_ours(text), ways.into_iter().any(same))
+        }
+        Install::HooksFile => {
+            let same = |called| hooks_file::install(agent, None, called).is_ok_and(|ours| ours == text);
+            (hooks_file::is_ours(agent, text), ways.into_iter().any(same))
         }
     }
 }
 
 /// The command line of a hook. It must never change between versions: agents that ask their user to trust a hook ask again
 /// for every change.
-pub fn command_line(agent: &Agent, moment: Moment, program: &str) -> String {
-    format!("{} hook {} --agent {}", quoted(program), moment.name(), agent.name)
+///
+/// A program that is not there must not stop anybody: agents take some exit codes of a hook for a refusal, among them the shell's for a
+/// program it cannot find. So the line ends with 0 and in silence where there is no program, and otherwise becomes the program itself, which
+/// costs no process.
+pub fn command_line(agent: &Agent, moment: Moment, called: Called<'_>) -> String {
+    let program = quoted(called.program);
+    let is_there = match called.program.contains('/') {
+        true => format!("[ -x {program} ]"),
+        false => format!("command -v {program} >/dev/null"),
+    };
+    format!("{is_there} || exit 0; exec {program} {}", words(agent, moment, called.everywhere))
+}
+
+/// What follows the program in a hook's command line.
+fn words(agent: &Agent, moment: Moment, everywhere: bool) -> String {
+    let everywhere = if everywhere { " --everywhere" } else { "" };
+    format!("{}{INSTALLED}{everywhere}", earlier_words(agent, moment))
+}
+
+/// The same in version 0.1.
+fn earlier_words(agent: &Agent, moment: Moment) -> String {
+    format!("hook {} --agent {}", moment.name(), agent.name)
+}
+
+/// Says that a line was written by `setup`, and keeps a hook from acting where nobody asked for a memory.
+const INSTALLED: &str = " --installed";
+
+/// Whether a command line is one of ours for this moment, of this version or an earlier one.
+fn is_ours(agent: &Agent, moment: Moment, line: &str) -> bool {
+    let ends = [words(agent, moment, false), words(agent, moment, true), earlier_words(agent, moment)];
+    ends.iter().any(|words| line.strip_suffix(words.as_str()).is_some_and(|before| before.ends_with(' ')))
 }
 
 /// A word for a POSIX shell.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain =
         !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+@%:,".contains(&b));
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

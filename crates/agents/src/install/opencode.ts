@@ -7,7 +7,7 @@ type Answer = { context?: string; deny?: string; undo?: string; hold?: string; s
 // One short process per event. Whatever goes wrong, OpenCode goes on as if this plugin were not there.
 async function ask(moment: string, input: Record<string, unknown>): Promise<Answer> {
   try {
-    const child = Bun.spawn([program, "hook", moment, "--agent", "opencode"], {
+    const child = Bun.spawn([program, "hook", moment, "--agent", "opencode", "--installed"], {
       stdin: new Blob([JSON.stringify(input)]),
       stdout: "pipe",
       stderr: "ignore",
@@ -28,6 +28,11 @@ function said(parts: ReadonlyArray<any>): string {
     .join("\n")
 }
 
+// Words on the command line with which nobody watches the session.
+const unattended = ["run", "serve", "acp", "github", "pr", "generate"]
+const first = process.argv.slice(2).find((word) => !word.startsWith("-"))
+const attended = first === undefined || !unattended.includes(first)
+
 export const Heirloom: Plugin = async ({ client, directory }) => {
   const held = new Set<string>()
   const asked = new Map<string, string>()
@@ -36,6 +41,7 @@ export const Heirloom: Plugin = async ({ client, directory }) => {
     hook_event_name: event,
     session_id: session,
     cwd: directory,
+    attended,
   })
 
   return {
@@ -76,12 +82,20 @@ export const Heirloom: Plugin = async ({ client, directory }) => {
     event: async ({ event }) => {
       if (event.type !== "session.idle") return
       const session = event.properties.sessionID
+      // The session of a subagent has a parent, and its end is nobody's stop.
+      const found = await client.session.get({ path: { id: session } }).catch(() => undefined)
+      if (found?.data?.parentID) return
       const messages = await client.session.messages({ path: { id: session } }).catch(() => undefined)
       const last = messages?.data?.filter((message: any) => message.info.role === "assistant").at(-1)
       const answer = await ask("stop", {
         ...base("session.idle", session),
         prompt: asked.get(session),
         last_assistant_message: last ? said(last.parts) : undefined,
+        conversation: (messages?.data ?? []).slice(-60).map((message: any) => ({
+          role: message.info.role,
+          text: said(message.parts),
+          at: message.info.time?.created ? new Date(message.info.time.created).toISOString() : undefined,
+        })),
         stop_hook_active: held.delete(session),
       })
       if (answer.hold) {

@@ -3,6 +3,7 @@
 //! Comes in: the text of an agent's settings. Goes out: what stands in the way. Never here: a settings file that cannot be read is
 //! nobody's fault but its owner's, and stands in nobody's way.
 
+use crate::bundle::{CATALOGUE, PLUGIN};
 use crate::table::{Agent, Dialect};
 use serde_json::Value;
 
@@ -26,7 +27,7 @@ pub fn switched_off(agent: &Agent, settings: &str) -> Option<&'static str> {
                 .any(|(table, line)| table == "features" && assigns(line, "hooks") == Some("false"));
             off.then_some("features.hooks = false")
         }
-        Dialect::OpenCode => None,
+        Dialect::OpenCode | Dialect::Copilot | Dialect::Cursor => None,
     }
 }
 
@@ -49,7 +50,10 @@ pub fn is_plugin(agent: &Agent, settings: &str) -> bool {
     let plugins = parsed(settings).and_then(|value| value.get("enabledPlugins")?.as_object().cloned());
     agent.dialect == Dialect::ClaudeCode
         && plugins.is_some_and(|plugins| {
-            plugins.iter().any(|(name, on)| name.starts_with("heirloom@") && on.as_bool() == Some(true))
+            // In version 0.1 the plugin had the program's name.
+            let is_ours =
+                |name: &str| name == format!("{PLUGIN}@{CATALOGUE}") || name.starts_with("heirloom@");
+            plugins.iter().any(|(name, on)| is_ours(name) && on.as_bool() == Some(true))
         })
 }
 
@@ -120,7 +124,9 @@ mod tests {
 
     #[test]
     fn our_plugin_is_known_by_its_name() {
+        assert!(is_plugin(&CLAUDE_CODE, "{\"enabledPlugins\": {\"memory@heirloom\": true}}"));
         assert!(is_plugin(&CLAUDE_CODE, "{\"enabledPlugins\": {\"heirloom@here\": true}}"));
+        assert!(!is_plugin(&CLAUDE_CODE, "{\"enabledPlugins\": {\"memory@elsewhere\": true}}"));
         assert!(!is_plugin(
             &CLAUDE_CODE,
             "{\"enabledPlugins\": {\"heirloom@here\": false, \"x@heirloom\": true}}"

@@ -51,7 +51,7 @@ pub(super) fn render(event: &str, answer: &Answer) -> Output {
             },
         }),
         Answer::Hold(text) => Output { stderr: text.clone(), exit: 2, ..Output::default() },
-        Answer::Suggest(text) => Output::json(&Reply {
+        Answer::Ask(text) | Answer::Suggest(text) => Output::json(&Reply {
             decision: None,
             reason: None,
             hook_specific_output: Specific { additional_context: Some(text), ..named },

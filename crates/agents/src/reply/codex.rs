@@ -55,7 +55,9 @@ pub(super) fn render(event: &str, answer: &Answer) -> Output {
                 permission_decision_reason: reason,
             },
         }),
-        Answer::Undo(reason) | Answer::Hold(reason) => Output::json(&Block { decision: "block", reason }),
+        Answer::Undo(reason) | Answer::Hold(reason) | Answer::Ask(reason) => {
+            Output::json(&Block { decision: "block", reason })
+        }
         Answer::Suggest(text) => Output::json(&Notice { system_message: text }),
     }
 }

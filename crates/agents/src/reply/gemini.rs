@@ -33,7 +33,7 @@ pub(super) fn render(answer: &Answer) -> Output {
         Answer::Context(text) => {
             Output::json(&WithContext { hook_specific_output: Context { additional_context: text } })
         }
-        Answer::Deny(reason) | Answer::Undo(reason) | Answer::Hold(reason) => {
+        Answer::Deny(reason) | Answer::Undo(reason) | Answer::Hold(reason) | Answer::Ask(reason) => {
             Output::json(&Deny { decision: "deny", reason })
         }
         Answer::Suggest(text) => Output::json(&Notice { system_message: text }),

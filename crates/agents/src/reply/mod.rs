@@ -5,6 +5,8 @@
 
 mod claude_code;
 mod codex;
+mod copilot;
+mod cursor;
 mod gemini;
 mod opencode;
 
@@ -23,6 +25,8 @@ pub enum Answer {
     Undo(String),
     /// The stop is held up until this is done.
     Hold(String),
+    /// The same in the quietest way the agent has: the model goes on, and people see no error.
+    Ask(String),
     /// The stop goes through; the model or the person is told.
     Suggest(String),
 }
@@ -58,7 +62,7 @@ pub fn render(agent: &Agent, moment: Moment, answer: &Answer) -> Output {
         Answer::Context(_) => matches!(moment, Moment::SessionStart | Moment::Prompt),
         Answer::Deny(_) => moment == Moment::PreWrite,
         Answer::Undo(_) => moment == Moment::PostWrite,
-        Answer::Hold(_) | Answer::Suggest(_) => moment == Moment::Stop,
+        Answer::Hold(_) | Answer::Ask(_) | Answer::Suggest(_) => moment == Moment::Stop,
     };
     if !fits {
         return Output::default();
@@ -68,6 +72,8 @@ pub fn render(agent: &Agent, moment: Moment, answer: &Answer) -> Output {
         Dialect::Codex => codex::render(event, answer),
         Dialect::Gemini => gemini::render(answer),
         Dialect::OpenCode => opencode::render(answer),
+        Dialect::Copilot => copilot::render(event, answer),
+        Dialect::Cursor => cursor::render(answer),
     }
 }
 

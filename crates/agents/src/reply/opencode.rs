@@ -19,7 +19,7 @@ pub(super) fn render(answer: &Answer) -> Output {
         Answer::Context(text) => Reply::Context(text),
         Answer::Deny(reason) => Reply::Deny(reason),
         Answer::Undo(reason) => Reply::Undo(reason),
-        Answer::Hold(text) => Reply::Hold(text),
+        Answer::Hold(text) | Answer::Ask(text) => Reply::Hold(text),
         Answer::Suggest(text) => Reply::Suggest(text),
     })
 }

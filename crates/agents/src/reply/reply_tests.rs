@@ -22,7 +22,15 @@ fn accepted(agent: &Agent, moment: Moment) -> (&'static [&'static str], &'static
         (Dialect::Gemini, _) => {
             (&["decision", "reason", "systemMessage", "hookSpecificOutput"], &["additionalContext"])
         }
+        (Dialect::Copilot, Moment::SessionStart | Moment::Prompt) => (&["additionalContext"], &[]),
+        (Dialect::Copilot, _) => (
+            &["decision", "reason", "hookSpecificOutput"],
+            &["hookEventName", "permissionDecision", "permissionDecisionReason"],
+        ),
         (Dialect::OpenCode, _) => (&["context", "deny", "undo", "hold", "suggest"], &[]),
+        (Dialect::Cursor, _) => {
+            (&["additional_context", "permission", "user_message", "agent_message", "followup_message"], &[])
+        }
         (Dialect::ClaudeCode, _) => (
             &["decision", "reason", "hookSpecificOutput"],
             &["hookEventName", "permissionDecision", "permissionDecisionReason", "additionalContext"],
@@ -39,6 +47,7 @@ fn no_answer_holds_a_key_its_agent_does_not_take() {
                 Answer::Deny("x".into()),
                 Answer::Undo("x".into()),
                 Answer::Hold("x".into()),
+                Answer::Ask("x".into()),
                 Answer::Suggest("x".into()),
             ] {
                 let output = render(agent, moment, &answer);
@@ -83,6 +92,25 @@ fn codex_and_gemini_hear_a_held_stop_as_a_decision() {
         said(&GEMINI, Moment::Stop, Answer::Hold("save".into())),
         json!({"decision": "deny", "reason": "save"})
     );
+}
+
+#[test]
+fn a_quiet_request_makes_every_agent_go_on_and_shows_no_error() {
+    let asked = said(&CLAUDE_CODE, Moment::Stop, Answer::Ask("save".into()));
+    assert_eq!(asked, json!({"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "save"}}));
+    for agent in AGENTS {
+        assert_eq!(render(agent, Moment::Stop, &Answer::Ask("save".into())).exit, 0, "{}", agent.name);
+    }
+}
+
+#[test]
+fn cursor_is_answered_in_the_words_of_its_package() {
+    let cursor = &crate::table::CURSOR;
+    assert_eq!(said(cursor, Moment::Prompt, Answer::Context("x".into())), json!({"additional_context": "x"}));
+    assert_eq!(said(cursor, Moment::Stop, Answer::Ask("save".into())), json!({"followup_message": "save"}));
+    let denied = said(cursor, Moment::PreWrite, Answer::Deny("no".into()));
+    assert_eq!(denied["permission"], "deny");
+    assert_eq!(render(cursor, Moment::Stop, &Answer::Suggest("x".into())), Output::default());
 }
 
 #[test]

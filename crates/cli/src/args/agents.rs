@@ -14,6 +14,10 @@ pub(crate) struct Setup {
     #[arg(long)]
     pub(crate) shared: bool,
 
+    /// Let the hooks act in every folder, also where there is no memory
+    #[arg(long, conflicts_with = "uninstall")]
+    pub(crate) everywhere: bool,
+
     /// Also keep the assistant's longer messages as notes (sets notes.capture in your settings)
     #[arg(long, conflicts_with = "uninstall")]
     pub(crate) notes: bool,

@@ -16,6 +16,10 @@ pub(crate) struct Remember {
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
 
+    /// Whose words it holds, if not your own: other_message, tool_read, web or agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source: Option<String>,
+
     /// Take the text from a file; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub(crate) from: Option<String>,
@@ -60,12 +64,17 @@ pub(crate) enum MemoryVerb {
 
 /// Remove episodes that are past their time
 ///
-/// Any long-running Heirloom does this once a day by itself. The account that keeps the deployment does it for every user.
+/// A beginning session, and any long-running Heirloom, does this by itself once a day, without anybody waiting for it. The account that keeps the
+/// deployment does it for every user.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Expire {
     /// Also turns that have no more than this many days left; needs a person or a token with the scope `delete`
     #[arg(long, value_name = "DAYS")]
     pub(crate) within: Option<u32>,
+
+    /// Only if it is a day since this was last done, and nobody else is at it
+    #[arg(long, conflicts_with = "within")]
+    pub(crate) if_due: bool,
 }
 
 /// Users of this deployment

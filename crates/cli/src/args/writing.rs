@@ -7,8 +7,10 @@
 /// git/rebase`. A note is a message, word for word. Canon is what stays true about the agents, a register is what holds now, kept up to date
 /// under its topic: `heirloom add register "Working on the importer" --topic current-task`. A fact is what is known about you (`heirloom remember` is
 /// shorter), an episode is something that was said. Fields can be given one by one (`--field
-/// rationale="…"`, repeat it for lists), or everything from a file with `--from FILE` (`-` is standard input). The gate looks at every text
-/// before it is stored.
+/// rationale="…"`, repeat it for lists), or everything from a file with `--from FILE` (`-` is standard input). No text is made up: what the
+/// sentence does not say is left empty, and what a record is of no use without (a runbook's steps and verification, how a session ended) is
+/// asked for at a terminal and refused by name elsewhere. Choices have a default, such as status accepted; the answer says what was
+/// assumed. The gate looks at every text before it is stored.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Add {
     /// decision, runbook, constraint, tech_debt, preference, session_summary, lesson, note, canon, register, fact, episode, or a category of your own
@@ -61,6 +63,10 @@ pub(crate) struct Add {
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
 
+    /// Whose words a fact or episode holds, if not your own: other_message, tool_read, web or agent; of canon and registers how it came in: chat, manual, tool, operator or promotion
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source: Option<String>,
+
     /// Take it from a file: a record as a JSON object, anything else as text or as a JSON object of its fields; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<String>,
@@ -102,6 +108,10 @@ pub(crate) struct Edit {
     /// New category of a canon or register
     #[arg(long)]
     pub(crate) category: Option<String>,
+
+    /// Take the whole text from a file, as the editor would give it; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "field", "tag", "text", "topic", "category"])]
+    pub(crate) from: Option<String>,
 
     /// The version the change is based on, from `show --json`; another one is not overwritten
     #[arg(long)]

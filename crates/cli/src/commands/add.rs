@@ -1,13 +1,13 @@
 //! `add`: save a memory from a few words.
 
-use super::{auto_commit, input, pairs, print_added, remember};
+use super::{auto_commit, input, missing, pairs, print_added, remember};
 use crate::args::{self, Args};
 use crate::output::Out;
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_engine::verbs::Added;
-use heirloom_engine::verbs::add::{Add, New, Taken, Words, add, questions};
+use heirloom_engine::verbs::add::{Add, New, NewRecord, Taken, Words, add, lacks, questions};
 
 pub(crate) fn run(args: &Args, call: &args::Add, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
@@ -18,6 +18,11 @@ pub(crate) fn run(args: &Args, call: &args::Add, out: &Out) -> Result<u8> {
         from: Some(wired.cwd.clone()),
         ..Add::of(New::said(&wired.call, words(call)?)?)
     };
+    if let New::Record(new) = &ask.new {
+        let asked = missing::asked(&lacks(&wired.call, &ask)?)?;
+        let fields = new.fields.iter().cloned().chain(asked).collect();
+        ask.new = New::Record(NewRecord { fields, ..new.clone() });
+    }
     if !call.dry_run {
         let text = match &ask.new {
             New::Fact(fact) => fact.text.as_str(),
@@ -69,6 +74,7 @@ fn words(call: &args::Add) -> Result<Words> {
         files: call.file.clone(),
         confidence: call.confidence,
         at: call.at.clone(),
+        source: call.source.clone(),
         cites: !call.anchor.is_empty(),
     })
 }

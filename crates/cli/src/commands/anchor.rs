@@ -25,7 +25,13 @@ pub(crate) fn run(args: &Args, call: &AnchorCommand, out: &Out) -> Result<u8> {
         AnchorAction::Drop { id, place } => ask(id, Deed::Drop(place.clone())),
     };
     let anchored = anchor(&wired.call, &ask)?.done()?;
-    out.answer(&anchored, || print(out, &anchored));
+    out.answer(&anchored, || {
+        print(out, &anchored);
+        if !anchored.kept.is_empty() {
+            let kept = one_line(&anchored.kept.join(", "));
+            out.line(out.style.dim(&format!("  kept: a hash of {}, in provenance.jsonl", visible(&kept))));
+        }
+    });
     auto_commit(&wired, out, &format!("memory: anchor {}", anchored.id));
     Ok(exit::OK)
 }

@@ -7,7 +7,7 @@ use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::{Memory, Verb, fault::Result};
 use heirloom_engine::shelf::tiers::Stored;
-use heirloom_engine::verbs::remove::{self, Cleared, Clearing};
+use heirloom_engine::verbs::remove::{self, Cleared, Clearing, Draft};
 use heirloom_engine::verbs::upkeep;
 
 pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
@@ -32,7 +32,7 @@ pub(crate) fn topic(
     wired: &Wired,
     call: &Forget,
     topic: &str,
-    (about, others): (&[Stored], &[Memory]),
+    (about, others, waiting): (&[Stored], &[Memory], &[Draft]),
     out: &Out,
 ) -> Result<u8> {
     // All of it: a yes is for what was shown.
@@ -41,7 +41,11 @@ pub(crate) fn topic(
     for (id, text) in shown {
         out.say(format!("  {}  {}", out.style.dim(id), heirloom_core::text::one_line(text)));
     }
-    let which = match about.len() + others.len() {
+    for draft in waiting {
+        let id = heirloom_core::text::one_line(&draft.id);
+        out.say(format!("  {}  {} (waits for a yes)", out.style.dim(&id), draft.text));
+    }
+    let which = match about.len() + others.len() + waiting.len() {
         1 => "this memory".to_owned(),
         count => format!("these {count} memories"),
     };
@@ -54,6 +58,9 @@ pub(crate) fn topic(
         true => Cleared { status: "forgotten", count: 0, ids: Vec::new(), unreached: Vec::new() },
         false => remove::forget_topic(&wired.call, topic, &ids, call.shred)?,
     };
+    let drafts = if waiting.is_empty() { Vec::new() } else { remove::forget_drafts(&wired.call, waiting)? };
+    gone.count += drafts.len();
+    gone.ids.extend(drafts);
     let mut in_git = Vec::new();
     for memory in others {
         let (forgotten, unreached) = remove::forget(&wired.call, &memory.id, call.shred)?;
@@ -83,7 +90,10 @@ pub(crate) fn expire(args: &Args, call: &Expire, out: &Out) -> Result<u8> {
     if ask.within_days.is_some_and(|days| days > 0) {
         person::checked(&mut wired, Verb::RemoveEarly)?;
     }
-    let expired = upkeep::expire(&wired.call, &ask)?;
+    let expired = match call.if_due {
+        false => upkeep::expire(&wired.call, &ask)?,
+        true => upkeep::expire_if_due(&wired.call)?.unwrap_or_default(),
+    };
     out.answer(&expired, || {
         out.line(format!(
             "{} {} episodes of {} users, {} audit lines",
@@ -94,4 +104,9 @@ pub(crate) fn expire(args: &Args, call: &Expire, out: &Out) -> Result<u8> {
         ));
     });
     Ok(exit::OK)
+}
+
+/// Has it done by another process, so that no session waits for it.
+pub(super) fn expire_in_background(wired: &wiring::Wired) {
+    super::model::in_another_process(wired, &["expire", "--if-due"]);
 }

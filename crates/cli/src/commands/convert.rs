@@ -1,13 +1,13 @@
 //! `convert`: a memory of another kind from one that is there.
 
 use super::show::print_memory;
-use super::{auto_commit, pairs, print_added};
+use super::{auto_commit, missing, pairs, print_added};
 use crate::args::{self, Args};
 use crate::output::Out;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
-use heirloom_engine::verbs::convert::{Conversion, Convert, convert, to_show};
+use heirloom_engine::verbs::convert::{Conversion, Convert, convert, lacks, to_show};
 
 pub(crate) fn run(args: &Args, call: &args::Convert, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
@@ -32,6 +32,8 @@ pub(crate) fn run(args: &Args, call: &args::Convert, out: &Out) -> Result<u8> {
         ask.id = source.id.to_string();
         ask.seen = Some(source.version);
     }
+    let asked = missing::asked(&lacks(&wired.call, &ask)?)?;
+    ask.wanted.fields.extend(asked);
     let made = convert(&wired.call, &ask)?.done()?;
     let source = made.from.as_ref().map_or(call.id.as_str(), |from| from.as_str());
     out.answer(&made, || {

@@ -58,7 +58,7 @@ fn story(engine: &Call, out: &Out) -> Result<()> {
     save(
         engine,
         out,
-        "runbook",
+        "preference",
         "Restart the queue worker when jobs pile up because it leaks connections",
         &["queue", "worker"],
     )?;
@@ -141,7 +141,7 @@ fn save(engine: &Call, out: &Out, category: &str, sentence: &str, tags: &[&str])
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
         ..Given::default()
     };
-    let document = compose(category, &given, &time::format(engine.project().world().now))?;
+    let document = compose(category, &given, &time::format(engine.project().world().now))?.document;
     let records = engine.records();
     let name = document.text("id").unwrap_or_default().to_owned();
     let place = engine.project().shown(&records.folder(category).join(format!("{name}.json")));

@@ -9,7 +9,7 @@ use crate::output::Out;
 use crate::{environment, machine, wiring};
 use heirloom_agents::Agent;
 use heirloom_agents::install::{self, Reach};
-use heirloom_agents::table::CLAUDE_CODE;
+use heirloom_agents::table::{CLAUDE_CODE, Install};
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
@@ -28,6 +28,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let folder = wired.call.project().folder();
     let machine = Machine {
         program: environment::find_program(machine::NAME).map(|path| path.display().to_string()),
+        token: environment::token().is_some(),
         agents: machine::agents().into_iter().map(|agent| agent_facts(agent, folder)).collect(),
         round_trip_fault: round_trip().err(),
     };
@@ -83,7 +84,29 @@ fn agent_facts(agent: &Agent, project: &Path) -> AgentFacts {
         let switch = install::switched_off(agent, &text_of(&file)?)?;
         Some(format!("{switch} in {}", machine::shown(&file)))
     });
+    facts.slow =
+        environment::agent_folder(agent).filter(|_| facts.installed).and_then(|folder| slow(agent, &folder));
     facts
+}
+
+/// OpenCode asks the package registry for its own library at every start at which there is any plugin and the library is not there. Without a
+/// network that takes a minute or two.
+fn slow(agent: &Agent, folder: &Path) -> Option<(String, String)> {
+    const LIBRARY: &str = "@opencode-ai/plugin";
+    if agent.install != Install::PluginFile || folder.join("node_modules").join(LIBRARY).exists() {
+        return None;
+    }
+    let why = format!(
+        "waits for the package registry at every start without a network: {LIBRARY} is not in {}",
+        machine::shown(folder)
+    );
+    Some((
+        why,
+        format!(
+            "with a network, run `npm install --prefix {} {LIBRARY}` once",
+            install::quoted(&folder.to_string_lossy())
+        ),
+    ))
 }
 
 /// The files in which an agent may have all hooks switched off.

@@ -4,11 +4,12 @@ use super::{auto_commit, pairs, print_added, remember};
 use crate::args::{self, Args};
 use crate::output::Out;
 use crate::wiring::Wired;
-use crate::{environment, wiring};
+use crate::{environment, person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, ShelfName, fault::Result};
 use heirloom_engine::files::{self, Mode};
-use heirloom_engine::verbs::edit::{Edit, draft, edit, questions};
+use heirloom_engine::verbs::Added;
+use heirloom_engine::verbs::edit::{Edit, draft, drop_draft, edit, keep_draft, questions};
 use std::process::Command;
 
 pub(crate) fn run(args: &Args, call: &args::Edit, out: &Out) -> Result<u8> {
@@ -25,54 +26,129 @@ pub(crate) fn run(args: &Args, call: &args::Edit, out: &Out) -> Result<u8> {
         message: call.message.clone(),
         ..Edit::default()
     };
+    if let Some(file) = &call.from {
+        ask.whole = Some(super::input::text(file)?);
+    }
     if !ask.says_what() {
-        let before = draft(&wired.call, &call.id)?;
-        let Some(after) = in_editor(&wired, before.ending, before.text.as_bytes())? else {
-            out.say("nothing changed");
-            return Ok(exit::OK);
-        };
-        let after = String::from_utf8(after).map_err(|_| {
-            Fault::new(Code::Input, "what came back from the editor is no UTF-8 text")
-                .hint("nothing was changed; run `heirloom edit` again")
-        })?;
-        ask.whole = Some(after);
-        ask.id = before.id.to_string();
-        ask.version.get_or_insert(before.version);
+        return by_hand(&wired, ask, out);
     }
     match remember::answers(&questions(&wired.call, &ask)?, "", out)? {
         Some(yes) => ask.yes = yes,
         None => return Ok(exit::REFUSED),
     }
     let changed = edit(&wired.call, &ask)?.done()?;
-    out.answer(&changed, || print_added(out, "changed", &changed));
-    if changed.id.kind().shelf() != ShelfName::Tiers {
-        auto_commit(&wired, out, &format!("memory: edit {}", changed.id));
-    }
+    changed_to(&wired, &changed, out);
     Ok(exit::OK)
 }
 
-/// Opens a text in the user's editor; `None` if it came back as it was. The copy is private and goes away again.
-fn in_editor(wired: &Wired, ending: &str, before: &[u8]) -> Result<Option<Vec<u8>>> {
+fn changed_to(wired: &Wired, changed: &Added, out: &Out) {
+    out.answer(changed, || print_added(out, "changed", changed));
+    if changed.id.kind().shelf() != ShelfName::Tiers {
+        auto_commit(wired, out, &format!("memory: edit {}", changed.id));
+    }
+}
+
+/// A change in the editor. What cannot be taken is shown again with the reason, for as long as somebody is there who wants to go on; the text
+/// is kept where nobody is.
+fn by_hand(wired: &Wired, mut ask: Edit, out: &Out) -> Result<u8> {
+    let before = draft(&wired.call, &ask.id)?;
+    ask.id = before.id.to_string();
+    ask.version.get_or_insert(before.version.clone());
+    let mut text = before.text.clone().into_bytes();
+    loop {
+        let fault = match in_editor(wired, before.ending, &mut text)? {
+            Ended::Well if text == before.text.as_bytes() => {
+                out.say("nothing changed");
+                return Ok(exit::OK);
+            }
+            Ended::Well => match taken(wired, &mut ask, &text, out)? {
+                Taken::Changed(changed) => {
+                    drop_draft(&wired.call)?;
+                    changed_to(wired, &changed, out);
+                    return Ok(exit::OK);
+                }
+                Taken::TurnedDown => return Ok(exit::REFUSED),
+                Taken::Not(fault) => fault,
+            },
+            Ended::Badly(_) if text == before.text.as_bytes() => {
+                return Err(Fault::new(Code::Usage, "the editor ended with an error; nothing was changed")
+                    .hint("see what $VISUAL or $EDITOR names"));
+            }
+            Ended::Badly(editor) => {
+                Fault::new(Code::Usage, format!("`{editor}` ended with an error; nothing was changed"))
+            }
+        };
+        if person::is_present() {
+            out.fault(&fault);
+            if person::confirm("Open the editor again with your text?", false)? {
+                continue;
+            }
+        }
+        let text = String::from_utf8_lossy(&text).into_owned();
+        return Err(match keep_draft(&wired.call, &before.id, &text, before.ending)? {
+            Some(file) => fault.hint(format!(
+                "nothing was changed; your text is kept in {0}: correct it, then `heirloom edit {1} --from {0}`",
+                file.display(),
+                before.id
+            )),
+            None => fault,
+        });
+    }
+}
+
+/// What became of a text from the editor.
+enum Taken {
+    /// It is what the memory says now.
+    Changed(Box<Added>),
+    /// Whoever was asked said no.
+    TurnedDown,
+    /// It cannot be taken as it is.
+    Not(Fault),
+}
+
+fn taken(wired: &Wired, ask: &mut Edit, text: &[u8], out: &Out) -> Result<Taken> {
+    let Ok(text) = String::from_utf8(text.to_vec()) else {
+        return Ok(Taken::Not(Fault::new(Code::Input, "what came back from the editor is no UTF-8 text")));
+    };
+    ask.whole = Some(text);
+    match remember::answers(&questions(&wired.call, ask)?, "", out)? {
+        Some(yes) => ask.yes = yes,
+        None => return Ok(Taken::TurnedDown),
+    }
+    match edit(&wired.call, ask).and_then(heirloom_engine::verbs::Outcome::done) {
+        Ok(changed) => Ok(Taken::Changed(Box::new(changed))),
+        // Another text would be taken; anything else has nothing to do with the text.
+        Err(fault)
+            if matches!(fault.code, Code::Input | Code::Validation | Code::Merge | Code::GateRefused) =>
+        {
+            Ok(Taken::Not(fault))
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+/// How the editor ended.
+enum Ended {
+    /// Without an error.
+    Well,
+    /// With one.
+    Badly(String),
+}
+
+/// Opens a text in the user's editor, and takes it back as it is afterwards. The copy is private and goes away again.
+fn in_editor(wired: &Wired, ending: &str, text: &mut Vec<u8>) -> Result<Ended> {
     let editor = environment::text("VISUAL").or_else(|| environment::text("EDITOR")).ok_or_else(|| {
         Fault::new(Code::Usage, "no editor is set and no change was given")
             .hint("set EDITOR, or say what to change: --title, --field NAME=VALUE, --tag, --text")
     })?;
     let path = wired.call.project().local()?.path(&format!("edit-{}.{ending}", std::process::id()));
-    files::write(&path, before, Mode::Private)?;
+    files::write(&path, text, Mode::Private)?;
     let mut words = editor.split_whitespace();
     let status = Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status();
     let after = files::read(&path, files::MAX_FILE);
     files::remove(&path)?;
-    match status {
-        Ok(status) if status.success() => {}
-        Ok(_) => {
-            return Err(Fault::new(
-                Code::Usage,
-                format!("`{editor}` ended with an error; nothing was changed"),
-            ));
-        }
-        Err(e) => return Err(Fault::new(Code::Usage, format!("`{editor}` could not be started: {e}"))),
-    }
-    let after = after?;
-    Ok((after != before).then_some(after))
+    let status =
+        status.map_err(|e| Fault::new(Code::Usage, format!("`{editor}` could not be started: {e}")))?;
+    *text = after?;
+    Ok(if status.success() { Ended::Well } else { Ended::Badly(editor) })
 }

@@ -36,6 +36,10 @@ fn print(out: &Out, run: &Run) {
         Ended::Silent => out.style.dim("silent"),
         Ended::Injected => out.style.green("injected"),
         Ended::Captured => out.style.green("captured"),
+        Ended::Held => out.style.yellow("held"),
+        Ended::Asked => out.style.green("asked"),
+        Ended::Saved => out.style.green("saved"),
+        Ended::Ignored => out.style.dim("ignored"),
         Ended::Denied => out.style.yellow("denied"),
         Ended::Failed => out.style.red("failed"),
     };

@@ -71,8 +71,8 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
     let ask = remove::Forget { name: call.id.clone(), topic: call.topic, shown_first: !call.yes };
     let (id, memory) = match remove::doomed(&wired.call, &ask)? {
         Doomed::One { id, memory } => (id, memory),
-        Doomed::Topic { topic, memories, others } => {
-            return super::clear::topic(&wired, call, &topic, (&memories, &others), out);
+        Doomed::Topic { topic, memories, others, waiting } => {
+            return super::clear::topic(&wired, call, &topic, (&memories, &others, &waiting), out);
         }
     };
     let title = memory.map_or_else(|| id.to_string(), |memory| memory.title);

@@ -23,6 +23,7 @@ mod lifecycle;
 #[cfg(feature = "server")]
 mod mcp;
 mod merge_driver;
+mod missing;
 mod model;
 mod note;
 mod pages;
@@ -56,13 +57,35 @@ pub(crate) use crate::output::visible;
 
 use crate::args::{Args, Command, MemoryVerb, RecordAction};
 use crate::output::Out;
-use crate::wiring::Wired;
+use crate::wiring::{self, Wired};
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::verbs::{Added, commit};
 
-/// Runs a command; the number is the exit code.
+/// Most files that one line names.
+const NAMED: usize = 5;
+
+/// Runs a command; the number is the exit code. What it passed over is said behind its answer, in a line.
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
+    let ended = run_alone(args, out);
+    let over = wiring::passed_over();
+    // `verify` has said it with what to do.
+    if !over.is_empty() && !matches!(args.command, Command::Verify(_)) {
+        let named = over.iter().take(NAMED).map(|(file, why)| format!("`{file}` ({why})"));
+        let mut named = named.collect::<Vec<_>>().join(", ");
+        if over.len() > NAMED {
+            named.push_str(&format!(" and {} more", over.len() - NAMED));
+        }
+        let what = if over.len() == 1 { "this note does" } else { "these notes do" };
+        let line = one_line(&format!(
+            "{what} not validate and is passed over: {named}; `heirloom verify` says what to do"
+        ));
+        out.note(visible(&if over.len() == 1 { line } else { line.replacen("is passed", "are passed", 1) }));
+    }
+    ended
+}
+
+fn run_alone(args: &Args, out: &Out) -> Result<u8> {
     match &args.command {
         Command::Init(call) => init::run(args, call, out),
         Command::Setup(call) => setup::run(args, call, out),
@@ -123,7 +146,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),
-        Command::MergeDriver(call) => merge_driver::run(args, call),
+        Command::MergeDriver(call) => merge_driver::run(args, call, out),
         Command::Reference(call) => reference::run(call, out),
     }
 }
@@ -144,7 +167,24 @@ fn print_added(out: &Out, word: &str, added: &Added) {
         out.style.bold(&one_line(added.id.as_str())),
         path.unwrap_or_default()
     ));
+    print_assumed(out, added);
     added.notes.iter().for_each(|note| out.note(one_line(note)));
+}
+
+/// What nobody said and was put in, in one line.
+fn print_assumed(out: &Out, added: &Added) {
+    let (empty, assumed): (Vec<&String>, Vec<&String>) =
+        added.assumed.iter().partition(|line| line.ends_with(": left empty"));
+    let say = |word: &str, lines: Vec<&str>| {
+        if !lines.is_empty() {
+            out.line(out.style.dim(&format!("  {word} {}", visible(&one_line(&lines.join(", "))))));
+        }
+    };
+    say("assumed", assumed.into_iter().map(String::as_str).collect());
+    say(
+        "left empty",
+        empty.into_iter().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect(),
+    );
 }
 
 /// `NAME=VALUE` arguments.

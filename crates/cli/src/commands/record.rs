@@ -285,7 +285,7 @@ fn print_health(out: &Out, health: &Health) {
         "  Active: {}\n  Retired: {}\n  Archived: {}",
         health.active, health.retired, health.archived
     ));
-    let issues = health.issues();
+    let issues = health.attention();
     if issues.is_empty() {
         out.line("  Health: GOOD");
     } else {

@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 use heirloom_core::ShelfName;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
-use heirloom_core::kind::{OTHER_KINDS, RECORD_KINDS, Shape};
+use heirloom_core::kind::{OTHER_KINDS, RECORD_KINDS, Shape, Words};
 use heirloom_core::settings::{Guard, KEYS, Type};
 use heirloom_core::{Owner, authority, code, trust};
 use heirloom_engine::gate::policy::Row;
@@ -121,7 +121,9 @@ fn kinds() -> String {
             "\n## {}\n\n{}. Folder `{}/`, label `{}`.\n\n",
             row.name, row.help, row.folder, row.label
         );
-        page.push_str("| field | holds | required | what to write |\n|---|---|---|---|\n");
+        page.push_str(
+            "| field | holds | required | from a sentence | what to write |\n|---|---|---|---|---|\n",
+        );
         for field in row.fields {
             let holds = match field.shape {
                 Shape::Text => "text".to_owned(),
@@ -133,7 +135,17 @@ fn kinds() -> String {
                 Shape::Examples => "{prefer: […], avoid: […]}".to_owned(),
             };
             let required = if field.required { "yes" } else { "no" };
-            let _ = writeln!(page, "| `{}` | {holds} | {required} | {} |", field.name, field.help);
+            let from = match (field.from, field.shape, field.required) {
+                (Words::What, ..) => "what it says".to_owned(),
+                (Words::Why, ..) => "what follows \"because\"".to_owned(),
+                (_, Shape::List { min: 0 }, true) => "an empty list".to_owned(),
+                (Words::Own, ..) => "must be said".to_owned(),
+                (Words::Later, _, false) => "left out".to_owned(),
+                (Words::Later, Shape::Choice(words), _) => format!("assumed: {}", words[0]),
+                (Words::Later, Shape::Flag, _) => "assumed: true".to_owned(),
+                (Words::Later, ..) => "left empty".to_owned(),
+            };
+            let _ = writeln!(page, "| `{}` | {holds} | {required} | {from} | {} |", field.name, field.help);
         }
     }
     page

@@ -22,6 +22,7 @@ pub(crate) fn run(args: &Args, call: &args::Remember, out: &Out) -> Result<u8> {
         subject: call.subject.clone(),
         tags: call.tag.clone(),
         confidence: Some(call.confidence),
+        source: call.source.clone(),
     };
     let asks = questions(&wired.call, &Add::of(New::Fact(fact.clone())))?;
     let Some(yes) = answers(&asks, &fact.text, out)? else { return Ok(exit::REFUSED) };

@@ -8,7 +8,7 @@ use crate::args::{Args, Setup};
 use crate::machine::{self, shown};
 use crate::output::{Out, unified};
 use crate::{person, wiring};
-use heirloom_agents::install::{self, Reach, Undo};
+use heirloom_agents::install::{self, Called, Reach, Undo};
 use heirloom_agents::{Agent, bundle};
 use heirloom_core::code::exit;
 use heirloom_core::settings::flat;
@@ -162,7 +162,12 @@ fn planned(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Change
             setup_receipt::read(&file).map(|receipt| receipt.undo).as_ref(),
         )?
     } else {
-        install::install(agent, reach, bytes, &machine::program(reach)?)?
+        install::install(
+            agent,
+            reach,
+            bytes,
+            Called { program: &machine::program(reach)?, everywhere: call.everywhere },
+        )?
     };
     // Edits are made of text.
     let after = edit.after.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -175,12 +180,17 @@ fn beside(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Vec<Cha
     let settings = machine::settings_file(agent, reach, project)?;
     let folder = settings.parent().unwrap_or(&settings);
     let mut changes = Vec::new();
-    for wanted in bundle::beside(agent) {
+    let program =
+        machine::program(reach).map_or_else(|_| machine::NAME.to_owned(), |path| install::quoted(&path));
+    let by_name = bundle::beside(agent, machine::NAME);
+    for wanted in bundle::beside(agent, &program) {
         let file = real(folder.join(&wanted.path));
         let before = read(&file)?;
         let original =
             before.as_deref().and_then(|now| setup_receipt::read(&file)?.undo.original(now.as_bytes()));
-        let ours = original.is_some() || before.as_ref().is_none_or(|now| *now == wanted.text);
+        // Version 0.1 wrote the same text with the program's name.
+        let is_ours = |now: &String| *now == wanted.text || by_name.iter().any(|file| file.text == *now);
+        let ours = original.is_some() || before.as_ref().is_none_or(is_ours);
         let after = match (ours, call.uninstall) {
             (false, _) => before.clone(),
             (true, false) => Some(wanted.text),

@@ -111,7 +111,6 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     };
     let narrowed = ask != list::List { limit: call.limit, ..list::List::default() };
     let listed = list::list(&wired.call, &ask)?;
-    listed.unreachable.iter().for_each(|why| out.note(why));
     out.answer(&listed, || {
         print_list(&listed.memories, narrowed, out);
         if let Some(next) = &listed.next {

@@ -51,6 +51,10 @@ fn print(out: &Out, state: &State) {
     if state.vault.raw_lines > 0 {
         print_stats(out, &state.vault);
     }
+    for one in &state.passed_over {
+        let line = one_line(&format!("`{}` is passed over: {}", one.file, one.message));
+        out.line(format!("{}  {}", style.bold("notes"), style.yellow(&visible(&line))));
+    }
     print_external(out, &state.external_memory);
     if state.waiting_for_review > 0 {
         out.line(format!(
@@ -66,18 +70,9 @@ fn print_external(out: &Out, state: &ExternalState) {
         return;
     }
     let shown = |text: &str| visible(&one_line(text));
-    let configured = shown(state.configured.as_deref().unwrap_or("no path is set"));
-    let used = match (state.in_use, &state.error) {
-        (true, _) => out.style.green("in use"),
-        (false, Some(_)) => out.style.yellow("not used; lessons go to the project's own memory"),
-        (false, None) => out.style.yellow("not here yet; the first write or `heirloom sync` fetches it"),
-    };
-    out.line(format!(
-        "{}  {configured} ({}, {}): {used}",
-        out.style.bold("external memory"),
-        state.memory_type,
-        state.sync_strategy
-    ));
+    let line = shown(&state.line());
+    let line = if state.in_use && state.error.is_none() { line } else { out.style.yellow(&line) };
+    out.line(format!("{}  {line}", out.style.bold("external memory")));
     if let Some(error) = &state.error {
         out.line(format!("  {} [{}]", shown(&error.message), error.code));
         out.line(format!("  {}", out.style.dim(&shown(&error.next))));

@@ -7,8 +7,8 @@ use crate::output::{Out, Table};
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
+use heirloom_core::{Code, fault::Result};
 use heirloom_engine::verbs::shelves::{self, RecallVault, Stats};
 use heirloom_engine::verbs::vault::{self as verbs, Promote};
 use serde_json::{Value, json};
@@ -29,6 +29,7 @@ pub(crate) fn run(args: &Args, call: &Vault, out: &Out) -> Result<u8> {
             recall(&wired, category.as_deref(), tag, scope, *limit, out)
         }
         VaultAction::Context { query, max_chars, .. } => {
+            shelves::expect_agent(&wired.call, &super::snapshot::hosts())?;
             let answer = shelves::vault_context(&wired.call, &query.join(" "), *max_chars)?;
             out.answer(&answer, || {
                 if answer.block.is_empty() {
@@ -67,6 +68,14 @@ pub(crate) fn print_stats(out: &Out, stats: &Stats) {
             "  {} lines, {} for each active one; `heirloom compact` would remove {}",
             stats.raw_lines, stats.bloat_ratio, stats.compactable_lines
         ));
+    }
+    if stats.unreadable_lines > 0 {
+        let what = if stats.unreadable_lines == 1 { "line" } else { "lines" };
+        let line = format!(
+            "{} {what} cannot be read and would stay; `heirloom verify` names them",
+            stats.unreadable_lines
+        );
+        out.line(format!("  {}", out.style.yellow(&line)));
     }
 }
 
@@ -172,6 +181,11 @@ fn bulk_add(wired: &Wired, file: &str, out: &Out) -> Result<u8> {
         .iter()
         .map(|outcome| match outcome {
             Ok(stored) => json!({ "status": stored.status, "id": stored.id }),
+            Err(fault) if fault.code == Code::NeedsConfirmation => {
+                worst = worst.max(fault.code.exit());
+                json!({ "status": "waits", "id": fault.get("id"), "code": fault.code.name(),
+                    "message": fault.message, "hint": fault.next_step() })
+            }
             Err(fault) => {
                 worst = worst.max(fault.code.exit());
                 json!({ "status": "refused", "code": fault.code.name(), "message": fault.message, "hint": fault.next_step() })
@@ -187,9 +201,12 @@ fn bulk_add(wired: &Wired, file: &str, out: &Out) -> Result<u8> {
                     out.style.bold(stored.id.as_str())
                 )),
                 Err(fault) => {
+                    let word = match fault.code {
+                        Code::NeedsConfirmation => out.style.yellow("waits"),
+                        _ => out.style.red("refused"),
+                    };
                     out.line(format!(
-                        "{} item {}: {} [{}]",
-                        out.style.red("refused"),
+                        "{word} item {}: {} [{}]",
                         at + 1,
                         visible(&one_line(&fault.message)),
                         fault.code.name()
@@ -210,7 +227,7 @@ fn bulk_delete(wired: &Wired, ids: &[String], out: &Out) -> Result<u8> {
             ids.iter().for_each(|id| out.line(format!("{word} {}", visible(&one_line(id)))))
         };
         group(out.style.green("retired"), &retired.deleted);
-        group(out.style.yellow("waits for a person"), &retired.waiting);
+        group(out.style.yellow("waits"), &retired.waiting);
         group(out.style.red("not found"), &retired.not_found);
     });
     auto_commit(wired, out, "memory: retire from the vault");

@@ -5,6 +5,10 @@
 
 use crate::kind::{CUSTOM_FIELDS, Field, Kind, Shape, Words};
 
+/// Names of declared fields that hold the sentence itself, beside that of the category.
+const THE_THING: [&str; 9] =
+    ["summary", "description", "statement", "sentence", "text", "what", "message", "content", "body"];
+
 /// A category of records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Category {
@@ -94,11 +98,23 @@ impl Category {
                     },
                     required: f.required,
                     excerpt: f.required,
-                    from: if f.required { Words::What } else { Words::Whole },
+                    from: match (f.required, self.is_the_thing(f)) {
+                        (_, true) => Words::What,
+                        (true, false) => Words::Own,
+                        (false, false) => Words::Later,
+                    },
                     help: "",
                 })
                 .collect(),
         }
+    }
+
+    /// Whether a declared field is where the sentence itself belongs: it is called so. Any other field says something a sentence does not
+    /// have to say, such as who was there.
+    fn is_the_thing(&self, field: &CustomField) -> bool {
+        let own = |name: &str| name == self.name() || THE_THING.contains(&name);
+        let first = self.custom_fields.iter().find(|other| !other.list && own(&other.name));
+        first.is_some_and(|first| first.name == field.name)
     }
 
     /// Whether triage may propose to delete one.

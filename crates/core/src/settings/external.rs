@@ -14,6 +14,8 @@ pub struct External {
     pub path: Option<String>,
     /// What is at the path.
     pub memory_type: MemoryType,
+    /// Whether somebody who may say it said a type that nobody knows.
+    pub type_unknown: bool,
     /// What happens after a write.
     pub sync_strategy: SyncStrategy,
     /// How long git may take to reach another machine.
@@ -62,6 +64,7 @@ impl External {
                 "git_repo" => MemoryType::GitRepo,
                 _ => MemoryType::LocalDir,
             },
+            type_unknown: false,
             sync_strategy: match sync_strategy {
                 "auto_push" => SyncStrategy::AutoPush,
                 // `auto` is the word of older settings files.

@@ -237,7 +237,12 @@ pub const KEYS: &[Key] = &[
     key("triage.enabled", Type::Switch, "true", "off: stops are never held up"),
     guarded(
         Guard::UserFirst,
-        key("triage.mode", Type::Choice(&["block", "suggest"]), r#""block""#, "how a stop says what to save"),
+        key(
+            "triage.mode",
+            Type::Choice(&["block", "suggest", "words"]),
+            r#""block""#,
+            "how a stop says what to save; `words` is `block` with nothing but the record format's own scoring",
+        ),
     ),
     key("triage.max_messages", Type::Whole { min: 10, max: 200 }, "50", "messages looked at, from the end"),
     key("triage.thresholds.*", Type::Share, "", "score from which a category is worth saving"),
@@ -324,7 +329,7 @@ pub const KEYS: &[Key] = &[
         "memory_configuration.git_timeout_seconds",
         Type::Whole { min: 1, max: 600 },
         "10",
-        "how long git may take to reach another machine; a write goes on without it",
+        "how long one call of git may take for external memory; a write goes on without it",
     ),
     key("notes.capture", Type::Switch, "false", "on: a stop keeps the assistant's longer messages as notes"),
     key(
@@ -374,12 +379,30 @@ pub const KEYS: &[Key] = &[
         ),
     ),
     guarded(
+        Guard::Tighten(CAPTURE),
+        key(
+            "tiers.capture_tools",
+            Type::Switch,
+            "false",
+            "on: where turns are captured, what tools returned is kept too, with the trust of files or of the web",
+        ),
+    ),
+    guarded(
         Guard::Tighten(FAILING),
         key(
             "tiers.fail_on_secret",
             Type::Switch,
             "false",
             "on: a turn with a secret is refused instead of stored without the secret",
+        ),
+    ),
+    guarded(
+        Guard::Tighten(CAPTURE),
+        key(
+            "tiers.audit_queries",
+            Type::Switch,
+            "false",
+            "on: the audit keeps the words that memories were removed by, not only their hash",
         ),
     ),
     own(

@@ -19,14 +19,14 @@ mod tiers;
 mod typed;
 mod vault;
 
-pub use category::{Category, CustomField};
+pub use category::{Category, CustomField, FieldView};
 pub use endpoint::{Embedding, Endpoint};
 pub use external::{External, MemoryType, SyncStrategy};
 pub use flat::{Flat, Leaf, Unmapped, flatten};
 pub use keys::{BY_THEMSELVES, Guard, KEYS, Key, Type};
 pub use layers::{Layer, Loaded, Origin, PROJECT_RULES, Said, Valued, Warning, load};
 pub use notes::Notes;
-pub use read::{check, empty_document, needs_person};
+pub use read::{check, distance, empty_document, needs_person};
 pub use tiers::Tiers;
 pub use typed::{
     Contact, Delete, Gate, MatchStrategy, Parallel, PersonCheck, Profile, Retrieval, Settings, Triage,

@@ -344,7 +344,7 @@ pub(super) fn suggestion(name: &str) -> Option<&'static str> {
 }
 
 /// Edit distance between two short names.
-fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(80).collect(), b.chars().collect());
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 pub struct Tiers {
     /// On: a stop keeps the turns of the conversation.
     pub capture: bool,
+    /// On: a stop that keeps turns also keeps what tools returned.
+    pub capture_tools: bool,
     /// On: a turn with a secret is refused instead of stored without it.
     pub fail_on_secret: bool,
     /// Days after which an episode goes by itself.
@@ -30,6 +32,8 @@ pub struct Tiers {
     pub working_tokens: usize,
     /// Minutes after which a silent conversation is dropped.
     pub working_minutes: u32,
+    /// On: the audit also keeps the words that memories were removed by.
+    pub audit_queries: bool,
     /// Days the audit is kept; 0 is for ever.
     pub audit_days: u32,
     /// Levels of this deployment that differ from the table of channels.
@@ -56,6 +60,7 @@ impl Tiers {
         };
         Tiers {
             capture: v.on("tiers.capture"),
+            capture_tools: v.on("tiers.capture_tools"),
             fail_on_secret: v.on("tiers.fail_on_secret"),
             episode_days: v.count("tiers.episode_days").unwrap_or_default(),
             max_episodes: number("tiers.max_episodes"),
@@ -65,6 +70,7 @@ impl Tiers {
             working_messages: number("tiers.working_messages"),
             working_tokens: number("tiers.working_tokens"),
             working_minutes: v.count("tiers.working_minutes").unwrap_or_default(),
+            audit_queries: v.on("tiers.audit_queries"),
             audit_days: v.count("tiers.audit_days").unwrap_or_default(),
             trust: ADJUSTABLE.into_iter().filter_map(set).collect(),
         }

@@ -92,6 +92,8 @@ pub enum TriageMode {
     Block,
     /// The host is told, and stops.
     Suggest,
+    /// The stop is held up, and only by the record format's own scoring.
+    Words,
 }
 
 /// Who drafts and checks memories after a stop.
@@ -163,6 +165,9 @@ pub enum Contact {
     Redact,
 }
 
+/// The setting whose bad values must not fall back to the default.
+const MEMORY_TYPE: &str = "memory_configuration.memory_type";
+
 pub(super) type Values = BTreeMap<String, (Value, Origin)>;
 
 impl Settings {
@@ -202,6 +207,19 @@ impl Settings {
             owners.insert(category.folder.clone(), categories.len());
             categories.push(category);
         }
+        let mut external = External::new(
+            v.on("memory_configuration.external_memory_enabled"),
+            v.text("memory_configuration.memory_path"),
+            &v.text(MEMORY_TYPE),
+            &v.text("memory_configuration.sync_strategy"),
+            v.count("memory_configuration.git_timeout_seconds").unwrap_or_default(),
+        );
+        // A word that could not be read is not the same as none: the default would put lessons where nobody asked for them.
+        external.type_unknown = warnings.iter().any(|warning| {
+            warning.name == MEMORY_TYPE
+                && warning.origin != Origin::Project
+                && warning.origin < v.origin(MEMORY_TYPE)
+        });
         let by_category = |group: &'static str| {
             names.iter().filter_map(move |name| {
                 Some((name.clone(), values.get(&[group, ".", name.as_str()].concat())?.0.clone()))
@@ -222,10 +240,10 @@ impl Settings {
             },
             triage: Triage {
                 enabled: v.on("triage.enabled"),
-                mode: if v.text("triage.mode") == "suggest" {
-                    TriageMode::Suggest
-                } else {
-                    TriageMode::Block
+                mode: match v.text("triage.mode").as_str() {
+                    "suggest" => TriageMode::Suggest,
+                    "words" => TriageMode::Words,
+                    _ => TriageMode::Block,
                 },
                 max_messages: v.count("triage.max_messages").unwrap_or_default() as usize,
                 thresholds: by_category("triage.thresholds")
@@ -254,13 +272,7 @@ impl Settings {
                 rules: v.list("gate.rules"),
                 allow: v.list("gate.allow"),
             },
-            memory_configuration: External::new(
-                v.on("memory_configuration.external_memory_enabled"),
-                v.text("memory_configuration.memory_path"),
-                &v.text("memory_configuration.memory_type"),
-                &v.text("memory_configuration.sync_strategy"),
-                v.count("memory_configuration.git_timeout_seconds").unwrap_or_default(),
-            ),
+            memory_configuration: external,
             notes: Notes::from_values(&v),
             vault: Vault::from_values(values),
             tiers: Tiers::from_values(&v),

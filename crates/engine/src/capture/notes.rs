@@ -99,7 +99,9 @@ pub fn capture_notes(turns: impl IntoIterator<Item = Turn>, rules: &Rules, now: 
             out.too_long += 1;
         } else {
             let at = Moment::of(last.unwrap_or(now));
-            out.drafts.push(NoteDraft::of(turn.text, at, rules.max_keywords));
+            let draft = NoteDraft::of(turn.text, at, rules.max_keywords);
+            // Borrowed times differ from stop to stop, so they must not make two notes of one answer.
+            out.drafts.push(if turn.at.is_some() { draft } else { draft.without_time() });
         }
     }
     out

@@ -21,6 +21,14 @@ pub struct KeptTurns {
     pub refused: usize,
     /// Facts that somebody stated in them; they wait for a yes.
     pub proposed: usize,
+    /// Secrets and orders that were cut out of new ones or made harmless.
+    pub cut_out: usize,
+}
+
+/// Whether a tool brings what anybody could have written: the host says its name, not whom it asked.
+fn is_of_the_web(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    ["web", "fetch", "browse", "http", "url", "search"].iter().any(|part| tool.contains(part))
 }
 
 /// What a stop does: keeps the turns of a transcript as episodes, if `tiers.capture` is on. `by_owner` says whether a person's words in a turn
@@ -41,12 +49,15 @@ pub fn keep_turns(
             Role::User if by_owner(turn.session.as_deref()) => Channel::OwnerMessage,
             Role::User => Channel::OtherMessage,
             Role::Assistant => Channel::Agent,
+            Role::Tool if turn.tool.as_deref().is_some_and(is_of_the_web) => Channel::Web,
+            Role::Tool => Channel::ToolRead,
         };
         let at = turn.at.map(time::format).unwrap_or_default();
         let message = hash::sha256(format!("{at}\0{}", turn.text).as_bytes())[..24].to_owned();
         let role = match turn.role {
             Role::User => tiers::Role::User,
             Role::Assistant => tiers::Role::Assistant,
+            Role::Tool => tiers::Role::Tool,
         };
         said.push((
             tiers::Turn {
@@ -54,6 +65,9 @@ pub fn keep_turns(
                 message: Some(message),
                 position: u32::try_from(position).unwrap_or(u32::MAX),
                 occurred_at: turn.at,
+                // What repeats a tool's words is remembered as what it is, whoever said it.
+                from_external_content: turn.external,
+                tool: turn.tool,
                 ..tiers::Turn::of(role, turn.text)
             },
             Entry::through(channel),
@@ -61,7 +75,10 @@ pub fn keep_turns(
     }
     for outcome in shelf.add_episodes(said)? {
         let turn = match outcome {
-            Ok(done) if done.status == "created" => done.stored,
+            Ok(done) if done.status == "created" => {
+                kept.cut_out += done.notes.len();
+                done.stored
+            }
             Ok(_) => {
                 kept.known += 1;
                 continue;
@@ -99,6 +116,8 @@ mod tests {
             at: Some(moment("2026-03-01T10:00:00Z")),
             session: Some("s".to_owned()),
             files: Vec::new(),
+            external: false,
+            tool: None,
         };
         let turns = || {
             vec![

@@ -42,7 +42,7 @@ pub struct ShelfIndex {
 impl ShelfIndex {
     /// Opens the project's index and brings it up to date.
     pub fn open(call: &Call, look: Look) -> Result<ShelfIndex> {
-        let folder = call.project().local()?.path("index");
+        let folder = folder(call)?;
         let mut index = Index::open(&folder).map_err(|e| fault(&e))?;
         let model = call.model();
         match follow(call, &mut index, model.as_deref(), look) {
@@ -53,16 +53,18 @@ impl ShelfIndex {
             }
             followed => followed?,
         }
+        name_passed_over(call, &mut index)?;
         Ok(ShelfIndex { index, model })
     }
 
     /// The project's index for one quick question, without waiting for anybody; `None` where only [`open`](Self::open) will do. What it says counts
     /// only if it [`held_still`](Self::held_still).
     pub(crate) fn glance(call: &Call) -> Option<ShelfIndex> {
-        let (folder, now) = (call.project().local().ok()?.path("index"), call.project().world().now);
+        let (folder, now) = (folder(call).ok()?, call.project().world().now);
         let mut index = Index::glance(&folder, now.as_nanosecond())?;
         let model = call.model();
         follow(call, &mut index, model.as_deref(), Look::Quick).ok()?;
+        name_passed_over(call, &mut index).ok()?;
         Some(ShelfIndex { index, model })
     }
 
@@ -124,14 +126,36 @@ impl ShelfIndex {
 
     /// Takes every trace of these memories out of the index files.
     pub fn forget(call: &Call, ids: &[&str]) -> Result<()> {
-        let folder = call.project().local()?.path("index");
-        if !folder.is_dir() {
-            return Ok(());
+        let beside = call.project().known_data()?.map(|data| data.join("index"));
+        for folder in std::iter::once(folder(call)?).chain(beside) {
+            if folder.is_dir() {
+                let mut index = Index::open(&folder).map_err(|e| fault(&e))?;
+                index.forget(OWNER, ids).map_err(|e| fault(&e))?;
+            }
         }
-        let mut index = Index::open(&folder).map_err(|e| fault(&e))?;
-        index.forget(OWNER, ids).map_err(|e| fault(&e))?;
         Ok(())
     }
+}
+
+/// Where the index lies: with the memory; where there is none yet, but lessons from elsewhere, in the user's folder for the project. Reading makes
+/// no memory folder.
+fn folder(call: &Call) -> Result<std::path::PathBuf> {
+    let project = call.project();
+    match project.root().folder().is_dir() {
+        true => Ok(project.local()?.path("index")),
+        false => Ok(project.data()?.join("index")),
+    }
+}
+
+/// Files without a memory are known here by a mark without an id. A hook has nobody to tell.
+fn name_passed_over(call: &Call, index: &mut Index) -> Result<()> {
+    if budget::is_bounded() {
+        return Ok(());
+    }
+    let marks = index.marks("~f:notes/").map_err(|e| fault(&e))?;
+    let empty = marks.iter().filter(|(_, value)| value.split('\t').nth(1) == Some(""));
+    empty.for_each(|(name, _)| call.notes().look_again(name.trim_start_matches("~f:")));
+    Ok(())
 }
 
 fn follow(call: &Call, index: &mut Index, model: Option<&Chosen>, look: Look) -> Result<()> {

@@ -126,10 +126,7 @@ impl<'a> Follow<'a> {
     /// A stamp as it may be kept.
     fn kept(&mut self, stamp: String) -> String {
         let call = self.call;
-        let clock = *self.clock.get_or_insert_with(|| {
-            let local = call.project().local().ok()?;
-            stamp::clock(&local.path("index"))
-        });
+        let clock = *self.clock.get_or_insert_with(|| stamp::clock(&super::folder(call).ok()?));
         stamp::kept(stamp, clock)
     }
 

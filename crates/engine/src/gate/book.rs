@@ -7,6 +7,7 @@
 use super::edition::Edition;
 use super::trust::Standing;
 use crate::files;
+use hashbrown::hash_table::{Entry, HashTable};
 use heirloom_core::{Channel, Trust, fault::Result};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -24,8 +25,8 @@ pub struct Book {
     /// What was read, and behind it whatever could not be taken from it as it stood.
     bytes: Vec<u8>,
     texts: Vec<Text>,
-    /// One more than the place among the texts, zero for none, by a hash of id and content hash. A power of two of them.
-    slots: Vec<u32>,
+    /// Places among the texts, by a hash of id and content hash.
+    places: HashTable<u32>,
     hasher: foldhash::fast::RandomState,
     /// Ids behind whose texts a person stands, once somebody asked.
     vouched: OnceLock<HashSet<Vec<u8>>>,
@@ -97,8 +98,8 @@ impl Book {
         /// A line is hardly shorter.
         const SHORT: usize = 128;
         let end = bytes.len();
-        let slots = vec![0; (end / SHORT * 2).next_power_of_two().max(16)];
-        let mut book = Book { bytes, slots, ..Book::default() };
+        let places = HashTable::with_capacity(end / SHORT);
+        let mut book = Book { bytes, places, ..Book::default() };
         book.texts.reserve(end / SHORT);
         book.take_in(0, end);
         book
@@ -110,9 +111,6 @@ impl Book {
         // What is put behind the book when it is read counts as well.
         if start + 2 * lines.len() >= u32::MAX as usize {
             return false;
-        }
-        if self.slots.is_empty() {
-            self.slots = vec![0; 16];
         }
         self.vouched = OnceLock::new();
         self.agents = OnceLock::new();
@@ -168,56 +166,31 @@ impl Book {
     }
 
     fn place(&mut self, id: Span, hash: Span) -> &mut Text {
-        let at = match self.find(id.of(&self.bytes), hash.of(&self.bytes)) {
-            Ok(at) => at,
-            Err(slot) => {
-                self.texts.push(Text {
-                    id,
-                    hash,
-                    standing: Standing::STRANGER,
-                    edition: None,
-                    superseded: false,
-                });
-                self.slots[slot] = self.texts.len() as u32;
-                if self.texts.len() * 2 > self.slots.len() {
-                    self.grow();
-                }
-                self.texts.len() - 1
+        let Book { bytes, texts, places, hasher, .. } = self;
+        let hash_of = |text: &Text| hasher.hash_one((text.id.of(bytes), text.hash.of(bytes)));
+        let fresh = Text { id, hash, standing: Standing::STRANGER, edition: None, superseded: false };
+        let same = |at: &u32| {
+            let known = &texts[*at as usize];
+            known.hash.of(bytes) == hash.of(bytes) && known.id.of(bytes) == id.of(bytes)
+        };
+        let at = match places.entry(hash_of(&fresh), same, |at| hash_of(&texts[*at as usize])) {
+            Entry::Occupied(known) => *known.get() as usize,
+            Entry::Vacant(free) => {
+                free.insert(texts.len() as u32);
+                texts.push(fresh);
+                texts.len() - 1
             }
         };
-        &mut self.texts[at]
-    }
-
-    /// The place of a text, or else the slot for it.
-    fn find(&self, id: &[u8], hash: &[u8]) -> std::result::Result<usize, usize> {
-        let mask = self.slots.len() - 1;
-        let mut slot = self.hasher.hash_one((id, hash)) as usize & mask;
-        loop {
-            let Some(at) = self.slots[slot].checked_sub(1) else { return Err(slot) };
-            let text = &self.texts[at as usize];
-            if text.hash.of(&self.bytes) == hash && text.id.of(&self.bytes) == id {
-                return Ok(at as usize);
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    fn grow(&mut self) {
-        self.slots = vec![0; self.slots.len() * 2];
-        for n in 0..self.texts.len() {
-            let text = &self.texts[n];
-            // No text is there twice, so this is always a free slot.
-            if let Err(slot) = self.find(text.id.of(&self.bytes), text.hash.of(&self.bytes)) {
-                self.slots[slot] = n as u32 + 1;
-            }
-        }
+        &mut texts[at]
     }
 
     fn text(&self, id: &str, hash: &str) -> Option<&Text> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        self.find(id.as_bytes(), hash.as_bytes()).ok().map(|at| &self.texts[at])
+        let (id, hash) = (id.as_bytes(), hash.as_bytes());
+        let same = |at: &u32| {
+            let known = &self.texts[*at as usize];
+            known.hash.of(&self.bytes) == hash && known.id.of(&self.bytes) == id
+        };
+        self.places.find(self.hasher.hash_one((id, hash)), same).map(|at| &self.texts[*at as usize])
     }
 
     /// What is known of a text. Bytes nobody here wrote under a name that only agents used are an agent's: touching a file raises nothing.

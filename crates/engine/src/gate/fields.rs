@@ -77,6 +77,7 @@ pub const FIELDS: &[Field] = &[
     field("note", "keywords", Text),
     field("note", "applies_to", Text),
     field("note", "occurred_at", Parsed),
+    field("note", "timeless", Parsed),
     field("note", "content_hash", Parsed),
     field("note", "content", Text),
     field("vault", "id", Raw),

@@ -90,7 +90,12 @@ fn by_level(
     }
     // Names of sessions, messages and tools are often digests; only what is said is asked about.
     if field != "content" {
-        *text = levels::redact(text);
+        let clean = levels::redact(text);
+        if clean != *text {
+            let rule = found.first().map_or("long-base64", |f| f.pattern);
+            remarks.push(remark(field, Class::Secret, Level::Possible, rule, Act::Redact));
+        }
+        *text = clean;
         return None;
     }
     let first = found.first().filter(|_| strict || !confirmed)?;

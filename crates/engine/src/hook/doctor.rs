@@ -47,6 +47,23 @@ pub struct AgentFacts {
     pub trusted: Option<bool>,
     /// What switches all hooks off, if something does.
     pub switched_off_by: Option<String>,
+    /// What makes the agent start slowly because of our hooks, and what to do about it.
+    pub slow: Option<(String, String)>,
+}
+
+/// What is known of the tiers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TierFacts {
+    /// Where they are kept: `sqlite` or `postgres`; empty if nobody could look.
+    pub backend: &'static str,
+    /// Why they cannot be reached, if they cannot.
+    pub fault: Option<String>,
+    /// Whose they are.
+    pub user: String,
+    /// Whether a token was given.
+    pub token: bool,
+    /// Why it is nobody's, if it is.
+    pub token_fault: Option<String>,
 }
 
 /// Everything a diagnosis rests on.
@@ -62,10 +79,22 @@ pub struct Facts {
     pub store_fault: Option<String>,
     /// What of the index does not match the files; `None` if there is no store yet.
     pub index_mismatches: Option<usize>,
+    /// Lines of the vault that cannot be read.
+    pub unreadable_lines: usize,
+    /// Notes that every command passes over, each with why.
+    pub passed_over: Vec<String>,
+    /// External memory in a line, and if something is wrong with it, what and what to do; `None` if it is not asked for.
+    pub external: Option<(String, Option<(String, String)>)>,
     /// Whether hooks have been failing.
     pub failing: Option<Failing>,
     /// What hooks left out because it goes over their budget, a line each.
     pub left_out: Vec<String>,
+    /// What is known of the tiers: database and token; nothing where nobody signs in.
+    pub tiers: Option<TierFacts>,
+    /// The model recall compares meanings with; nothing where it was not asked for.
+    pub model: Option<String>,
+    /// Why there is none, if there is none.
+    pub model_fault: Option<String>,
     /// Endpoints the user named, each with what is wrong with it, if something is.
     pub endpoints: Vec<(String, Option<String>)>,
     /// Why a memory written in a temporary project did not come back at a prompt there, if it did not.
@@ -128,6 +157,29 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
             "run `heirloom verify --fix`",
         ),
     });
+    if let Some(tiers) = &facts.tiers {
+        checks.extend([database(tiers), token(tiers)]);
+    }
+    checks.push(match (&facts.model_fault, &facts.model) {
+        (Some(why), _) => check("model", State::Warning, why, "`heirloom model install` gets it again"),
+        (None, Some(model)) => good("model", format!("recall compares meanings with {model}")),
+        (None, None) => good("model", "the one in the program"),
+    });
+    if facts.unreadable_lines > 0 {
+        let what = if facts.unreadable_lines == 1 { "line" } else { "lines" };
+        let detail =
+            format!("{} {what} of the vault cannot be read; all others count", facts.unreadable_lines);
+        checks.push(check("vault", State::Warning, detail, "`heirloom verify` names them"));
+    }
+    if !facts.passed_over.is_empty() {
+        let detail =
+            format!("these notes do not validate and are passed over: {}", facts.passed_over.join("; "));
+        checks.push(check("notes", State::Warning, detail, "`heirloom verify` says what to do about each"));
+    }
+    checks.extend(facts.external.iter().map(|(line, trouble)| match trouble {
+        None => good("external memory", line),
+        Some((why, fix)) => check("external memory", State::Warning, format!("{line}: {why}"), fix),
+    }));
     checks.push(match &facts.failing {
         None => good("hooks", "no recent run has failed"),
         Some(failing) => check(
@@ -162,6 +214,46 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         }
     });
     checks
+}
+
+fn database(facts: &TierFacts) -> Check {
+    let id = "database";
+    match (&facts.fault, &facts.token_fault) {
+        (Some(why), _) => check(
+            id,
+            State::Broken,
+            why,
+            "see that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; memories in files work without it",
+        ),
+        (None, Some(_)) => {
+            check(id, State::Warning, "not looked at: nobody is signed in", "see to the token first")
+        }
+        (None, None) if facts.backend == "sqlite" => {
+            good(id, "what belongs to you is in your own data folder")
+        }
+        (None, None) => good(id, format!("{} answers", facts.backend)),
+    }
+}
+
+fn token(facts: &TierFacts) -> Check {
+    let id = "token";
+    match (&facts.token_fault, facts.token) {
+        (Some(why), _) => check(
+            id,
+            State::Broken,
+            why,
+            "ask for a new one (`heirloom user token NAME`), or unset HEIRLOOM_TOKEN to act as your own account",
+        ),
+        (None, true) if facts.user.is_empty() => check(
+            id,
+            State::Warning,
+            "not looked at: the database cannot be reached",
+            "see to the database first",
+        ),
+        (None, true) => good(id, format!("belongs to {}", facts.user)),
+        (None, false) if facts.user.is_empty() => good(id, "none is set; you act as your own account"),
+        (None, false) => good(id, format!("none is set; you act as your own account, {}", facts.user)),
+    }
 }
 
 fn agent(facts: &AgentFacts) -> Check {
@@ -208,6 +300,9 @@ fn agent(facts: &AgentFacts) -> Check {
                 "keep one place: `heirloom setup --uninstall --agent {name}` takes them out of your settings"
             ),
         );
+    }
+    if let Some((why, fix)) = &facts.slow {
+        return check(id, State::Warning, format!("{name} calls this program, but {why}"), fix.clone());
     }
     good(id, format!("{name} calls this program"))
 }

@@ -23,8 +23,9 @@ const TOLD_MAX: u64 = 1 << 20;
 /// Most characters of the vault's snapshot: it shares the budget of a session's start with what else must be known.
 const SNAPSHOT_MAX: usize = 1_200;
 
-/// Gathers what an agent may be told. What is new in review is told once: it counts as told from now on.
-pub fn gather(call: &Call, agent: &str) -> Result<Facts> {
+/// Gathers what an agent may be told. What is new in review is told once: it counts as told from now on. A guest is told nothing of it, since
+/// nothing may be written for one.
+pub fn gather(call: &Call, agent: &str, is_guest: bool) -> Result<Facts> {
     if !call.project().root().folder().is_dir() {
         return Ok(Facts::default());
     }
@@ -41,7 +42,7 @@ pub fn gather(call: &Call, agent: &str) -> Result<Facts> {
     let runs = trace::last(call.project(), RUNS)?;
     let mut facts = Facts {
         snapshot: snapshot(call, agent)?,
-        new_in_review: new_in_review(call, active.iter().filter(steers))?,
+        new_in_review: if is_guest { 0 } else { new_in_review(call, active.iter().filter(steers))? },
         failing: trace::failing(&runs),
         leaves_out: !trace::left_out(&runs).is_empty(),
         ..Facts::default()

@@ -45,6 +45,13 @@ impl<'a> Handoff<'a> {
         Some(path)
     }
 
+    /// Writes what a stop has to say in full, for a host that shows people every word of a hook.
+    pub fn details(&self, text: &str) -> Option<PathBuf> {
+        let path = self.folder()?.join("worth-saving.md");
+        files::write_passing(&path, text.as_bytes()).ok()?;
+        Some(path)
+    }
+
     /// The folder for this stop's drafts, which only this user can enter.
     pub fn folder(&self) -> Option<PathBuf> {
         let folder = self.own_folder()?.join(self.tag());

@@ -2,7 +2,7 @@
 
 use super::guard::{Attempt, Memory, refusal};
 use super::start::{Facts, Standing, block};
-use super::stop::{Arrival, Folders, Outcome, stop};
+use super::stop::{Arrival, Folders, Manner, Outcome, stop};
 use super::trace::{Ended, Run, failing, last, record};
 use super::validate::{Verdict, validate};
 use crate::call::Call;
@@ -63,6 +63,7 @@ impl Scene {
             last_message: None,
             active: false,
             goes_on: true,
+            manner: Manner::Contract,
         };
         more(&mut arrival);
         stop(
@@ -91,7 +92,7 @@ fn said(text: &str) -> String {
 fn held(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Held { text, .. } => text,
-        Outcome::Through(why) => panic!("let through: {why}"),
+        other => panic!("let through: {other:?}"),
     }
 }
 
@@ -320,7 +321,7 @@ fn shell_commands_that_write_there_are_refused() {
 fn judged(scene: &Scene, path: &str, verdict: Verdict) -> super::validate::Outcome {
     let screen = Screen::new(Settings::standard().gate);
     let judge = |_: &super::guard::Inside, _: &Path, _: &[u8]| verdict.clone();
-    validate(&memory(scene), &screen, &judge, path, &scene.cwd, scene.now).unwrap()
+    validate(&memory(scene), &screen, &judge, path, &scene.cwd, scene.now, false).unwrap()
 }
 
 fn written(scene: &Scene, name: &str, text: &str) -> PathBuf {
@@ -423,7 +424,7 @@ fn standing(text: &str) -> Standing {
 
 #[test]
 fn a_session_with_nothing_to_know_is_told_nothing() {
-    assert_eq!(block(&Facts::default(), ".claude/memory/", 2_000), None);
+    assert_eq!(block(&Facts::default(), ".claude/memory/", "heirloom", 2_000), None);
 }
 
 fn store(call: &Call, kind: &str, name: &str, content: serde_json::Value, channel: heirloom_core::Channel) {
@@ -450,16 +451,16 @@ fn every_session_is_told_only_what_a_person_said_and_what_is_left_to_do() {
     store(&call, "constraint", "theirs", rule("always obey"), Agent);
     let session = serde_json::json!({"goal": "g", "outcome": "success", "completed": ["a"], "next_actions": ["write docs"]});
     store(&call, "session_summary", "last", session, Agent);
-    let facts = super::gather(&call, "claude-code").unwrap();
-    let told = block(&facts, ".claude/memory/", 2_000).unwrap();
+    let facts = super::gather(&call, "claude-code", false).unwrap();
+    let told = block(&facts, ".claude/memory/", "heirloom", 2_000).unwrap();
     assert!(told.contains("never on Fridays") && !told.contains("always obey"), "{told}");
     assert!(told.contains("write docs (from an agent") && told.contains("1 new memory waits"), "{told}");
-    assert_eq!(super::gather(&call, "claude-code").unwrap().new_in_review, 0, "it is named once");
+    assert_eq!(super::gather(&call, "claude-code", false).unwrap().new_in_review, 0, "it is named once");
     // A record that came with the repository is nobody's word here.
     let path = scene.cwd.join(".claude/memory/constraints/mine.json");
     let text = std::fs::read_to_string(&path).unwrap().replace("Fridays", "Mondays");
     std::fs::write(&path, text).unwrap();
-    let facts = super::gather(&scene.call(), "claude-code").unwrap();
+    let facts = super::gather(&scene.call(), "claude-code", false).unwrap();
     assert!(facts.standing.is_empty());
 }
 
@@ -473,6 +474,7 @@ fn doctor_names_the_first_broken_link_and_its_fix() {
         points_here: true,
         trusted: Some(false),
         switched_off_by: None,
+        slow: None,
     };
     let facts = Facts {
         program: Some("/bin/heirloom".into()),
@@ -499,7 +501,7 @@ proptest! {
             new_in_review: review,
             ..Facts::default()
         };
-        if let Some(block) = block(&facts, ".claude/memory/", budget) {
+        if let Some(block) = block(&facts, ".claude/memory/", "heirloom", budget) {
             prop_assert!(block.chars().count() <= budget);
             prop_assert_eq!(block.matches("</memory-context>").count(), 1);
             prop_assert!(block.ends_with("</memory-context>\n"));

@@ -10,10 +10,13 @@ mod gather;
 pub mod guard;
 pub mod handoff;
 mod judge;
+pub(crate) mod seen;
 mod sessions;
+mod shrunk;
 pub mod start;
 pub mod stop;
 pub mod trace;
+mod unattended;
 pub mod validate;
 
 pub use gather::gather;

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// Within so many seconds the same stop gets the same answer.
 const SAME_SECONDS: i64 = 10;
+/// A held stop counts as answered by the next one for so long.
+const HELD_SECONDS: i64 = 3600;
 /// Sessions that nobody has touched for so long are forgotten.
 const KEPT_DAYS: u32 = 1;
 /// A hook would rather let a stop pass than keep a person waiting.
@@ -53,6 +55,17 @@ struct State {
     transcript: String,
     reported: BTreeMap<String, Mark>,
     last: Option<Answer>,
+    /// A stop was held up and not answered yet.
+    held: Option<Held>,
+}
+
+/// A stop that was held up.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Held {
+    /// Unix seconds.
+    at: i64,
+    /// How far the audit had grown.
+    audited: u64,
 }
 
 /// A session, held by this process alone until it is dropped.
@@ -89,6 +102,23 @@ impl Session {
         (near && last.key == *key).then(|| last.text.clone())
     }
 
+    /// Notes that this stop is held up. `audited` says how far the audit has grown.
+    pub(super) fn held(&mut self, audited: u64) {
+        self.state.held = Some(Held { at: self.now.as_second(), audited });
+        self.save();
+    }
+
+    /// Whether the stop before this one was held up, and if so, whether something was saved since. It is asked once; the same stop arriving
+    /// again a moment later is no answer.
+    pub(super) fn answered_hold(&mut self, key: &Key, audited: u64) -> Option<bool> {
+        let same = self.state.last.as_ref().is_some_and(|last| last.key == *key);
+        let held =
+            self.state.held.take_if(|held| !same || (self.now.as_second() - held.at) >= SAME_SECONDS)?;
+        self.save();
+        let fresh = (self.now.as_second() - held.at) < HELD_SECONDS;
+        fresh.then_some(audited > held.audited)
+    }
+
     /// What earlier blocks reported, in terms of these turns. A transcript that became shorter is a new one.
     pub(super) fn marks(&self, turns: &[Turn], size: u64) -> Marks {
         let mut marks = Marks::new();
@@ -115,6 +145,10 @@ impl Session {
             self.state.reported.insert((*kind).to_owned(), mark);
         }
         self.state.last = Some(Answer { key, at: self.now.as_second(), text: text.map(str::to_owned) });
+        self.save();
+    }
+
+    fn save(&self) {
         // Losing this costs a repeated suggestion, which is no reason to hold up anybody's stop.
         if let Ok(bytes) = serde_json::to_vec(&self.state) {
             let _ = files::write_passing(&self.path, &bytes);

@@ -39,6 +39,8 @@ pub struct Facts {
     pub failing: Option<Failing>,
     /// Whether hooks leave something out because it goes over their budget.
     pub leaves_out: bool,
+    /// Whether the hooks were installed by an earlier version.
+    pub early: bool,
 }
 
 /// After so many failures in a row a session is told.
@@ -48,8 +50,9 @@ const TO_DO: &str = "Left to do by the last session";
 /// So many of its lines have their room kept.
 const KEPT_TO_DO: usize = 3;
 
-/// The block, at most `budget` characters; `None` if there is nothing to say. `source` comes from [`crate::inject::source`].
-pub fn block(facts: &Facts, source: &str, budget: usize) -> Option<String> {
+/// The block, at most `budget` characters; `None` if there is nothing to say. `source` comes from [`crate::inject::source`], `program` is how
+/// this program is called.
+pub fn block(facts: &Facts, source: &str, program: &str, budget: usize) -> Option<String> {
     let head = format!("<memory-context source=\"{source}\">\n");
     let tail = "</memory-context>\n";
     let mut room = budget.checked_sub(head.chars().count() + tail.len())?;
@@ -74,7 +77,7 @@ pub fn block(facts: &Facts, source: &str, budget: usize) -> Option<String> {
     let kept: usize = to_do.iter().take(KEPT_TO_DO).map(|line| line.chars().count() + 1).sum();
     let kept = if to_do.is_empty() { 0 } else { (kept + TO_DO.len() + 2).min(budget / 4) };
     // What a person must know comes first: it is short, and must not be what the budget cuts off.
-    section("", notices(facts), 0);
+    section("", notices(facts, program), 0);
     section(
         "Who is at work here",
         facts.snapshot.iter().map(|line| whole(&line.replace("&lt;", "<"))).collect(),
@@ -85,26 +88,31 @@ pub fn block(facts: &Facts, source: &str, budget: usize) -> Option<String> {
     (!body.is_empty()).then(|| format!("{head}{body}{tail}"))
 }
 
-fn notices(facts: &Facts) -> Vec<String> {
+fn notices(facts: &Facts, program: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if facts.new_in_review > 0 {
         let (noun, verb) = if facts.new_in_review == 1 { ("memory", "waits") } else { ("memories", "wait") };
         lines.push(format!(
-            "({} new {noun} {verb} for a person's decision: `heirloom review`)",
+            "({} new {noun} {verb} for a person's decision: `{program} review`)",
             facts.new_in_review
         ));
     }
     if let Some(failing) = facts.failing.as_ref().filter(|f| f.runs >= FAILURES_WORTH_A_WORD) {
         lines.push(format!(
-            "(memory hooks have failed {} times since {}: `heirloom doctor` says why)",
+            "(memory hooks have failed {} times since {}: `{program} doctor` says why)",
             failing.runs,
             shown(&failing.since)
         ));
     }
     if facts.leaves_out {
-        lines.push(
-            "(memory hooks leave out what goes over their budget: `heirloom doctor` says what)".to_owned(),
-        );
+        lines.push(format!(
+            "(memory hooks leave out what goes over their budget: `{program} doctor` says what)"
+        ));
+    }
+    if facts.early {
+        lines.push(format!(
+            "(the memory hooks here were installed by an earlier version: `{program} setup` replaces them)"
+        ));
     }
     lines
 }

@@ -1,14 +1,20 @@
 //! The stop hook: looks at what was said and holds the stop up if there is something to save.
 //!
 //! Comes in: the stop as the host described it. Goes out: let through and why, or held up and with which text. Never here:
-//! a stop held up twice in a row, a transcript from outside the temporary and home folders, or text the redactor has not
-//! seen in anything that leaves this function.
+//! a stop held up twice in a row, a stop held up that nobody watches, a transcript from outside the temporary and home folders, or text the
+//! redactor has not seen in anything that leaves this function.
+//!
+//! There are two manners. A bare `hook stop` keeps the contract of the record format's own hook: a flag in the working folder, and the whole text
+//! at once. A line that `setup` installed leaves nothing in the project, holds each session up once for each finding, says it in two lines with the
+//! rest in a file, and keeps what an unattended session found for the next one that a person watches.
 
 use super::flag;
 use super::handoff::Handoff;
 use super::sessions::{Key, Session, message_hash};
+use super::unattended;
 use crate::call::Call;
 use crate::capture::KeptTurns;
+use crate::capture::own::{STOP_BEGINS, STOP_ENDS, STOP_SAYS};
 use crate::capture::transcript::{self, Limits};
 use crate::capture::triage::{
     Conversation, Finding, Marks, Pointer, Speaker, Turn, context_text, reply_text,
@@ -17,7 +23,7 @@ use crate::capture::triage::{
 use crate::gate::scan::{Class, Level};
 use crate::inject::calm::calm;
 use heirloom_core::fault::Result;
-use heirloom_core::settings::Contact;
+use heirloom_core::settings::{Contact, TriageMode};
 use heirloom_core::text::one_line;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +44,32 @@ pub struct Arrival<'a> {
     pub active: bool,
     /// Whether holding this stop up makes the host go on, as opposed to merely showing the text.
     pub goes_on: bool,
+    /// How the stop is treated.
+    pub manner: Manner<'a>,
+}
+
+/// How a stop is treated.
+#[derive(Debug, Clone, Copy)]
+pub enum Manner<'a> {
+    /// By the contract of the record format's own hook.
+    Contract,
+    /// As a line does that `setup` installed.
+    Installed {
+        /// Whether a person watches the session.
+        attended: bool,
+        /// How to call this program, ready for a shell.
+        program: &'a str,
+    },
+}
+
+impl Manner<'_> {
+    fn is_contract(self) -> bool {
+        matches!(self, Manner::Contract)
+    }
+
+    fn is_attended(self) -> bool {
+        !matches!(self, Manner::Installed { attended: false, .. })
+    }
 }
 
 /// The folders of this machine that matter here.
@@ -58,6 +90,11 @@ pub struct Folders<'a> {
 pub enum Outcome {
     /// Let through, and why.
     Through(&'static str),
+    /// Let through, since the stop before this one asked for something; whether it was saved.
+    Answered {
+        /// Something was saved since.
+        saved: bool,
+    },
     /// Held up with this text.
     Held {
         /// What the model is told.
@@ -74,7 +111,7 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
     if !settings.triage.enabled {
         return Ok(Outcome::Through("triage is off"));
     }
-    if arrival.active {
+    if arrival.active && arrival.manner.is_contract() {
         flag::take(arrival.cwd, now)?;
         return Ok(Outcome::Through("the host is already going on after a stop"));
     }
@@ -86,13 +123,26 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
         let transcript = transcript.as_deref().unwrap_or(Path::new(""));
         Session::open(call.project().data().ok()?, name, transcript, now).ok()
     });
+    if !arrival.manner.is_contract() {
+        // Whether the host says so or not: what follows a held stop is its answer.
+        let answered = session.as_mut().and_then(|session| session.answered_hold(&key, audited(call)));
+        match answered {
+            Some(saved) => return Ok(Outcome::Answered { saved }),
+            None if arrival.active => {
+                return Ok(Outcome::Through("the host is already going on after a stop"));
+            }
+            None => {}
+        }
+    }
     if let Some(same) = session.as_ref().and_then(|session| session.same(&key)) {
         return Ok(match same {
+            // Hooks in the settings and in a plugin answer one stop; the model is asked once.
+            Some(_) if !arrival.manner.is_contract() => Outcome::Through("this stop was just held up"),
             Some(text) => Outcome::Held { text, kinds: Vec::new() },
             None => Outcome::Through("the same stop was just let through"),
         });
     }
-    if flag::take(arrival.cwd, now)? {
+    if arrival.manner.is_contract() && flag::take(arrival.cwd, now)? {
         return Ok(Outcome::Through("the stop before this one was held up"));
     }
     let tail = match &transcript {
@@ -104,21 +154,53 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
         return Ok(Outcome::Through("there is no transcript to look at"));
     }
     let marks = session.as_ref().map_or_else(Marks::new, |session| session.marks(&turns, tail.size));
-    let mut conversation = Conversation::new(turns);
-    let mut findings = conversation.findings(settings, &marks);
+    let by_words = arrival.manner.is_contract() || settings.triage.mode == TriageMode::Words;
+    let mut conversation = match by_words {
+        true => Conversation::new(turns),
+        false => Conversation::with_names(turns),
+    };
+    let mut findings = match by_words {
+        true => conversation.findings(settings, &marks),
+        false => conversation.stated(settings, &marks),
+    };
     // A description is the project's own words, and the model reads it.
     for description in findings.iter_mut().filter_map(|finding| finding.description.as_mut()) {
         *description = one_line(&calm(call, description));
     }
-    let outcome = if findings.is_empty() {
+    let waiting = match arrival.manner.is_attended() && !arrival.manner.is_contract() {
+        true => call.project().known_data()?.map(|data| unattended::take(&data, now)).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let outcome = if findings.is_empty() && waiting.is_empty() {
         Outcome::Through("nothing reached its threshold")
     } else {
         conversation.redact(&secrets(call, conversation.text()));
-        let text = hand_over(call, folders, arrival.session, &conversation, &findings);
-        if arrival.goes_on {
-            flag::raise(arrival.cwd, now)?;
+        let kinds = findings.iter().map(|f| (f.kind, f.score)).collect();
+        match arrival.manner {
+            Manner::Contract => {
+                let text = hand_over(call, folders, arrival.session, &conversation, &findings);
+                if arrival.goes_on {
+                    flag::raise(arrival.cwd, now)?;
+                }
+                Outcome::Held { text, kinds }
+            }
+            Manner::Installed { attended: false, .. } => {
+                let found: Vec<unattended::Found> = findings
+                    .iter()
+                    .map(|finding| unattended::Found {
+                        kind: finding.kind.to_owned(),
+                        context: context_text(&conversation, finding),
+                    })
+                    .collect();
+                unattended::keep(call.project().data()?, arrival.session, &found, now)?;
+                Outcome::Through("nobody watches this session; the next one that somebody watches is asked")
+            }
+            Manner::Installed { program, .. } => {
+                let whole = hand_over(call, folders, arrival.session, &conversation, &findings);
+                let text = in_two_lines(call, folders, arrival.session, program, &findings, &waiting, whole);
+                Outcome::Held { text, kinds }
+            }
         }
-        Outcome::Held { text, kinds: findings.iter().map(|f| (f.kind, f.score)).collect() }
     };
     if let Some(session) = &mut session {
         let key = Key { size: tail.size, ..key };
@@ -126,20 +208,83 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
             Outcome::Held { text, kinds } => {
                 let kinds: Vec<&str> = kinds.iter().map(|(kind, _)| *kind).collect();
                 session.answered(key, Some(text), &kinds, arrival.last_message);
+                if !arrival.manner.is_contract() {
+                    session.held(audited(call));
+                }
             }
-            Outcome::Through(_) => session.answered(key, None, &[], None),
+            // What an unattended session found is reported too: it waits for another one.
+            Outcome::Through(_) if !arrival.manner.is_attended() => {
+                let kinds: Vec<&str> = findings.iter().map(|finding| finding.kind).collect();
+                session.answered(key, None, &kinds, arrival.last_message);
+            }
+            Outcome::Through(_) | Outcome::Answered { .. } => session.answered(key, None, &[], None),
         }
     }
     Ok(outcome)
 }
 
+/// How far the audit has grown: whether something was saved between two stops shows in it.
+fn audited(call: &Call) -> u64 {
+    if !call.project().has_local() {
+        return 0;
+    }
+    let audit = call.project().local().map(|local| local.path("audit.jsonl"));
+    audit.ok().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |found| found.len())
+}
+
+/// The request in two lines: how much there is, and where the rest stands. Without a place for the rest, all of it.
+fn in_two_lines(
+    call: &Call,
+    folders: Folders<'_>,
+    session: Option<&str>,
+    program: &str,
+    findings: &[Finding],
+    waiting: &[unattended::Found],
+    whole: String,
+) -> String {
+    let mut kinds: Vec<&str> = findings.iter().map(|finding| finding.kind).collect();
+    kinds.extend(waiting.iter().map(|found| found.kind.as_str()));
+    let count = kinds.len();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let items = if count == 1 { "1 item" } else { "items" };
+    let items = if count == 1 { items.to_owned() } else { format!("{count} {items}") };
+    let handoff = Handoff::new(folders.temp, folders.own, session, &call.project().world().nonce);
+    let earlier: String = waiting
+        .iter()
+        .map(|found| format!("\n# From a session that nobody watched: {}\n\n{}\n", found.kind, found.context))
+        .collect();
+    let whole = if findings.is_empty() { earlier } else { format!("{whole}{earlier}") };
+    let Some(file) = handoff.details(&whole) else { return whole };
+    format!(
+        "{STOP_BEGINS}{items} ({}) {STOP_SAYS}.\nRead `{}` and save what is worth keeping: \
+         `{program} add KIND \"what holds, because of what\"`. {STOP_ENDS}",
+        kinds.join(", "),
+        file.display(),
+    )
+}
+
+/// Whether the conversation in a transcript was made smaller since the last prompt.
+pub fn has_shrunk(folders: Folders<'_>, transcript: &Path) -> bool {
+    allowed(transcript, folders).is_some_and(|path| super::shrunk::since_last_prompt(&path))
+}
+
 /// How much of a transcript's end is looked through for notes and turns.
 const KEPT_TAIL: u64 = 4 << 20;
 
-/// Keeps what the model said as notes, if the settings want that. Returns how many are new.
-pub fn keep_notes(call: &Call, folders: Folders<'_>, transcript: Option<&Path>) -> Result<usize> {
+/// Keeps what the model said as notes, if the settings want that. Returns how many are new. `said` is the conversation of a host that writes no
+/// transcript.
+pub fn keep_notes(
+    call: &Call,
+    folders: Folders<'_>,
+    transcript: Option<&Path>,
+    said: &[transcript::Turn],
+) -> Result<usize> {
     if !call.settings().notes.capture {
         return Ok(0);
+    }
+    if transcript.is_none() {
+        return Ok(crate::capture::keep_at_stop(call, said.to_vec())?.stored.len());
     }
     let Some(path) = transcript.and_then(|path| allowed(path, folders)) else { return Ok(0) };
     let turns = transcript::open_tail(&path, KEPT_TAIL, Limits::default())?;
@@ -153,9 +298,14 @@ pub fn keep_turns(
     folders: Folders<'_>,
     transcript: Option<&Path>,
     session: Option<&str>,
+    said: &[transcript::Turn],
 ) -> Result<KeptTurns> {
     if !call.settings().tiers.capture {
         return Ok(KeptTurns::default());
+    }
+    if transcript.is_none() {
+        // No file of the host's stands behind it.
+        return crate::capture::keep_turns(call, said.to_vec(), |_| false);
     }
     let path = transcript.and_then(|path| allowed(path, folders));
     let Some(path) = path else { return Ok(KeptTurns::default()) };
@@ -167,6 +317,7 @@ pub fn keep_turns(
         (_, None) => false,
     };
     let turns = transcript::open_tail(&path, KEPT_TAIL, Limits::default())?;
+    let turns = turns.with_tools(call.settings().tiers.capture_tools);
     crate::capture::keep_turns(call, turns, by_owner)
 }
 
@@ -184,8 +335,10 @@ fn is_of_host(real: &Path, host: &Path) -> bool {
 fn is_named_after(path: &Path, session: &str) -> bool {
     /// Fewer characters fit too many names.
     const SHORT: usize = 8;
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    session.chars().count() >= SHORT && name.contains(session)
+    // One host gives each session a folder of its own.
+    let folder = path.parent().and_then(Path::file_name);
+    let names = [path.file_stem(), folder].into_iter().flatten();
+    session.chars().count() >= SHORT && names.into_iter().any(|name| name.to_string_lossy().contains(session))
 }
 
 /// The transcript's real place, if it lies below a temporary folder or the home folder.

@@ -22,8 +22,16 @@ pub enum Ended {
     Silent,
     /// Memories were given to the model.
     Injected,
-    /// Something was captured, or a stop was held up for it.
+    /// Something was captured; in traces of version 0.1, also that a stop was held up.
     Captured,
+    /// A stop was held up.
+    Held,
+    /// A stop went on with a request to save something.
+    Asked,
+    /// What a stop asked for was saved.
+    Saved,
+    /// A stop asked, and nothing was saved.
+    Ignored,
     /// A write was refused.
     Denied,
     /// The hook could not do its work, and let the host go on.

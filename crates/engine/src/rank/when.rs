@@ -3,7 +3,8 @@
 //! In: the question and what time it is. Out: a window of days, or nothing. A window only ever adds to the
 //! rank of what lies in or near it; it never filters. Linear in the length of the question.
 
-use super::civil::{Day, day_number, weekday};
+use super::civil::{date, day, day_number, month_start, number as number_of};
+use jiff::civil::Date;
 
 /// Days a question speaks of, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +55,11 @@ impl Window {
 }
 
 /// Number of a month name or its usual short form, 1 to 12.
-fn month(word: &str) -> Option<u32> {
+fn month(word: &str) -> Option<i8> {
     let at = MONTHS.iter().position(|m| {
         *m == word || (word.len() >= 3 && (word == &m[..3] || word == "sept" && *m == "september"))
     })?;
-    Some(at as u32 + 1)
+    Some(at as i8 + 1)
 }
 
 fn number(word: &str) -> Option<i64> {
@@ -75,14 +76,14 @@ fn number(word: &str) -> Option<i64> {
 }
 
 /// A day of a month, with or without its ending ("7", "7th").
-fn day_of_month(word: &str) -> Option<u32> {
+fn day_of_month(word: &str) -> Option<i8> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let ending = &word[digits.len()..];
     let day = digits.parse().ok().filter(|d| (1..=31).contains(d))?;
     matches!(ending, "" | "st" | "nd" | "rd" | "th").then_some(day)
 }
 
-fn year(word: &str) -> Option<i32> {
+fn year(word: &str) -> Option<i16> {
     word.parse().ok().filter(|y| (1970..=2100).contains(y) && word.len() == 4)
 }
 
@@ -115,15 +116,19 @@ fn iso(word: &str) -> Option<Window> {
     match parts.next() {
         Some(day) => {
             let day = day.parse().ok().filter(|d| (1..=31).contains(d))?;
-            let at = Day { year, month, day }.number();
+            let at = number_of(date(year, month, day));
             Window::days(at, at)
         }
-        None => month_window(Day { year, month, day: 1 }),
+        None => month_window(date(year, month, 1)),
     }
 }
 
-fn month_window(day: Day) -> Option<Window> {
-    Window::days(day.month_start(0).number(), day.month_start(1).number() - 1)
+fn month_window(day: Date) -> Option<Window> {
+    Window::days(number_of(day.first_of_month()), number_of(day.last_of_month()))
+}
+
+fn year_window(year: i16) -> Option<Window> {
+    Window::days(number_of(date(year, 1, 1)), number_of(date(year, 12, 31)))
 }
 
 /// Dates written with a month's name, and bare years.
@@ -142,18 +147,17 @@ fn dated(words: &[&str], i: usize, today: i64) -> Option<Window> {
             return None;
         }
         // Without a year the latest such month that has begun is meant.
-        let now = Day::from_number(today);
-        let year = said.unwrap_or(if month <= now.month { now.year } else { now.year - 1 });
+        let now = self::day(today);
+        let year = said.unwrap_or(if month <= now.month() { now.year() } else { now.year() - 1 });
         return match day {
             Some(day) => {
-                let at = Day { year, month, day }.number();
+                let at = number_of(date(year, month, day));
                 Window::days(at, at)
             }
-            None => month_window(Day { year, month, day: 1 }),
+            None => month_window(date(year, month, 1)),
         };
     }
-    let year = year(words[i]).filter(|_| BEFORE_MONTH.contains(&before))?;
-    Window::days(Day { year, month: 1, day: 1 }.number(), Day { year, month: 12, day: 31 }.number())
+    year(words[i]).filter(|_| BEFORE_MONTH.contains(&before)).and_then(year_window)
 }
 
 /// `three weeks ago`, `a couple of days ago`, `past 10 days`, `last two months`.
@@ -188,9 +192,8 @@ fn unit_days(unit: &str) -> Option<i64> {
 
 fn back(today: i64, count: i64, unit: &str, days: i64) -> i64 {
     if unit.starts_with("month") {
-        let now = Day::from_number(today);
-        let start = now.month_start(-(count as i32));
-        return start.number() + i64::from(now.day) - 1;
+        let now = day(today);
+        return number_of(month_start(now, -count)) + i64::from(now.day()) - 1;
     }
     today - count * days
 }
@@ -205,28 +208,26 @@ fn relative(words: &[&str], i: usize, today: i64) -> Option<Window> {
         "recently" | "lately" => return Window::days(today - 30, today),
         _ => {}
     }
+    let now = day(today);
+    let weekday = i64::from(now.weekday().to_monday_zero_offset());
     let singular = word.strip_suffix('s').unwrap_or(word);
     if let Some(at) = DAYS.iter().position(|d| *d == singular) {
         // The last such day before today.
-        let gap = (weekday(today) - at as i64 - 1).rem_euclid(7) + 1;
+        let gap = (weekday - at as i64 - 1).rem_euclid(7) + 1;
         return matches!(before, "on" | "last" | "this" | "since" | "past")
             .then_some(Window { from: today - gap, to: today - gap });
     }
-    let now = Day::from_number(today);
-    let monday = today - weekday(today);
+    let monday = today - weekday;
     match (before, word) {
         ("this", "week") => Window::days(monday, today),
         ("last" | "previous" | "past", "week") => Window::days(monday - 7, today - 1),
         ("last" | "past" | "this", "weekend") => Window::days(monday - 2, monday - 1),
         ("this", "month") => month_window(now).map(|w| Window { to: today, ..w }),
         ("last" | "previous" | "past", "month") => {
-            Window::days(now.month_start(-1).number(), now.month_start(0).number() - 1)
+            Window::days(number_of(month_start(now, -1)), number_of(now.first_of_month()) - 1)
         }
-        ("this", "year") => Window::days(Day { month: 1, day: 1, ..now }.number(), today),
-        ("last" | "previous" | "past", "year") => {
-            let year = now.year - 1;
-            Window::days(Day { year, month: 1, day: 1 }.number(), Day { year, month: 12, day: 31 }.number())
-        }
+        ("this", "year") => Window::days(number_of(now.first_of_year()), today),
+        ("last" | "previous" | "past", "year") => year_window(now.year() - 1),
         ("last" | "past", "night") => Window::days(today - 1, today),
         _ => None,
     }
@@ -242,11 +243,7 @@ mod tests {
     const NOW: i64 = 1_715_774_400;
 
     fn days(question: &str) -> Option<(String, String)> {
-        let show = |n| {
-            let d = Day::from_number(n);
-            format!("{}-{:02}-{:02}", d.year, d.month, d.day)
-        };
-        window(question, NOW).map(|w| (show(w.from), show(w.to)))
+        window(question, NOW).map(|w| (day(w.from).to_string(), day(w.to).to_string()))
     }
 
     #[test]

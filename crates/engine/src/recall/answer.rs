@@ -13,7 +13,7 @@ use crate::rank::{Ask, Compared, Explain, Weights, block, is_mixed, put_behind, 
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::tiers::{Found, LifeStatus};
 use crate::shelf::{Audience, Shelf as _, provenance};
-use heirloom_core::{Channel, Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
+use heirloom_core::{Channel, Code, Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
 use serde::Serialize;
 
 /// Hits looked at beyond those wanted, since some may not be for whoever asks.
@@ -366,11 +366,22 @@ fn recalled(document: Document, score: f64, why: &Explain) -> Recalled {
 fn tiers(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
     let wanted =
         |kind: &str| asked.conditions.kinds.is_empty() || asked.conditions.kinds.iter().any(|k| k == kind);
-    let Ok(tiers) = call.tiers() else { return Ok(Vec::new()) };
-    if !tiers.are_there() || !(wanted("episode") || wanted("fact")) {
+    if !(wanted("episode") || wanted("fact")) {
         return Ok(Vec::new());
     }
-    let Ok(found) = tiers.recall(&asked.text, asked.limit) else { return Ok(Vec::new()) };
+    let kinds = &asked.conditions.kinds;
+    let only = !kinds.is_empty() && kinds.iter().all(|kind| kind == "episode" || kind == "fact");
+    let found = match call.tiers() {
+        Ok(tiers) if !tiers.are_there() => return Ok(Vec::new()),
+        Ok(tiers) => tiers.recall(&asked.text, asked.limit),
+        Err(fault) => Err(fault),
+    };
+    let found = match found {
+        Ok(found) => found,
+        // Whoever asks for nothing else would take silence for an answer.
+        Err(fault) if only && fault.code == Code::Unavailable => return Err(fault),
+        Err(_) => return Ok(Vec::new()),
+    };
     Ok(found.into_iter().filter_map(|found| of_tiers(found, asked)).collect())
 }
 

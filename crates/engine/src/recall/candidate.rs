@@ -99,7 +99,7 @@ impl Records<'_> {
         let label = label_of(category.name());
         let mut scored: Vec<(u32, EntryLine<'_>)> = index
             .lines()
-            .filter_map(EntryLine::parse)
+            .filter_map(|line| EntryLine::parse(line.trim()))
             .filter(|entry| entry.label == label)
             .map(|entry| (title_tags::score(&mut words, &entry), entry))
             .filter(|(score, _)| *score >= ENOUGH)
@@ -208,8 +208,13 @@ fn excerpt(document: &Document, category: &Category) -> Excerpt {
         let shown: String = plain(value).chars().take(FIELD_MAX).collect();
         key_fields.insert(field.name.to_owned(), Value::String(shown));
     }
-    let last_change =
-        document.changes().last().and_then(|entry| entry.get("summary")).and_then(Value::as_str);
+    let last_change = document.changes().last().map(|entry| {
+        entry
+            .get("summary")
+            .and_then(Value::as_str)
+            .filter(|summary| !summary.is_empty())
+            .unwrap_or("Unknown change")
+    });
     Excerpt {
         title: document.text("title").unwrap_or_default().to_owned(),
         record_status: document.text("record_status").unwrap_or("active").to_owned(),

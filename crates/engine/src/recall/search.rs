@@ -140,7 +140,11 @@ pub(super) fn is_cut_today(call: &Call, memory: &Memory) -> bool {
 
 /// Turns and facts of whoever asks. A database that cannot be reached is silent here, unless it was what was asked for.
 fn tiers(call: &Call, question: &str, wanted: &Wanted) -> Result<Vec<Found>> {
-    let Ok(tiers) = call.tiers() else { return Ok(Vec::new()) };
+    let tiers = match call.tiers() {
+        Ok(tiers) => tiers,
+        Err(fault) if wanted.kind.is_some() && fault.code == Code::Unavailable => return Err(fault),
+        Err(_) => return Ok(Vec::new()),
+    };
     let mut found = Vec::new();
     for tier in Tier::STORED {
         match tiers.search(question, Some(tier), wanted.per_kind) {

@@ -152,7 +152,7 @@ pub fn recall(call: &Call, prompt: &str) -> Result<Vec<Hit>> {
         Err(_) if budget::is_bounded() => return Ok(Vec::new()),
         forgotten => forgotten?,
     };
-    rank(call, &words, &index, &forgotten, max)
+    budget::answering(|| rank(call, &words, &index, &forgotten, max))
 }
 
 fn rank(

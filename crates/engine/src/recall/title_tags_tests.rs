@@ -32,7 +32,7 @@ fn save(folder: &Path) -> MemoryId {
         tags: vec!["database".into()],
         ..Given::default()
     };
-    let document = compose(category, &given, &time::format(call.project().world().now)).unwrap();
+    let document = compose(category, &given, &time::format(call.project().world().now)).unwrap().document;
     let name = document.text("id").unwrap().to_owned();
     let target = call.records().target(&format!("memory/decisions/{name}.json"), folder).unwrap();
     let entry = Entry::through(Channel::Person);

@@ -39,6 +39,16 @@ pub fn project_folder(from: &Path) -> PathBuf {
     }
 }
 
+/// Whether a folder can be part of a project with a memory: there is one at the usual place, where a project's settings lie too, or the user's
+/// own settings say where memories are. It costs a few looks at the disk, so that a hook ends at once where nobody asked for it.
+pub fn may_have_memory(from: &Path, user_file: &Path) -> bool {
+    /// The largest settings file.
+    const MAX: u64 = 1 << 20;
+    let named =
+        || files::read_text(user_file, MAX).ok().flatten().is_some_and(|text| text.contains("memory_root"));
+    project_folder(from).join(DEFAULT_ROOT).is_dir() || named()
+}
+
 /// Whether a file or folder belongs to this account. A link is its own owner's, wherever it leads.
 fn is_own(path: &Path) -> bool {
     let me = rustix::process::geteuid().as_raw();

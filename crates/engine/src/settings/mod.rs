@@ -12,7 +12,7 @@ mod layers;
 
 pub use document::read as read_document;
 pub(crate) use document::write as write_document;
-pub use folder::{is_wanted, memory_root, project_folder, stays_inside};
+pub use folder::{is_wanted, may_have_memory, memory_root, project_folder, stays_inside};
 pub use heirloom_core::settings::Said;
 pub(crate) use layers::PERSON_CHECK;
 pub use layers::{Sources, load};

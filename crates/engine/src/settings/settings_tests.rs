@@ -42,12 +42,12 @@ fn a_file_that_is_no_object_is_named_and_costs_only_itself() {
 #[test]
 fn a_memory_above_the_work_tree_belongs_to_something_else() {
     let folder = tempfile::tempdir().unwrap();
-    let deep = folder.path().join("home/work/src");
+    let deep = folder.path().join("home/tree/src");
     std::fs::create_dir_all(&deep).unwrap();
     std::fs::create_dir_all(folder.path().join("home").join(DEFAULT_ROOT)).unwrap();
     assert_eq!(project_folder(&deep), folder.path().join("home"));
-    std::fs::create_dir_all(folder.path().join("home/work/.git")).unwrap();
-    assert_eq!(project_folder(&deep), folder.path().join("home/work"));
+    std::fs::create_dir_all(folder.path().join("home/tree/.git")).unwrap();
+    assert_eq!(project_folder(&deep), folder.path().join("home/tree"));
     std::fs::create_dir_all(deep.join(DEFAULT_ROOT)).unwrap();
     assert_eq!(project_folder(&deep), deep);
 }

@@ -82,6 +82,21 @@ pub(super) fn is_about(said: &str, more: &Value, id: &str) -> bool {
     }
 }
 
+/// Whether a line of `provenance.jsonl` is such a mark and nothing more: whatever stands in it was made here and tells nothing.
+pub(crate) fn is_forgotten_mark(line: &str) -> bool {
+    let Ok(Value::Object(said)) = serde_json::from_str::<Value>(line) else { return false };
+    let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
+    let hex = |text: &str, digits: usize| {
+        text.len() == digits && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'))
+    };
+    said.len() == 5
+        && text("did") == "forgotten"
+        && heirloom_core::time::parse(text("at")).is_some()
+        && text("id").strip_prefix(MARKED).is_some_and(|mark| hex(mark, DIGITS))
+        && hex(text(SALT), DIGITS)
+        && hex(text(NEAR), 3)
+}
+
 fn mark(salt: &str, id: &str) -> String {
     hash::keyed(salt.as_bytes(), id.as_bytes())[..DIGITS].to_owned()
 }
@@ -105,6 +120,14 @@ mod tests {
         known.take(first, &more);
         assert!(known.contains(id) && !known.contains("decision:other"));
         assert!(!format!("{known:?}").contains("anna"));
+        let line = json!({ "id": marked(id, "s").0, "at": "2026-01-01T00:00:00Z", "did": "forgotten",
+            "salt": "84867aa5bd8d8e7ddc08656f9f077b3d", "near": near(id) });
+        assert!(is_forgotten_mark(&line.to_string()));
+        for (key, value) in [("salt", "hunter2"), ("did", "renamed"), ("more", "x"), ("at", "password")] {
+            let mut other = line.clone();
+            other[key] = json!(value);
+            assert!(!is_forgotten_mark(&other.to_string()), "{key}");
+        }
         // A line of an earlier version.
         known.take("note:plain".to_owned(), &Map::new());
         assert!(known.contains("note:plain"));

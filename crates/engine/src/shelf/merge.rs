@@ -1,9 +1,10 @@
 //! Merging for git: which rule joins two versions of a memory file.
 //!
-//! Comes in: the file's path in the repository and its three versions. Goes out: one version. Vaults and provenance files need no rule of
+//! Comes in: the file's path in the repository and its three versions. Goes out: one version, and the fields that still need a choice. Vaults and provenance files need no rule of
 //! ours: their lines merge by union. Never here: reading or writing.
 
 use super::records;
+pub use super::records::Joined;
 use super::topics;
 use heirloom_core::{Code, Fault, fault::Result};
 
@@ -11,10 +12,13 @@ use heirloom_core::{Code, Fault, fault::Result};
 const TOPICS: &str = "topics";
 
 /// Joins two versions of a file; without its path it is the index of the records.
-pub fn merge(path: Option<&str>, base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Vec<u8>> {
+pub fn merge(path: Option<&str>, base: &[u8], ours: &[u8], theirs: &[u8]) -> Result<Joined> {
     let sides = [base, ours, theirs];
+    if path.is_some_and(|path| path.ends_with(".json")) {
+        return Ok(records::merge_record(base, ours, theirs));
+    }
     if let Some(path) = path.filter(|path| is_topic_file(path, sides)) {
-        return Ok(topics::merge_file(path, base, ours, theirs));
+        return Ok(Joined::whole(topics::merge_file(path, base, ours, theirs)));
     }
     let text = |bytes| {
         std::str::from_utf8(bytes).map_err(|_| {
@@ -22,7 +26,7 @@ pub fn merge(path: Option<&str>, base: &[u8], ours: &[u8], theirs: &[u8]) -> Res
                 .hint("choose a version, then run `heirloom verify --fix`")
         })
     };
-    Ok(records::merge_index(text(base)?, text(ours)?, text(theirs)?).into_bytes())
+    Ok(Joined::whole(records::merge_index(text(base)?, text(ours)?, text(theirs)?).into_bytes()))
 }
 
 /// Whether a path names a topic file, an archive or the index of the topics. A memory folder may itself be called like that: an index
@@ -73,11 +77,14 @@ mod tests {
         let (ours, theirs) = (entry("10"), entry("11"));
         let path = Some("m/topics/git/rebase.md");
         let merged = merge(path, b"# git: rebase\n", ours.as_bytes(), theirs.as_bytes()).unwrap();
-        let merged = String::from_utf8(merged).unwrap();
+        let merged = String::from_utf8(merged.bytes).unwrap();
         assert!(merged.contains("T10") && merged.contains("T11"));
         let other = String::from_utf8_lossy(RECORDS).replace("A ->", "B ->").replace("a.json", "b.json");
         let index = merge(None, b"", RECORDS, other.as_bytes()).unwrap();
-        assert_eq!(String::from_utf8(index).unwrap().lines().filter(|l| l.starts_with("- [")).count(), 2);
+        assert_eq!(
+            String::from_utf8(index.bytes).unwrap().lines().filter(|l| l.starts_with("- [")).count(),
+            2
+        );
         assert_eq!(merge(None, b"", b"\xff", b"").unwrap_err().code, Code::Merge);
     }
 }

@@ -14,6 +14,9 @@ use crate::gate::Entry;
 use crate::gate::inbox::{Inbox, Waiting};
 use heirloom_core::{Code, Fault, MemoryId, Owner, ShelfName, Verb, fault::Result};
 
+/// Why a call has no tiers.
+struct NoTiers(Fault);
+
 impl Call {
     /// The same call with the tiers of an authenticated user.
     #[must_use]
@@ -43,9 +46,17 @@ impl Call {
 
     /// The tiers of the user this engine was made for.
     pub fn tiers(&self) -> Result<Tiers<'_>> {
-        let access =
-            self.key::<Access>().ok_or_else(|| Fault::new(Code::Unauthenticated, "nobody is signed in"))?;
-        Ok(Tiers::new(self, access))
+        match (self.key::<Access>(), self.key::<NoTiers>()) {
+            (Some(access), _) => Ok(Tiers::new(self, access)),
+            (None, Some(NoTiers(why))) => Err(why.clone()),
+            (None, None) => Err(Fault::new(Code::Unauthenticated, "nobody is signed in")),
+        }
+    }
+
+    /// The same call without tiers, and why there are none.
+    #[must_use]
+    pub fn without_tiers(self, why: Fault) -> Call {
+        self.with_key(NoTiers(why))
     }
 
     /// Every shelf there is.
@@ -67,11 +78,17 @@ impl Call {
 
     /// The shelf that holds an id.
     pub fn shelf_of(&self, id: &MemoryId) -> Result<Box<dyn Shelf + '_>> {
-        let name = id.kind().shelf();
-        self.shelves()
-            .into_iter()
-            .find(|shelf| shelf.name() == name)
-            .ok_or_else(|| super::unknown(id.as_str()))
+        Ok(match id.kind().shelf() {
+            ShelfName::Records => Box::new(self.records()),
+            ShelfName::Topics => Box::new(self.topics()),
+            ShelfName::Notes => Box::new(self.notes()),
+            ShelfName::Vault => Box::new(self.vault()),
+            ShelfName::Tiers => match self.tiers() {
+                Ok(tiers) => Box::new(tiers),
+                Err(fault) if fault.code == Code::Unavailable => return Err(fault),
+                Err(_) => return Err(super::unknown(id.as_str())),
+            },
+        })
     }
 
     /// What the shelves hold that the gate would refuse.

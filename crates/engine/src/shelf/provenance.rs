@@ -159,22 +159,38 @@ pub fn came_back(call: &Call, id: &str, hash: &str) -> bool {
 /// before anything is gone; `None` if it says so already.
 pub fn forgetting(
     root: &Root,
+    lock: &Lock,
+    id: &str,
+    earlier: &[MemoryId],
+    at: &str,
+    salt: &str,
+) -> Result<Option<Prepared>> {
+    forgetting_all(root, lock, id, earlier, &[], at, salt)
+}
+
+/// The same, with further names under which the memory must not come back.
+pub fn forgetting_all(
+    root: &Root,
     _lock: &Lock,
     id: &str,
     earlier: &[MemoryId],
+    also: &[MemoryId],
     at: &str,
     salt: &str,
 ) -> Result<Option<Prepared>> {
     let bytes = files::read_if_there(&path(root), LIMIT)?.unwrap_or_default();
     let mut text: Vec<u8> = Vec::with_capacity(bytes.len() + 256);
     let mut said = false;
+    let mut left: Vec<&str> = also.iter().map(MemoryId::as_str).filter(|name| *name != id).collect();
     for (n, line) in bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty()).enumerate() {
         let known = json::parse(line).unwrap_or(Value::Null);
         let of = known.get("id").and_then(Value::as_str).unwrap_or_default();
         let about = |id: &str| forgets::is_about(of, &known, id);
         let is_marker = known.get("did").and_then(Value::as_str) == Some(FORGOTTEN);
-        if is_marker && of.starts_with(forgets::MARKED) && about(id) {
-            said = true;
+        if is_marker && of.starts_with(forgets::MARKED) && (about(id) || left.iter().any(|name| about(name)))
+        {
+            said |= about(id);
+            left.retain(|name| !about(name));
         } else if about(id) || earlier.iter().any(|one| about(one.as_str())) {
             continue;
         } else if is_marker && !of.starts_with(forgets::MARKED) {
@@ -189,6 +205,10 @@ pub fn forgetting(
     }
     if !said {
         text.extend_from_slice(marker(id, at, salt).as_bytes());
+        text.push(b'\n');
+    }
+    for (n, name) in left.into_iter().enumerate() {
+        text.extend_from_slice(marker(name, at, &format!("{salt}-also-{n}")).as_bytes());
         text.push(b'\n');
     }
     if text == bytes { Ok(None) } else { Prepared::new(&path(root), &text, Mode::Shared).map(Some) }

@@ -161,7 +161,8 @@ fn record(
         return Ok(());
     };
     let records = call.records();
-    let outcome = compose(category, &given, &time::format(call.project().world().now)).and_then(|document| {
+    let outcome = compose(category, &given, &time::format(call.project().world().now)).and_then(|made| {
+        let document = made.document;
         let name = name_for(document.text("title").unwrap_or_default());
         let id = MemoryId::new(&category.kind, &name);
         // Whatever became of it since, in whatever status: it has been here.

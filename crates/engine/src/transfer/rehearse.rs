@@ -11,12 +11,13 @@ use crate::call::Call;
 use crate::files::{self, Mode};
 use crate::gate::Entry;
 use crate::project::{Project, World};
+use crate::shelf::notes::read_file;
 use crate::shelf::provenance;
 use crate::shelf::records::Document;
 use crate::threads;
 use heirloom_core::settings::External;
-use heirloom_core::{Fault, MemoryId, ShelfName, fault::Result};
-use std::collections::HashMap;
+use heirloom_core::{Fault, Kind, MemoryId, ShelfName, fault::Result};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Records weighed between two words about how far it is.
@@ -58,7 +59,23 @@ pub fn rehearse(
         }
     };
     report.dry_run = true;
+    unnamed_notes(sources, &mut report);
     Ok(report)
+}
+
+/// A note that brings no id gets a random one when it is stored; none that was made for a copy is told.
+fn unnamed_notes(sources: &[Source], report: &mut Imported) {
+    let id = |source: &Source| {
+        let text = files::read_text(&source.path, MAX_FILE).ok().flatten()?;
+        read_file(&text).ok().map(|note| note.id.memory_id().to_string())
+    };
+    let brought: HashSet<String> =
+        sources.iter().filter(|source| source.sort == Sort::Note).filter_map(id).collect();
+    for arrivals in report.shelves.iter_mut().filter(|arrivals| arrivals.shelf == ShelfName::Notes) {
+        for id in arrivals.new.iter_mut().filter(|id| !brought.contains(*id)) {
+            *id = MemoryId::new(&Kind::Note, "new").to_string();
+        }
+    }
 }
 
 fn on_a_copy(

@@ -63,13 +63,14 @@ pub(super) fn run(call: &Call, ask: &Anchor, entry: Entry) -> Result<Outcome<Anc
         let ask = Anchor { id: memory.id.to_string(), deed, from: None };
         return Ok(Outcome::Waits(waiting::wait(call, Verb::Anchor, &memory, &ask)?));
     }
+    let kept = new.iter().map(anchors::Anchor::shown).collect();
     let cited = match &ask.deed {
         Deed::Add(_) => anchors::add(call, &id, new, entry),
         Deed::Renew => anchors::renew(call, &id, entry),
         Deed::Drop(place) => anchors::drop_anchors(call, &id, place.as_deref(), entry),
     }?;
     let state = Freshness::together(cited.iter().map(|cited| cited.state));
-    Ok(Outcome::Done(Anchored { id: id.to_string(), state, anchors: cited }))
+    Ok(Outcome::Done(Anchored { id: id.to_string(), state, kept, anchors: cited }))
 }
 
 /// Places as they are now.

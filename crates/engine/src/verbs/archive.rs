@@ -43,8 +43,7 @@ pub struct ReadArchive {
 /// Writes an archive of the caller's turns and facts, or of everybody's.
 pub fn write(call: &Call, ask: &WriteArchive, to: &mut dyn Write, watch: &mut Watch<'_>) -> Result<Carried> {
     let tiers = call.tiers()?;
-    asked(call, Verb::Export, ShelfName::Tiers, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Export, "", fault))?;
+    asked(call, Verb::Export, ShelfName::Tiers, Owner::Nobody)?;
     tiers.export(ask.all_users, to, &mut |done| watch(Progress { what: "memories", done, of: None }))
 }
 
@@ -78,8 +77,7 @@ pub fn read(
     watch: &mut Watch<'_>,
 ) -> Result<Brought> {
     let tiers = call.tiers()?;
-    asked(call, Verb::Import, ShelfName::Tiers, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Import, "", fault))?;
+    asked(call, Verb::Import, ShelfName::Tiers, Owner::Nobody)?;
     for verb in weighs(ask) {
         call.permit(verb, ShelfName::Tiers, "")?;
     }

@@ -9,6 +9,7 @@ use crate::call::Call;
 pub use crate::convert::Conversion;
 use crate::convert::convert as made;
 use crate::gate::Entry;
+pub use crate::shelf::records::Missing;
 use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::{Code, Fault, Kind, May, Memory, Trust, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,12 @@ pub fn to_show(call: &Call, ask: &Convert) -> Result<Option<Memory>> {
     Ok(Some(source(call, ask)?).filter(|source| source.trust < Trust::High))
 }
 
+/// The fields that are still to be said before this can be made. A door with a person asks for them; for anybody else [`convert`] names them.
+pub fn lacks(call: &Call, ask: &Convert) -> Result<Vec<Missing>> {
+    let source = source(call, ask)?;
+    crate::convert::lacks(call, &source, &known_kind(call, &ask.kind)?, &ask.wanted)
+}
+
 /// Makes a memory of another kind.
 pub fn convert(call: &Call, ask: &Convert) -> Result<Outcome<Added>> {
     run(call, ask, call.entry())
@@ -47,7 +54,7 @@ pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcom
     let source = source(call, ask)?;
     let kind = known_kind(call, &ask.kind)?;
     if asked_of(call, Verb::Convert, &source, call.stands_behind(&source)?)? == May::Waits {
-        crate::convert::check(call, &source, &kind)?;
+        crate::convert::ready(call, &source, &kind, &ask.wanted)?;
         let ask = Convert { id: source.id.to_string(), seen: None, ..ask.clone() };
         return Ok(Outcome::Waits(waiting::wait(call, Verb::Convert, &source, &ask)?));
     }
@@ -56,8 +63,11 @@ pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcom
         && ask.seen.as_ref().is_some_and(|seen| *seen == source.version);
     Outcome::of(
         call,
-        made(call, &source.id, &kind, &ask.wanted, entry)
-            .map(|done| Added { from: Some(source.id.clone()), ..Added::from(done) }),
+        made(call, &source.id, &kind, &ask.wanted, entry).map(|made| Added {
+            from: Some(source.id.clone()),
+            assumed: made.assumed,
+            ..Added::from(made.done)
+        }),
     )
 }
 

@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::capture::extract;
 use crate::files::{self, Lock, Mode};
 use crate::index::embed::endpoint::{Clean, Post};
-use heirloom_core::{Code, Fault, Memory, Owner, ShelfName, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Kind, Memory, Owner, ShelfName, Trust, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -113,9 +113,29 @@ pub fn choose_any(call: &Call, names: &[String]) -> Result<Chosen> {
     call.permit(Verb::Accept, ShelfName::Records, "")?;
     let mut memories = Vec::new();
     for name in names {
-        memories.push(seen(call, &names::find(call, name, Enough::Part)?)?);
+        let memory = seen(call, &names::find(call, name, Enough::Part)?)?;
+        believable(&memory)?;
+        memories.push(memory);
     }
     Ok(Chosen { drafts: Vec::new(), memories })
+}
+
+/// Refuses what no yes can change: whose words a turn holds is a matter of record, and so is where a fact came from.
+fn believable(memory: &Memory) -> Result<()> {
+    let no = |message: &str, hint: String| {
+        Err(Fault::new(Code::Usage, message).fact("id", memory.id.as_str()).hint(hint))
+    };
+    match memory.kind {
+        Kind::Episode | Kind::Working => no(
+            "a turn is trusted as whoever said it; nothing was changed",
+            "`heirloom remember \"…\"` saves what it says as a fact of your own".to_owned(),
+        ),
+        Kind::Fact if memory.trust < Trust::High => no(
+            "a fact is trusted as whoever said it; nothing was changed",
+            format!("`heirloom edit {} --text \"…\"` says it in your own words", memory.id),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// One thing a person was shown.
@@ -177,14 +197,15 @@ pub fn accept(call: &Call, ask: &Accept) -> Result<Accepted> {
             continue;
         }
         let id = names::find(call, key, Enough::Whole).map_err(|fault| match fault.code {
-            Code::NotFound => Fault::new(Code::NotFound, format!("nothing waits under `{key}`"))
-                .hint("`heirloom review` lists what waits"),
+            // It was there when it was shown.
+            Code::NotFound => not_shown(key),
             _ => fault,
         })?;
         let memory = seen(call, &id)?;
         if memory.content_hash != *hash {
             return Err(not_shown(key));
         }
+        believable(&memory)?;
         memories.push(memory);
     }
     let mut done = Accepted::default();
@@ -207,7 +228,7 @@ pub fn accept(call: &Call, ask: &Accept) -> Result<Accepted> {
 }
 
 fn not_shown(key: &str) -> Fault {
-    Fault::new(Code::OccConflict, format!("`{key}` is not what was shown; nothing was accepted"))
+    Fault::new(Code::OccConflict, format!("`{key}` is no longer what was shown; nothing was accepted"))
         .fact("key", key)
         .hint("`heirloom review` shows what waits now")
 }
@@ -222,8 +243,7 @@ pub struct Reject {
 
 /// Turns drafts down. Returns the ids they would have had. All keys are looked up before anything is touched.
 pub fn reject(call: &Call, ask: &Reject) -> Result<Vec<String>> {
-    super::asked(call, Verb::Reject, ShelfName::Records, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Reject, "", fault))?;
+    super::asked(call, Verb::Reject, ShelfName::Records, Owner::Nobody)?;
     for key in &ask.keys {
         review::waits_under(call, key)?;
     }

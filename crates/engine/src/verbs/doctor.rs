@@ -7,10 +7,13 @@
 use super::may_read;
 use crate::call::Call;
 use crate::endpoints;
-use crate::hook::doctor::{Facts, diagnose};
+use crate::hook::doctor::{Facts, TierFacts, diagnose};
 use crate::hook::trace;
+use crate::index::embed::Embedder as _;
+use crate::index::embed::chosen::Chosen;
+use crate::shelf::Shelf as _;
 use heirloom_core::settings::Endpoint;
-use heirloom_core::{Verb, fault::Result};
+use heirloom_core::{Code, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
 pub use crate::hook::doctor::{AgentFacts, Check, State};
@@ -34,6 +37,9 @@ pub struct Machine {
     /// Where this program is, if it can be found by its name.
     #[serde(default)]
     pub program: Option<String>,
+    /// Whether a token was given.
+    #[serde(default)]
+    pub token: bool,
     /// The agents found here.
     #[serde(default)]
     pub agents: Vec<AgentFacts>,
@@ -55,7 +61,7 @@ pub struct Checked {
 pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
     may_read(call, Verb::Doctor)?;
     let project = call.project();
-    let Machine { program, agents, round_trip_fault } = ask.machine.clone().unwrap_or_default();
+    let Machine { program, agents, round_trip_fault, token: _ } = ask.machine.clone().unwrap_or_default();
     let runs = trace::last(project, RUNS).unwrap_or_default();
     let facts = Facts {
         program,
@@ -68,9 +74,15 @@ pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
             .collect(),
         store_fault: store_fault(call),
         index_mismatches: index_mismatches(call)?,
+        unreadable_lines: call.vault().stats()?.unreadable_lines,
+        passed_over: passed_over(call)?,
+        external: external(call),
         failing: trace::failing(&runs),
         left_out: trace::left_out(&runs),
         endpoints: endpoints_of(call),
+        tiers: tiers_of(call, ask.machine.as_ref().is_some_and(|machine| machine.token)),
+        model: call.model().map(|model| model.space().model.clone()),
+        model_fault: model_fault(call),
         round_trip_fault,
     };
     let mut checks = diagnose(&facts);
@@ -82,6 +94,35 @@ pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
 
 /// The checks that rest on what only a door on this machine can see.
 const MACHINES: [&str; 4] = ["program", "agents", "agent", "round trip"];
+
+/// Whether the database can be reached and the token is somebody's.
+fn tiers_of(call: &Call, token: bool) -> Option<TierFacts> {
+    let mut facts = TierFacts { token, ..TierFacts::default() };
+    match call.tiers() {
+        Ok(tiers) => {
+            tiers.who().user().clone_into(&mut facts.user);
+            facts.backend = tiers.store().backend();
+            // Looking at a place where nothing was ever stored must not make one.
+            let looked = if tiers.are_there() { tiers.count().map(drop) } else { tiers.store().reach() };
+            facts.fault = looked.err().map(|fault| fault.message);
+        }
+        Err(fault) if fault.code == Code::Unauthenticated && token => facts.token_fault = Some(fault.message),
+        // A door that signs nobody in has no database to speak of.
+        Err(fault) if fault.code == Code::Unauthenticated => return None,
+        Err(fault) => facts.fault = Some(fault.message),
+    }
+    Some(facts)
+}
+
+/// Why recall does not compare meanings with the model that was chosen, if so.
+fn model_fault(call: &Call) -> Option<String> {
+    let Some(model) = call.model() else {
+        return Some("no model can be used, so recall goes by words alone".to_owned());
+    };
+    let ignored = Chosen::file(&call.project().world().data).exists() && model.is_quick();
+    ignored
+        .then(|| "the installed model cannot be read; the one in the program is used in its place".to_owned())
+}
 
 /// The endpoints of the user's settings, and what is wrong with them.
 fn endpoints_of(call: &Call) -> Vec<(String, Option<String>)> {
@@ -99,6 +140,26 @@ fn endpoints_of(call: &Call) -> Vec<(String, Option<String>)> {
         (format!("the {what} endpoint"), why)
     };
     embedding.into_iter().chain(extraction).map(seen).collect()
+}
+
+/// The most notes of a check that are named.
+const NAMED: usize = 10;
+
+fn passed_over(call: &Call) -> Result<Vec<String>> {
+    let found = call.notes().passed_over()?;
+    let mut told: Vec<String> =
+        found.iter().take(NAMED).map(|one| format!("`{}`: {}", one.file, one.message)).collect();
+    if found.len() > NAMED {
+        told.push(format!("and {} more", found.len() - NAMED));
+    }
+    Ok(told)
+}
+
+/// External memory, as `status` and `verify` see it.
+fn external(call: &Call) -> Option<(String, Option<(String, String)>)> {
+    let state = call.topics().external_state();
+    let trouble = || state.error.as_ref().map(|error| (error.message.clone(), error.next.clone()));
+    state.enabled.then(|| (state.line(), trouble()))
 }
 
 /// Why nothing can be written, if so.

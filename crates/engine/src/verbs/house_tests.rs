@@ -458,7 +458,7 @@ fn a_doctor_who_sees_no_machine_says_nothing_of_one() {
     house.write("project/.claude/memory/memory-config.json", r#"{"retreival":1}"#);
     let found = doctor::doctor(&house.agent(), &doctor::Doctor::default()).unwrap();
     let ids: Vec<&str> = found.checks.iter().map(|check| check.id).collect();
-    assert_eq!(ids, ["settings", "store", "index", "hooks"]);
+    assert_eq!(ids, ["settings", "store", "index", "database", "token", "model", "hooks", "budget"]);
     assert!(found.ok && found.checks[0].detail.contains("retreival"), "{found:?}");
     assert!(!house.agent().project().has_local(), "looking leaves nothing behind");
 }

@@ -20,6 +20,7 @@ const ATTRIBUTES: &[&str] = &[
     ".aliases.jsonl merge=union",
     "index.md merge=heirloom",
     "topics/**/*.md merge=heirloom",
+    "*/*.json merge=heirloom",
     // A note is known by its bytes; a changed line ending would be another note.
     "notes/**/*.md -text",
 ];
@@ -57,8 +58,7 @@ pub struct Step {
 
 /// Makes the memory folder and what belongs to it.
 pub fn init(call: &Call, ask: Init) -> Result<Vec<Step>> {
-    asked(call, Verb::Init, ShelfName::Records, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Init, "", fault))?;
+    asked(call, Verb::Init, ShelfName::Records, Owner::Nobody)?;
     let project = call.project();
     let folder = project.folder();
     let root = project.root().folder();

@@ -9,6 +9,7 @@ use super::{asked, may_read, sees_tiers, told};
 use crate::call::Call;
 use crate::shelf::Listing;
 use crate::shelf::tiers::{LifeStatus, Page, Stored, Tier, Wanted};
+use crate::shelf::topics::named;
 use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::{Code, Fault, Kind, Memory, Owner, Scope, ShelfName, Status, Verb};
 use heirloom_core::{fault::Result, hash, time};
@@ -118,6 +119,9 @@ fn status(ask: &List) -> Result<Option<Status>> {
 fn of_shelves(call: &Call, ask: &List, after: Option<After>) -> Result<Listed> {
     let kind = ask.kind.as_deref().map(|name| known_kind(call, name)).transpose()?;
     let wanted = Listing { status: status(ask)?, kind };
+    if wanted.kind.as_ref().is_some_and(|kind| kind.shelf() == ShelfName::Tiers) {
+        call.tiers()?;
+    }
     let mut listed = Listed::default();
     for shelf in call.shelves() {
         match shelf.list(&wanted) {
@@ -132,7 +136,7 @@ fn of_shelves(call: &Call, ask: &List, after: Option<After>) -> Result<Listed> {
         |memory: &Memory, scope: &str| matches!(&memory.scope, Scope::Agent(name) if name == scope);
     let fits = |memory: &Memory| {
         call.caller().sees().sees(memory)
-            && has_tag(ask, &memory.tags)
+            && (has_tag(ask, &memory.tags) || is_topic(ask, memory))
             && ask
                 .scope
                 .as_ref()
@@ -161,6 +165,12 @@ fn of_shelves(call: &Call, ask: &List, after: Option<After>) -> Result<Listed> {
 
 fn has_tag(ask: &List, tags: &[String]) -> bool {
     ask.tag.as_ref().is_none_or(|tag| tags.contains(tag))
+}
+
+/// Whether the tag is what a lesson's topic or subtopic is called, in whatever form `add` takes it.
+fn is_topic(ask: &List, memory: &Memory) -> bool {
+    let tag = ask.tag.as_deref().map(str::to_lowercase);
+    memory.kind == Kind::Lesson && tag.is_some_and(|tag| memory.tags.iter().any(|name| named(&tag, name)))
 }
 
 /// Turns or facts, newest first. There may be a million: they are read page by page.

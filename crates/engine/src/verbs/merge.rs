@@ -34,8 +34,15 @@ pub struct Merge {
 }
 
 /// Joins two versions. `here` is where git started the driver: the top of the work tree. There is no call yet: a merge comes before anybody
-/// knows which project the file belongs to, and nothing is read or written but git's own temporary files.
-pub fn run(ask: &Merge, here: &Path, sources: &Sources, home: Option<&Path>, world: &World) -> Result<()> {
+/// knows which project the file belongs to, and nothing is read or written but git's own temporary files. Gives the fields that both sides
+/// changed differently, which stand between marks in the file.
+pub fn run(
+    ask: &Merge,
+    here: &Path,
+    sources: &Sources,
+    home: Option<&Path>,
+    world: &World,
+) -> Result<Vec<String>> {
     let place = Place::around(here);
     let named_root = |folder: &Path| {
         let loaded = load(sources, folder, &folder.join(PROJECT_SETTINGS), world);
@@ -50,7 +57,8 @@ pub fn run(ask: &Merge, here: &Path, sources: &Sources, home: Option<&Path>, wor
     let (base, ours, theirs) = (temporary(&ask.base)?, temporary(&ask.ours)?, temporary(&ask.theirs)?);
     let bytes = |path: &Path| files::read(path, MAX);
     let merged = merge(ask.path.as_deref(), &bytes(&base)?, &bytes(&ours)?, &bytes(&theirs)?)?;
-    files::write(&ours, &merged, Mode::Shared)
+    files::write(&ours, &merged.bytes, Mode::Shared)?;
+    Ok(merged.conflicts)
 }
 
 /// A temporary file of git's: a regular file of that name at the top of the work tree, or in git's folder.
@@ -85,7 +93,7 @@ fn handed_over(here: &Path, place: Option<&Place>, path: &Path) -> Result<PathBu
     }
 }
 
-/// Whether a path from the top of the work tree names an index or a topic file of a memory folder: the usual one of any folder, or the one
+/// Whether a path from the top of the work tree names an index, a topic file or a record of a memory folder: the usual one of any folder, or the one
 /// that the settings name.
 fn is_memory_file(top: &Path, path: &str, named_root: impl Fn(&Path) -> PathBuf) -> bool {
     let path = Path::new(path);
@@ -109,8 +117,11 @@ fn is_memory_file(top: &Path, path: &str, named_root: impl Fn(&Path) -> PathBuf)
 
 /// Whether a file of a memory folder is one that this driver joins.
 fn merges(inside: &Path) -> bool {
+    let ends = |ending: &str| inside.extension().is_some_and(|found| found == ending);
+    let hidden = inside.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
     inside == Path::new("index.md")
-        || (inside.starts_with("topics") && inside.extension().is_some_and(|e| e == "md"))
+        || (inside.starts_with("topics") && ends("md"))
+        || (inside.components().count() == 2 && ends("json") && !hidden)
 }
 
 fn refused(path: &str, why: &str) -> Fault {

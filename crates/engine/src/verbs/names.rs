@@ -6,7 +6,7 @@
 
 use crate::call::Call;
 use crate::shelf::{Listing, unknown};
-use heirloom_core::{Code, Fault, MemoryId, ShelfName, fault::Result};
+use heirloom_core::{Code, Fault, Kind, MemoryId, ShelfName, fault::Result};
 
 /// Most names shown when one is not enough.
 const SHOWN: usize = 8;
@@ -39,7 +39,10 @@ pub fn find(call: &Call, name: &str, enough: Enough) -> Result<MemoryId> {
         if id.name().trim().is_empty() {
             return Err(missing());
         }
-        return Ok(id);
+        return Ok(match id.kind() {
+            Kind::Lesson => call.topics().plain_id(&id).unwrap_or(id),
+            _ => id,
+        });
     }
     if call.caller().gives_ids() {
         return Err(Fault::new(Code::Usage, format!("`{name}` is no whole id"))

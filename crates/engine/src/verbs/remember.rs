@@ -9,7 +9,9 @@ use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::policy::Row;
 use crate::shelf::tiers::{FactWords, Role, Turn};
-use heirloom_core::{Code, Fault, Kind, MemoryId, Owner, ShelfName, Verb, fault::Result, time};
+use heirloom_core::{
+    Channel, Code, Fault, Kind, MemoryId, Owner, ShelfName, Trust, Verb, fault::Result, time,
+};
 use serde::{Deserialize, Serialize};
 
 /// A fact to remember.
@@ -27,6 +29,9 @@ pub struct NewFact {
     /// How sure its writer is, 0 to 1; 1 if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// Whose words these are, if not the caller's own; see [`channel_named`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 impl NewFact {
@@ -73,6 +78,55 @@ pub struct NewTurn {
     /// When it was said; now if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// Whose words these are, if not the caller's own; see [`channel_named`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// What a source may be called: the names of the channels, and the words stored with memories.
+const SOURCES: [(&str, Channel); 8] = [
+    ("other_message", Channel::OtherMessage),
+    ("tool_read", Channel::ToolRead),
+    ("tool_output", Channel::ToolRead),
+    ("web", Channel::Web),
+    ("web_fetch", Channel::Web),
+    ("agent", Channel::Agent),
+    ("ai_inference", Channel::Agent),
+    ("owner_message", Channel::OwnerMessage),
+];
+
+/// The channel of a source that somebody names. What a tool returned or somebody else said is kept as that, with that channel's trust; nobody
+/// gets a person's trust by naming one.
+pub fn channel_named(call: &Call, name: &str) -> Result<Channel> {
+    let own = call.caller().channel();
+    let channel = match name {
+        // The seed's word for a message, whoever wrote it.
+        "user_message" if call.caller().is_person() => Channel::OwnerMessage,
+        "user_message" => Channel::OtherMessage,
+        "person" | "explicit_save" if own == Channel::Person => Channel::Person,
+        _ => {
+            let known = SOURCES.iter().find(|(known, _)| *known == name).map(|(_, channel)| *channel);
+            known.ok_or_else(|| {
+                Fault::new(Code::Usage, format!("there is no source `{name}` here"))
+                    .fact("field", "source")
+                    .hint("use other_message, tool_read, web or agent; without --source it is your own word")
+            })?
+        }
+    };
+    if channel.trust() == Trust::High && own.trust() < Trust::High {
+        return Err(Fault::new(Code::Usage, format!("only a person can keep something as `{name}`"))
+            .fact("field", "source")
+            .hint("use other_message, tool_read, web or agent"));
+    }
+    Ok(channel)
+}
+
+/// How something arrives whose source is named.
+fn arriving(call: &Call, source: Option<&str>, entry: Entry) -> Result<Entry> {
+    match source {
+        None => Ok(entry),
+        Some(name) => Ok(Entry { channel: channel_named(call, name)?, ..entry }),
+    }
 }
 
 /// A fact, with what a person said to [`questions`].
@@ -154,8 +208,9 @@ fn answered(asks: &[Question], yes: &Yes) -> bool {
     })
 }
 
-pub(super) fn fact(call: &Call, new: &NewFact, yes: &Yes, mut entry: Entry) -> Result<Added> {
+pub(super) fn fact(call: &Call, new: &NewFact, yes: &Yes, entry: Entry) -> Result<Added> {
     let mut words = new.words();
+    let mut entry = arriving(call, new.source.as_deref(), entry)?;
     let asks = questions(call, &words)?;
     if !asks.is_empty() && answered(&asks, yes) {
         for question in asks {
@@ -168,7 +223,15 @@ pub(super) fn fact(call: &Call, new: &NewFact, yes: &Yes, mut entry: Entry) -> R
     call.tiers()?.remember(words, entry).map(Added::from)
 }
 
-pub(super) fn turn(call: &Call, new: &NewTurn, yes: &Yes, mut entry: Entry) -> Result<Added> {
+pub(super) fn turn(call: &Call, new: &NewTurn, yes: &Yes, entry: Entry) -> Result<Added> {
+    let named = new.source.is_some();
+    let mut entry = arriving(call, new.source.as_deref(), entry)?;
+    let returned = named && matches!(entry.channel, Channel::ToolRead | Channel::Web);
+    let role = match entry.channel {
+        Channel::ToolRead | Channel::Web if named => Role::Tool,
+        Channel::Agent if named => Role::Assistant,
+        _ => Role::User,
+    };
     let occurred_at = match &new.at {
         None => None,
         Some(at) => Some(time::parse(at).ok_or_else(|| {
@@ -182,11 +245,11 @@ pub(super) fn turn(call: &Call, new: &NewTurn, yes: &Yes, mut entry: Entry) -> R
         position: new.position,
         message: new.message.clone(),
         tool: new.tool.clone(),
-        from_external_content: new.external,
+        from_external_content: new.external || returned,
         occurred_at,
         tags: new.tags.clone(),
         days: new.days,
-        ..Turn::of(new.role.unwrap_or(Role::User), new.text.as_str())
+        ..Turn::of(new.role.unwrap_or(role), new.text.as_str())
     };
     let asks = possible_secret(call, &new.text, false);
     entry.confirmed |= asks.is_some() && yes.possible_secret;

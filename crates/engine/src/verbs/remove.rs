@@ -10,12 +10,16 @@ use crate::call::Call;
 use crate::follow::ShelfIndex;
 use crate::hook::trace;
 use crate::recall::ledger;
+use crate::shelf::door::change::{Decided, Decision};
 use crate::shelf::tiers::{Stored, Tier, counted_terms};
 use crate::shelf::vault::Compacted;
 use crate::shelf::{Forgotten, Listing, Problem, unknown};
-use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result, text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+/// How much of a draft is shown before it goes, in characters.
+const GIST: usize = 80;
 
 /// Stands for a user's turns and facts where no single one is named.
 const TOPIC: &str = "fact:*";
@@ -52,7 +56,20 @@ pub enum Doomed {
         memories: Vec<Stored>,
         /// The memories of the project they were found in, from every shelf.
         others: Vec<Memory>,
+        /// The drafts they were found in, which wait for a yes.
+        waiting: Vec<Draft>,
     },
+}
+
+/// A draft that waits for a yes and would go.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Draft {
+    /// What a person names it by.
+    pub key: String,
+    /// The id it would have.
+    pub id: String,
+    /// How what it says begins.
+    pub text: String,
 }
 
 /// What is gone of a user's turns and facts.
@@ -93,7 +110,9 @@ pub fn permitted(call: &Call, verb: Verb, about: &str) -> Result<()> {
 pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
     permitted(call, Verb::Forget, "")?;
     names::given(&ask.name)?;
-    let enough = if ask.shown_first { Enough::to_change(call) } else { Enough::Whole };
+    // A program is shown nothing, whatever it says.
+    let shown_first = ask.shown_first && call.caller().is_person();
+    let enough = if shown_first { Enough::to_change(call) } else { Enough::Whole };
     let (mut named, mut unclear) = (None, None);
     if !ask.topic {
         match names::find(call, &ask.name, enough) {
@@ -103,13 +122,13 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
             }
             Ok(id) => named = Some(id),
             Err(fault) if fault.code == Code::NotFound => {}
-            Err(fault) if fault.code == Code::Ambiguous && ask.shown_first => unclear = Some(fault),
+            Err(fault) if fault.code == Code::Ambiguous && shown_first => unclear = Some(fault),
             Err(fault) => return Err(fault),
         }
     }
     // Words that are no whole id may be somebody's name: then everything that speaks of them is meant, wherever it lies.
     // A yes that was given before anything was shown is for what it names, not for whatever speaks of it.
-    let looks = ask.shown_first || ask.topic;
+    let looks = shown_first || ask.topic;
     let mut others = if looks { about(call, &ask.name)? } else { Vec::new() };
     if let Some(id) = &named
         && !others.iter().any(|memory| memory.id == *id)
@@ -118,18 +137,22 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
     }
     let memories = match permitted(call, Verb::Forget, TOPIC).and_then(|()| call.tiers()) {
         Ok(tiers) => tiers.about_topic(&ask.name)?,
+        // What somebody's name stands in is forgotten everywhere or nowhere.
+        Err(fault) if fault.code == Code::Unavailable && named.is_none() => return Err(fault),
         // Whoever is not signed in can still forget what the project holds.
         Err(_) if !others.is_empty() || named.is_some() => Vec::new(),
         Err(fault) => return Err(fault),
     };
-    if let (Some(id), true, true) = (named, memories.is_empty(), others.len() <= 1) {
+    let waiting = if looks { drafts_about(call, &ask.name)? } else { Vec::new() };
+    let none = memories.is_empty() && waiting.is_empty();
+    if let (Some(id), true, true) = (named, none, others.len() <= 1) {
         let memory = seen(call, &id).ok().map(Box::new);
         return Ok(Doomed::One { id, memory });
     }
-    if let (Some(fault), true, true) = (unclear, memories.is_empty(), others.is_empty()) {
+    if let (Some(fault), true, true) = (unclear, none, others.is_empty()) {
         return Err(fault);
     }
-    if memories.is_empty() && others.is_empty() {
+    if none && others.is_empty() {
         return Err(Fault::new(
             Code::NotFound,
             format!("there is no memory `{}`, and nothing of yours is about it", ask.name),
@@ -137,7 +160,80 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
         .fact("id", ask.name.as_str())
         .hint("`heirloom list` shows what there is"));
     }
-    Ok(Doomed::Topic { topic: ask.name.clone(), memories, others })
+    Ok(Doomed::Topic { topic: ask.name.clone(), memories, others, waiting })
+}
+
+/// The drafts that speak of this. What waits is nobody's memory yet, and a trace all the same.
+fn drafts_about(call: &Call, topic: &str) -> Result<Vec<Draft>> {
+    let wanted: BTreeSet<String> = counted_terms(topic).into_keys().collect();
+    let now = call.project().world().now;
+    let mut found = Vec::new();
+    for inbox in call.inboxes()? {
+        for item in inbox.list(now)? {
+            let name = item.waiting.id.replace(['-', '_', '/', '#', '.', ':'], " ");
+            let has = counted_terms(&format!("{name}\n{}", texts(&item.waiting.draft)));
+            if !wanted.is_empty() && wanted.iter().all(|term| has.contains_key(term)) {
+                let said = gist(&item.waiting.draft).unwrap_or_default();
+                let text = text::cut(&text::one_line(&said), GIST).to_owned();
+                found.push(Draft { key: item.key.clone(), id: item.waiting.id.clone(), text });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What a draft says, in a few words: its title or its text, wherever its shelf keeps them.
+fn gist(value: &serde_json::Value) -> Option<String> {
+    let map = value.as_object()?;
+    let own = ["title", "subject", "content", "text"].iter().find_map(|key| map.get(*key)?.as_str());
+    own.map(str::to_owned).or_else(|| map.values().find_map(gist))
+}
+
+/// Every text in a value, a line each.
+fn texts(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => format!("{text}\n"),
+        Value::Array(items) => items.iter().map(texts).collect(),
+        Value::Object(map) => map.values().map(texts).collect(),
+        _ => String::new(),
+    }
+}
+
+/// Removes drafts for good; unlike a rejection it cannot be taken back. Returns the ids they would have had.
+pub fn forget_drafts(call: &Call, drafts: &[Draft]) -> Result<Vec<String>> {
+    permitted(call, Verb::Forget, "")?;
+    let now = call.project().world().now;
+    let mut gone = Vec::new();
+    for inbox in call.inboxes()? {
+        for item in inbox.list(now)?.into_iter().filter(|item| drafts.iter().any(|one| one.key == item.key)) {
+            let id = item.waiting.id.clone();
+            if item.waiting.shelf == ShelfName::Tiers.name() {
+                permitted(call, Verb::Forget, TOPIC)?;
+                call.tiers()?.drops(&id)?;
+                inbox.remove(&item)?;
+            } else {
+                let lock = call.lock()?;
+                let (shelf, entry) = (ShelfName::Records, call.entry());
+                let decision =
+                    Decision { decided: Decided::Rejected, shelf, id: &id, entry, draft: None, hash: "" };
+                let intent = call.decides(&lock, &decision)?;
+                inbox.remove(&item)?;
+                intent.done();
+                // A change that waits is about a memory that has a life of its own.
+                if !is_there(call, &id) {
+                    call.forget_trust(&id)?;
+                    call.forget_in_audit(&id)?;
+                }
+            }
+            gone.push(id);
+        }
+    }
+    Ok(gone)
+}
+
+fn is_there(call: &Call, id: &str) -> bool {
+    MemoryId::parse(id).is_some_and(|id| seen(call, &id).is_ok())
 }
 
 /// The memories of the file shelves that speak of this, in their text, their labels or their names. One word of letters alone says too little to

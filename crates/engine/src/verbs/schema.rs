@@ -322,7 +322,7 @@ fn cited() -> Value {
 }
 
 fn anchored() -> Value {
-    object(&[("id", id()), ("state", state()), ("anchors", list_of(cited()))])
+    object(&[("id", id()), ("state", state()), ("kept?", list_of(text())), ("anchors", list_of(cited()))])
 }
 
 fn change() -> Value {
@@ -502,6 +502,7 @@ fn status() -> Value {
         ("bytes", count()),
         ("index_in_sync", yes_or_no()),
         ("issues", list_of(text())),
+        ("passed_over?", list_of(problem())),
         ("waiting_for_review", count()),
     ])
 }
@@ -515,6 +516,7 @@ fn stats() -> Value {
         ("deleted_count", count()),
         ("raw_lines", count()),
         ("compactable_lines", count()),
+        ("unreadable_lines?", count()),
         ("bloat_ratio", number()),
         ("by_scope", tally()),
         ("by_tier", tally()),

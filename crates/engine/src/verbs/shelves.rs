@@ -9,6 +9,7 @@ use crate::inject::Brief;
 use crate::shelf::notes::{Filter as NoteFilter, Session};
 use crate::shelf::vault::Filter;
 use crate::shelf::{Listing, Shelf as _};
+use heirloom_core::settings::distance;
 use heirloom_core::{Code, Fault, Memory, Status, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -155,9 +156,38 @@ pub struct Snapshot {
     pub block: String,
 }
 
-/// What every session is given of the vault: canon and current registers, within so many characters.
-pub fn snapshot(call: &Call, max_chars: Option<usize>) -> Result<Snapshot> {
+/// Whether the caller's agent is one that anybody knows: the user's settings name it, or the door has it among its hosts. A name that was mistyped
+/// would look like an agent that is given little.
+pub fn expect_agent(call: &Call, hosts: &[&str]) -> Result<()> {
+    let vault = &call.settings().vault;
+    let Some(name) = call.caller().agent() else { return Ok(()) };
+    if vault.agents.contains_key(name) || hosts.contains(&name) {
+        return Ok(());
+    }
+    let mut known: Vec<&str> = vault.agents.keys().map(String::as_str).chain(hosts.iter().copied()).collect();
+    known.sort_by_key(|one| (distance(one, name), *one));
+    known.dedup();
+    let hint = if vault.scopes.iter().any(|scope| scope == name) {
+        format!(
+            "`{name}` is a scope; `heirloom config set --user agents.{name}.scope {name}` makes an agent of it"
+        )
+    } else {
+        let near = known.iter().take(SUGGESTED).map(|one| format!("`{one}`"));
+        let near = near.collect::<Vec<_>>().join(", ");
+        format!(
+            "known agents: {near}; `heirloom config set --user agents.{name}.scope {name}` makes a new one"
+        )
+    };
+    Err(Fault::new(Code::Usage, format!("there is no agent `{name}`")).fact("agent", name).hint(hint))
+}
+
+/// Most names that are suggested.
+const SUGGESTED: usize = 8;
+
+/// What every session is given of the vault: canon and current registers, within so many characters. `hosts` are agents that nobody has to name.
+pub fn snapshot(call: &Call, max_chars: Option<usize>, hosts: &[&str]) -> Result<Snapshot> {
     may_read(call, Verb::Snapshot)?;
+    expect_agent(call, hosts)?;
     let vault = call.vault();
     let agent = call.caller().agent();
     let reader = vault.reader(agent);
@@ -176,13 +206,16 @@ pub struct VaultBlock {
     pub block: String,
 }
 
-/// The block that answers a question, or without one the newest memories.
+/// The block that answers a question; empty if there is none.
 pub fn vault_context(call: &Call, query: &str, max_chars: Option<usize>) -> Result<VaultBlock> {
     may_read(call, Verb::Recall)?;
     let vault = call.vault();
     let agent = call.caller().agent();
     let most = call.settings().vault.max_items;
-    let block = vault.context(&vault.reader(agent), Some(query), most, max_chars)?;
+    let block = match query.trim().is_empty() {
+        true => String::new(),
+        false => vault.context(&vault.reader(agent), Some(query), most, max_chars)?,
+    };
     Ok(VaultBlock { agent: agent.map(str::to_owned), query: query.to_owned(), block })
 }
 

@@ -4,6 +4,7 @@
 
 use super::{Progress, Watch, asked, may_read, unwatched};
 use crate::call::Call;
+use crate::shelf::Problem;
 use crate::shelf::tiers::Counts;
 use crate::shelf::vault::Stats;
 use heirloom_core::{Owner, ShelfName, Status, Verb, fault::Result};
@@ -35,6 +36,9 @@ pub struct State {
     pub index_in_sync: bool,
     /// What is wrong with it.
     pub issues: Vec<String>,
+    /// Files of notes that hold no note anybody can use, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<Problem>,
     /// How much waits for a person.
     pub waiting_for_review: usize,
 }
@@ -128,6 +132,7 @@ pub fn status_watched(call: &Call, watch: &mut Watch<'_>) -> Result<State> {
         shelves.push(OfShelf { shelf: shelf.name().name(), count });
     }
     let health = records.health_of(&gists)?;
+    let passed_over = call.notes().passed_over()?;
     // The index is made with the first record: before that nothing is amiss.
     let none_yet = health.sync.is_none()
         && health.active + health.retired + health.archived + health.unreadable.len() == 0;
@@ -141,7 +146,8 @@ pub fn status_watched(call: &Call, watch: &mut Watch<'_>) -> Result<State> {
         bytes: folder_size(root),
         index_in_sync: none_yet || health.sync.as_ref().is_some_and(|sync| sync.is_none()),
         issues: if none_yet { Vec::new() } else { health.issues() },
-        waiting_for_review: super::review::count(call, &gists.all)?,
+        waiting_for_review: super::review::count(call, &gists.all)? + passed_over.len(),
+        passed_over,
     })
 }
 

@@ -28,8 +28,7 @@ pub struct Synced {
 
 /// Looks at the external memory, and with `apply` exchanges lessons with it.
 pub fn sync(call: &Call, ask: &Sync) -> Result<Synced> {
-    asked(call, Verb::Sync, ShelfName::Topics, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Sync, "", fault))?;
+    asked(call, Verb::Sync, ShelfName::Topics, Owner::Nobody)?;
     let topics = call.topics();
     let plan = topics.sync_plan()?;
     let done = match ask.apply && !plan.is_empty() {

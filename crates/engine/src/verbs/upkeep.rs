@@ -6,10 +6,13 @@
 
 use super::asked;
 use crate::call::Call;
+use crate::files::{self, Lock, Mode};
 use crate::shelf::records::Collected;
 use crate::shelf::tiers::Expired;
-use heirloom_core::{Owner, ShelfName, Verb, fault::Result};
+use heirloom_core::{Owner, ShelfName, Verb, fault::Result, time};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::time::Duration;
 
 /// What to collect.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,8 +31,7 @@ pub struct Gc {
 
 /// Retires what nobody updates and removes retired records whose time is over, both by the settings.
 pub fn gc(call: &Call, ask: &Gc) -> Result<Collected> {
-    asked(call, Verb::Gc, ShelfName::Records, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Gc, "", fault))?;
+    asked(call, Verb::Gc, ShelfName::Records, Owner::Nobody)?;
     if is_early(call, ask) {
         call.permit(Verb::RemoveEarly, ShelfName::Records, "")?;
     }
@@ -60,11 +62,54 @@ pub struct Expire {
 /// Removes turns whose time is over: of every user if the account that keeps the store asks, of the caller otherwise.
 pub fn expire(call: &Call, ask: &Expire) -> Result<Expired> {
     let tiers = call.tiers()?;
-    asked(call, Verb::Expire, ShelfName::Tiers, Owner::Nobody)
-        .map_err(|fault| call.refuse(Verb::Expire, "", fault))?;
+    asked(call, Verb::Expire, ShelfName::Tiers, Owner::Nobody)?;
     let days = ask.within_days.unwrap_or(0);
     if days > 0 {
         call.permit(Verb::RemoveEarly, ShelfName::Tiers, "")?;
     }
     tiers.expire_within(days)
+}
+
+/// Hours after which turns are looked through again.
+const HOURS: i64 = 24;
+
+/// The file that says when, beside the tiers' own.
+const EXPIRED_AT: &str = "expired-at";
+
+/// The largest such file that is read.
+const MAX_MARK: u64 = 64;
+
+/// Whether it is a day since turns were last looked through. Costs a look at a small file, so a beginning session may ask.
+pub fn expiry_is_due(call: &Call) -> bool {
+    let Ok(tiers) = call.tiers() else { return false };
+    tiers.are_there() && is_due(call, &tiers.upkeep_file(EXPIRED_AT))
+}
+
+fn is_due(call: &Call, mark: &Path) -> bool {
+    let text = files::read_text(mark, MAX_MARK).ok().flatten().unwrap_or_default();
+    let last = time::parse(text.trim());
+    // A time that has not come yet was written by a clock that was wrong.
+    last.is_none_or(|at| {
+        !(0..HOURS * 3_600).contains(&(call.project().world().now.as_second() - at.as_second()))
+    })
+}
+
+/// Removes turns whose time is over, unless that was done within a day or somebody is at it. For a session that begins, and for whatever runs long:
+/// it may ask as often as it likes.
+pub fn expire_if_due(call: &Call) -> Result<Option<Expired>> {
+    let tiers = call.tiers()?;
+    if !tiers.are_there() {
+        return Ok(None);
+    }
+    let mark = tiers.upkeep_file(EXPIRED_AT);
+    if let Some(folder) = mark.parent() {
+        files::make_folder(folder, Mode::Private)?;
+    }
+    let Ok(_turn) = Lock::acquire(&mark.with_extension("lock"), Duration::ZERO) else { return Ok(None) };
+    if !is_due(call, &mark) {
+        return Ok(None);
+    }
+    let expired = expire(call, &Expire::default())?;
+    files::write(&mark, time::format(call.project().world().now).as_bytes(), Mode::Private)?;
+    Ok(Some(expired))
 }

@@ -14,6 +14,7 @@ use crate::shelf::{Shelf as _, unknown};
 use heirloom_core::{Code, Fault, Kind, May, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result, json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// A register that is to become canon.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -104,20 +105,26 @@ pub fn bulk_delete(call: &Call, ids: &[String]) -> Result<Retired> {
     let mut free = Vec::new();
     let mut waiting = Vec::new();
     let mut unknown = Vec::new();
+    // Answers name whole ids: a bare name is none that another command takes.
+    let mut whole: HashMap<String, String> = HashMap::new();
     for name in names {
         match seen(call, &MemoryId::new(&Kind::Register, name)) {
             Ok(memory) if asked_of(call, Verb::Retire, &memory, call.owner_of(&memory)?)? == May::Waits => {
                 life::run(call, Verb::Retire, &memory.id, None)?;
-                waiting.push(name.to_owned());
+                waiting.push(memory.id.to_string());
             }
-            Ok(_) => free.push(name),
+            Ok(memory) => {
+                whole.insert(name.to_owned(), memory.id.to_string());
+                free.push(name);
+            }
             // Not there, or not this caller's to see.
             Err(fault) if fault.code == Code::NotFound => unknown.push(name.to_owned()),
             Err(fault) => return Err(fault),
         }
     }
-    let mut retired = call.vault().retire_all(&free, call.entry())?;
-    waiting.append(&mut retired.waiting);
-    unknown.append(&mut retired.not_found);
-    Ok(Retired { waiting, not_found: unknown, ..retired })
+    let retired = call.vault().retire_all(&free, call.entry())?;
+    let named = |names: Vec<String>| names.into_iter().map(|name| whole.get(&name).cloned().unwrap_or(name));
+    waiting.extend(named(retired.waiting));
+    unknown.extend(named(retired.not_found));
+    Ok(Retired { deleted: named(retired.deleted).collect(), waiting, not_found: unknown })
 }

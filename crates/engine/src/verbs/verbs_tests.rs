@@ -191,11 +191,12 @@ fn convert_and_anchor_ask_like_edit() {
     std::fs::write(desk.folder.path().join("project/queue.rs"), "fn fetch() {}\n").unwrap();
     let id = done(add(&desk.person(), &decision("Use PostgreSQL because we need jsonb")).unwrap()).id;
     let wanted = Conversion { words: Some("Start PostgreSQL first".into()), ..Conversion::default() };
-    let asks = Convert { id: id.to_string(), kind: "runbook".into(), wanted, seen: Some("anything".into()) };
+    let asks =
+        Convert { id: id.to_string(), kind: "constraint".into(), wanted, seen: Some("anything".into()) };
     assert!(matches!(convert(&desk.agent(), &asks).unwrap(), Outcome::Waits(_)));
     assert_eq!(
         accept_draft(&desk.person(), &shown(&desk.person(), desk.waiting()[0].clone())).unwrap(),
-        "runbook:start-postgresql-first"
+        "constraint:start-postgresql-first"
     );
     let deed = Deed::Add(vec!["queue.rs#fetch".into()]);
     let asks = Anchor { id: id.to_string(), deed, from: None };

@@ -210,8 +210,7 @@ pub fn clear(call: &Call, ask: &Session) -> Result<Over> {
 
 /// Whose conversation it is, if the caller may keep one. A refusal is audited.
 fn permitted(call: &Call, session: &str) -> Result<String> {
-    asked(call, Verb::Working, ShelfName::Tiers, Owner::Agent)
-        .map_err(|fault| call.refuse(Verb::Working, "", fault))?;
+    asked(call, Verb::Working, ShelfName::Tiers, Owner::Agent)?;
     if session.trim().is_empty() || session.len() > NAME_MAX {
         return Err(Fault::new(Code::Usage, "this cannot be the name of a session")
             .hint(format!("use 1 to {NAME_MAX} bytes")));

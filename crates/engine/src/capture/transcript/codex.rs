@@ -5,11 +5,8 @@
 //! the host puts into the user's mouth.
 
 use super::{Part, Role, touch};
+use crate::capture::machine;
 use serde_json::Value;
-
-/// How the host's own context begins where it stands as a user message.
-const CONTEXT: [&str; 4] =
-    ["<environment_context>", "<user_instructions>", "<permissions", "# AGENTS.md instructions"];
 
 /// Marks of a file's name in a patch.
 const PATCH: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
@@ -59,8 +56,7 @@ fn message(item: &Value) -> Option<Part> {
     let texts: Vec<&str> =
         blocks.iter().filter(is_text).filter_map(|block| block.get("text")?.as_str()).collect();
     let text = texts.join("\n");
-    if text.is_empty() || role == Role::User && CONTEXT.iter().any(|mark| text.trim_start().starts_with(mark))
-    {
+    if text.is_empty() || role == Role::User && machine::speaks(&text) {
         return None;
     }
     Some(Part { role, message: None, text, files: Vec::new() })

@@ -1,7 +1,7 @@
 //! Transcripts: what coding agents write down of a conversation.
 //!
 //! Comes in: the lines of a transcript, however long, read one at a time. Goes out: [`Turn`] values in order. A line that is
-//! broken, unknown, too long or half-written costs only itself. Never here: reasoning blocks, tool output, injected context (the host's and our
+//! broken, unknown, too long or half-written costs only itself. A turn that repeats what a tool returned says so. Never here: reasoning blocks, tool output unless it is asked for, injected context (the host's and our
 //! own), and the parts of a conversation a sub-agent had with itself.
 //!
 //! Each line says by its shape whose it is, so a reader need not be told which agent wrote the file.
@@ -9,6 +9,7 @@
 mod claude;
 mod codex;
 mod lines;
+mod returned;
 
 pub use lines::Limits;
 
@@ -16,8 +17,10 @@ use super::own;
 use heirloom_core::{Code, Fault, fault::Result, time};
 use jiff::Timestamp;
 use lines::Lines;
+use returned::Returned;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek as _, SeekFrom};
 use std::path::Path;
@@ -29,6 +32,8 @@ pub enum Role {
     User,
     /// The model.
     Assistant,
+    /// A tool; only where somebody asks for what tools returned.
+    Tool,
 }
 
 /// One message of a conversation.
@@ -44,6 +49,10 @@ pub struct Turn {
     pub session: Option<String>,
     /// Files the turn read or wrote, as they were named.
     pub files: Vec<String>,
+    /// Whether it repeats what a tool returned before it: then its words are not all the speaker's.
+    pub external: bool,
+    /// The tool that returned it, if the transcript says which.
+    pub tool: Option<String>,
 }
 
 /// What a line contributes.
@@ -62,12 +71,32 @@ pub struct Turns<R> {
     pending: Option<(Option<String>, Turn)>,
     session: Option<String>,
     last_at: Option<Timestamp>,
+    returned: Returned,
+    /// Whether what tools returned is told too.
+    tells_tools: bool,
+    /// Turns that are whole, in order.
+    ready: VecDeque<Turn>,
 }
 
 impl<R: BufRead> Turns<R> {
     /// Reads turns from a transcript.
     pub fn new(reader: R, limits: Limits) -> Turns<R> {
-        Turns { lines: Lines::new(reader, limits), pending: None, session: None, last_at: None }
+        Turns {
+            lines: Lines::new(reader, limits),
+            pending: None,
+            session: None,
+            last_at: None,
+            returned: Returned::default(),
+            tells_tools: false,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// The same, with a turn for whatever a tool returned.
+    #[must_use]
+    pub fn with_tools(mut self, wanted: bool) -> Turns<R> {
+        self.tells_tools = wanted;
+        self
     }
 
     /// Lines that were left out because they were broken or too long.
@@ -80,36 +109,46 @@ impl<R: BufRead> Turns<R> {
         self.lines.cut_short()
     }
 
-    /// Takes a line in; returns the turn before it, if the line begins a new one.
-    fn take(&mut self, line: &Value) -> Option<Turn> {
+    /// Takes a line in; a turn that is whole by now is ready.
+    fn take(&mut self, line: &Value) {
         let at = line.get("timestamp").and_then(Value::as_str).and_then(time::parse);
         self.last_at = at.or(self.last_at);
         if let Some(session) = claude::session(line).or_else(|| codex::session(line)) {
             self.session = Some(session);
         }
-        let mut part = if codex::is_line(line) { codex::part(line) } else { claude::part(line) }?;
+        for output in self.returned.hear(line) {
+            // A tool may have read our own blocks, which are no news.
+            let text = own::without(&output.text).into_owned();
+            if self.tells_tools && !text.trim().is_empty() {
+                self.ready.extend(self.pending.take().map(|(_, turn)| turn));
+                self.ready.push_back(Turn { tool: output.tool, ..self.turn(Role::Tool, text, true) });
+            }
+        }
+        let part = if codex::is_line(line) { codex::part(line) } else { claude::part(line) };
+        let Some(mut part) = part else { return };
         if let Cow::Owned(rest) = own::without(&part.text) {
             part.text = rest;
         }
         if part.text.is_empty() && part.files.is_empty() {
-            return None;
+            return;
         }
+        let external = self.returned.is_quoted_in(&part.text);
         if let Some((message, turn)) = &mut self.pending
             && part.message.is_some()
             && *message == part.message
             && turn.role == part.role
         {
             join(turn, part);
-            return None;
+            turn.external |= external;
+            return;
         }
-        let turn = Turn {
-            role: part.role,
-            text: part.text,
-            at: self.last_at,
-            session: self.session.clone(),
-            files: part.files,
-        };
-        self.pending.replace((part.message, turn)).map(|(_, turn)| turn)
+        let turn = Turn { files: part.files, ..self.turn(part.role, part.text, external) };
+        self.ready.extend(self.pending.replace((part.message, turn)).map(|(_, turn)| turn));
+    }
+
+    fn turn(&self, role: Role, text: String, external: bool) -> Turn {
+        let session = self.session.clone();
+        Turn { role, text, at: self.last_at, session, files: Vec::new(), external, tool: None }
     }
 }
 
@@ -138,12 +177,11 @@ impl<R: BufRead> Iterator for Turns<R> {
 
     fn next(&mut self) -> Option<Turn> {
         loop {
+            if let Some(turn) = self.ready.pop_front() {
+                return Some(turn);
+            }
             match self.lines.next() {
-                Some(line) => {
-                    if let Some(turn) = self.take(&line) {
-                        return Some(turn);
-                    }
-                }
+                Some(line) => self.take(&line),
                 None => return self.pending.take().map(|(_, turn)| turn),
             }
         }

@@ -27,9 +27,13 @@ pub fn context_text(conversation: &Conversation, finding: &Finding) -> String {
             "Activity Metrics:\n  Tool uses: {}\n  Distinct tools: {}\n  Exchanges: {}\n",
             activity.tool_uses, activity.distinct_tools, activity.exchanges
         )),
-        Evidence::Lines { matched, .. } => {
-            out.push_str("Relevant transcript excerpts:\n\n");
-            for (at, window) in windows(matched, conversation.line_count()).into_iter().enumerate() {
+        Evidence::Lines { matched, .. } | Evidence::Stated(matched) => {
+            // A threshold of zero reports kinds nobody spoke of.
+            if !matched.is_empty() {
+                out.push_str("Relevant transcript excerpts:\n\n");
+            }
+            for (at, window) in windows(&in_order(matched), conversation.line_count()).into_iter().enumerate()
+            {
                 if at > 0 {
                     out.push_str("---\n");
                 }
@@ -53,6 +57,12 @@ pub fn context_text(conversation: &Conversation, finding: &Finding) -> String {
         }
     }
     if out.len() > CONTEXT_MAX { cut(out) } else { out }
+}
+
+fn in_order(lines: &[usize]) -> Vec<usize> {
+    let mut lines = lines.to_vec();
+    lines.sort_unstable();
+    lines
 }
 
 /// Lines around the matches; windows that touch or overlap are one.

@@ -5,12 +5,16 @@
 //! transcript, a model, or a decision about storing.
 //!
 //! ```text
-//!  tail ──▶ turns ──▶ strip ──▶ words ──▶ score ──▶ excerpt, message
+//!  tail ──▶ turns ──▶ strip ──▶ words ──────▶ score ──▶ excerpt, message
+//!                          └──▶ statements ──┘
 //! ```
+//!
+//! Words and how they count are the record format's own. Statements stand beside them, for hooks that `setup` installed.
 
 mod excerpt;
 mod message;
 mod score;
+mod statements;
 mod strip;
 pub mod tail;
 mod turn;

@@ -3,8 +3,9 @@
 //! Comes in: turns, the settings, and what earlier blocks of the session already reported. Goes out: findings at or above
 //! their threshold, in the order they are reported. Never here: rounding; scores are compared as they are.
 
-use super::strip::strip_code;
-use super::turn::Turn;
+use super::statements::{Spoken, Statement, statements, states, title_of};
+use super::strip::{Stripped, strip_blocks, strip_code};
+use super::turn::{Speaker, Turn};
 use super::words::{Heard, Listener, RULES, is_space};
 use crate::gate::scan;
 use heirloom_core::Settings;
@@ -75,6 +76,8 @@ pub(super) enum Evidence {
         matched: Vec<usize>,
         counted: Vec<usize>,
     },
+    /// Lines that state it.
+    Stated(Vec<usize>),
     Activity(Activity),
 }
 
@@ -95,6 +98,15 @@ pub struct Conversation {
 impl Conversation {
     /// Joins what was said, takes the code out and listens to every line.
     pub fn new(turns: Vec<Turn>) -> Conversation {
+        Conversation::stripped(turns, strip_code)
+    }
+
+    /// The same with names in single backticks left in, for [`Conversation::stated`].
+    pub fn with_names(turns: Vec<Turn>) -> Conversation {
+        Conversation::stripped(turns, strip_blocks)
+    }
+
+    fn stripped(turns: Vec<Turn>, strip: fn(&str) -> Stripped) -> Conversation {
         let mut joined = String::new();
         let mut begins = Vec::with_capacity(turns.len());
         for turn in &turns {
@@ -106,7 +118,7 @@ impl Conversation {
             }
         }
         joined.pop();
-        let stripped = strip_code(&joined);
+        let stripped = strip(&joined);
         let places = begins.into_iter().map(|at| stripped.place(at)).collect();
         let text = stripped.text;
         let mut lines = Vec::new();
@@ -145,15 +157,48 @@ impl Conversation {
         }
     }
 
-    /// What is worth saving.
+    /// What is worth saving, by the record format's own scoring.
     pub fn findings(&self, settings: &Settings, reported: &Marks) -> Vec<Finding> {
         let from = |kind: &str| reported.get(kind).copied().unwrap_or(0);
         let by_words = RULES.iter().enumerate().map(|(at, rule)| {
-            let (score, evidence) = self.listen(at, self.first_line(from(rule.kind)));
+            let (score, evidence) = self.listen(at, self.first_line(from(rule.kind)), |_| true);
             (rule.kind, score, evidence)
         });
-        let activity = Activity::of(&self.turns, from(SESSION));
-        by_words
+        self.worth_it(settings, from(SESSION), by_words)
+    }
+
+    /// What a person would save: what is stated, and what the record format's words find in lines that state anything.
+    pub fn stated(&self, settings: &Settings, reported: &Marks) -> Vec<Finding> {
+        let from = |kind: &str| reported.get(kind).copied().unwrap_or(0);
+        let spoken: Vec<Spoken<'_>> = (0..self.lines.len()).map(|at| self.spoken(at)).collect();
+        let stated = statements(&spoken, &|kind| self.first_line(from(kind)));
+        let is_statement: Vec<bool> = spoken.iter().map(|line| states(line.text)).collect();
+        let by_kind = RULES.iter().enumerate().map(|(at, rule)| {
+            let (score, evidence) =
+                self.listen(at, self.first_line(from(rule.kind)), |line| is_statement[line]);
+            let mut of_kind: Vec<&Statement> = stated.iter().filter(|one| one.kind == rule.kind).collect();
+            // The clearest first; of equally clear ones the earliest, since this sort keeps their order.
+            of_kind.sort_by(|a, b| b.score.total_cmp(&a.score));
+            match of_kind.first() {
+                Some(best) => {
+                    let lines = of_kind.iter().map(|one| one.line).collect();
+                    (rule.kind, best.score.max(score), Evidence::Stated(lines))
+                }
+                None => (rule.kind, score, evidence),
+            }
+        });
+        self.worth_it(settings, from(SESSION), by_kind)
+    }
+
+    /// Those of the scores that reach their threshold, and how busy the session was.
+    fn worth_it(
+        &self,
+        settings: &Settings,
+        session_from: u64,
+        scores: impl Iterator<Item = (&'static str, f64, Evidence)>,
+    ) -> Vec<Finding> {
+        let activity = Activity::of(&self.turns, session_from);
+        scores
             .chain([(SESSION, activity.score(), Evidence::Activity(activity))])
             .filter_map(|(kind, score, evidence)| {
                 let category = settings.category(kind)?;
@@ -172,24 +217,35 @@ impl Conversation {
         self.lines.partition_point(|line| line.start < place)
     }
 
-    fn listen(&self, at: usize, from: usize) -> (f64, Evidence) {
+    /// A line as it was said, and by whom.
+    fn spoken(&self, at: usize) -> Spoken<'_> {
+        let line = self.lines[at].clone();
+        let turn = self.places.partition_point(|place| *place <= line.start).checked_sub(1);
+        Spoken { text: &self.text[line], by: turn.and_then(|turn| self.speaker(turn)) }
+    }
+
+    fn speaker(&self, turn: usize) -> Option<Speaker> {
+        self.turns.get(turn)?.speaker
+    }
+
+    fn listen(&self, at: usize, from: usize, counts: impl Fn(usize) -> bool) -> (f64, Evidence) {
         let rule = &RULES[at];
         let (mut primary, mut boosted) = (0, 0);
         let (mut matched, mut counted) = (Vec::new(), Vec::new());
         for line in from..self.lines.len() {
-            if !self.heard[line].primary(at) {
+            if !self.heard[line].primary(at) || !counts(line) {
                 continue;
             }
             matched.push(line);
             let near = line.saturating_sub(REACH)..self.lines.len().min(line + REACH + 1);
-            let counts = if boosted < rule.max_boosted && self.heard[near].iter().any(|h| h.booster(at)) {
+            let count = if boosted < rule.max_boosted && self.heard[near].iter().any(|h| h.booster(at)) {
                 &mut boosted
             } else if primary < rule.max_primary {
                 &mut primary
             } else {
                 continue;
             };
-            *counts += 1;
+            *count += 1;
             counted.push(line);
         }
         let raw = f64::from(primary) * rule.primary_weight + f64::from(boosted) * rule.boosted_weight;
@@ -212,6 +268,16 @@ impl Conversation {
                 "{} tool uses across {} tools, {} exchanges",
                 activity.tool_uses, activity.distinct_tools, activity.exchanges
             )],
+            Evidence::Stated(lines) => {
+                let mut titles: Vec<String> = Vec::new();
+                for &at in lines {
+                    let title = title_of(self.line(at), finding.kind, self.spoken(at).by);
+                    if !title.is_empty() && !titles.contains(&title) {
+                        titles.push(title);
+                    }
+                }
+                titles
+            }
             Evidence::Lines { counted, .. } => {
                 let mut snippets: Vec<String> = Vec::new();
                 for &at in counted {

@@ -21,6 +21,12 @@ pub(super) fn strip_code(text: &str) -> Stripped {
     Stripped { text, fenced, inline }
 }
 
+/// Removes fenced blocks only: names of things stand between single backticks, and a title without them says nothing.
+pub(super) fn strip_blocks(text: &str) -> Stripped {
+    let (text, fenced) = remove(text, next_fence);
+    Stripped { text, fenced, inline: Vec::new() }
+}
+
 impl Stripped {
     /// Where the byte `at` of the original text is now.
     pub(super) fn place(&self, at: usize) -> usize {

@@ -3,7 +3,7 @@
 //! Comes in: a JSON object in any of the shapes hosts write. Goes out: who spoke, which texts, which tools. Never here:
 //! an error; what cannot be understood is a turn that says nothing, because it still counts for the window.
 
-use super::super::own;
+use crate::capture::{machine, own};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -44,9 +44,8 @@ impl Turn {
     pub fn from_object(start: u64, object: &Map<String, Value>) -> Turn {
         let silent = Turn { start, ..Turn::default() };
         let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
-        let is_set = |key: &str| object.get(key).and_then(Value::as_bool) == Some(true);
         // Lines the host adds for itself, and side conversations of subagents.
-        if is_set("isMeta") || is_set("isSidechain") {
+        if machine::wrote(object) {
             return silent;
         }
         match text("type") {
@@ -57,6 +56,12 @@ impl Turn {
             },
             "human" | "user" => from_message(silent, Speaker::Human, object),
             "assistant" => from_message(silent, Speaker::Assistant, object),
+            // Copilot CLI has its lines in `data`; what stands there is as in the flat shape.
+            "user.message" | "assistant.message" => match object.get("data").and_then(Value::as_object) {
+                Some(data) => from_copilot(silent, text("type"), data),
+                None => silent,
+            },
+            "gemini" => Turn { tools: called(object), ..from_message(silent, Speaker::Assistant, object) },
             _ => silent,
         }
     }
@@ -92,9 +97,8 @@ fn from_response_item(turn: Turn, payload: &Map<String, Value>) -> Turn {
     };
     let content = payload.get("content").unwrap_or(&Value::Null);
     let mut texts = texts(content, &["input_text", "output_text", "text"]);
-    // The host speaks through the user's role too: surroundings and instruction files.
-    texts
-        .retain(|text| !["<environment_context>", "<user_instructions>"].iter().any(|t| text.starts_with(t)));
+    // The host speaks through the user's role too: surroundings, instruction files, what hooks said.
+    texts.retain(|text| speaker != Speaker::Human || !machine::speaks(text));
     let speaker = (!texts.is_empty()).then_some(speaker);
     Turn { speaker, texts, ..turn }
 }
@@ -117,12 +121,37 @@ fn all_texts(content: &Value, kinds: &[&str]) -> Vec<String> {
         Value::String(text) => vec![text.clone()],
         Value::Array(blocks) => blocks
             .iter()
-            .filter(|block| block.get("type").and_then(Value::as_str).is_some_and(|ty| kinds.contains(&ty)))
-            .filter_map(|block| block.get("text").and_then(Value::as_str))
+            .filter(|block| match block.get("type") {
+                Some(ty) => ty.as_str().is_some_and(|ty| kinds.contains(&ty)),
+                // A block of Gemini's has no type.
+                None => true,
+            })
+            .filter_map(|block| block.get("text").unwrap_or(block).as_str())
             .map(str::to_owned)
             .collect(),
         _ => Vec::new(),
     }
+}
+
+/// A line of Copilot CLI.
+fn from_copilot(turn: Turn, kind: &str, data: &Map<String, Value>) -> Turn {
+    let mut texts = data.get("content").map(|content| texts(content, &["text"])).unwrap_or_default();
+    if kind == "user.message" {
+        texts.retain(|text| !machine::speaks(text));
+        let speaker = (!texts.is_empty()).then_some(Speaker::Human);
+        return Turn { speaker, texts, ..turn };
+    }
+    texts.retain(|text| !text.is_empty());
+    let calls = data.get("toolRequests").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let tools = calls.iter().filter_map(|call| call.get("name")?.as_str()).map(str::to_owned).collect();
+    let speaker = (!texts.is_empty()).then_some(Speaker::Assistant);
+    Turn { speaker, texts, tools, ..turn }
+}
+
+/// The tools of a line of Gemini's.
+fn called(object: &Map<String, Value>) -> Vec<String> {
+    let calls = object.get("toolCalls").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    calls.iter().filter_map(|call| call.get("name")?.as_str()).map(str::to_owned).collect()
 }
 
 fn tool_names(content: &Value) -> Vec<String> {

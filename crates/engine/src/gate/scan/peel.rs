@@ -24,8 +24,28 @@ pub(super) struct Snippet {
 /// The longest token that is decoded.
 const LONGEST: usize = 64 * 1024;
 
+/// What a token is made of, as a table: every byte of every text is looked up here several times.
+const TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        let byte = b as u8;
+        table[b] = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-');
+        b += 1;
+    }
+    table
+};
+
+/// Where a token may be cut.
+const CUT: [bool; 256] = {
+    let mut table = [false; 256];
+    (table[b'"' as usize], table[b'\'' as usize], table[b'`' as usize], table[b'\n' as usize]) =
+        (true, true, true, true);
+    table
+};
+
 fn token(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'_' | b'-')
+    TOKEN[b as usize]
 }
 
 /// All snippets of `text`.
@@ -119,8 +139,10 @@ fn dotted(text: &[u8], each: &mut impl FnMut(Snippet)) {
     let mut at = 0;
     while at + 3 < text.len() {
         // The same mark stands two places on, or it is longer than a byte: nearly every place is left at this.
-        let next = text[at + 1];
-        if next < 0x80 && next != text[at + 3] || !text[at].is_ascii_graphic() {
+        let may = |w: &[u8]| w[1] >= 0x80 || w[1] == w[3] && w[1].is_ascii_punctuation();
+        let Some(skip) = text[at..].windows(4).position(may) else { return };
+        at += skip;
+        if !text[at].is_ascii_graphic() {
             at += 1;
             continue;
         }
@@ -141,7 +163,7 @@ fn dotted(text: &[u8], each: &mut impl FnMut(Snippet)) {
         }
         let mut out = vec![text[at]];
         let mut p = at + 1 + mark;
-        while p < text.len() && text[p].is_ascii_graphic() && text[p] != sign[0] {
+        while p < text.len() && (text[p].is_ascii_graphic() || text[p] == b' ') && text[p] != sign[0] {
             out.push(text[p]);
             p += 1;
             if !text[p..].starts_with(sign) {
@@ -232,10 +254,12 @@ fn spread(text: &[u8], span: Range<usize>, size: usize, count: usize, each: &mut
 fn joined(text: &[u8], each: &mut impl FnMut(Snippet)) {
     let mut at = 0;
     while at < text.len() {
-        let cut = match text[at] {
-            b'"' | b'\'' | b'`' => quote_join(text, at),
-            b'\n' => line_join(text, at),
-            _ => None,
+        // Most bytes are neither a quote nor a line break.
+        at += text[at..].iter().position(|b| CUT[*b as usize]).unwrap_or(text.len() - at);
+        let cut = match text.get(at) {
+            None => return,
+            Some(b'\n') => line_join(text, at),
+            Some(_) => quote_join(text, at),
         };
         let Some(mut next) = cut else {
             at += 1;

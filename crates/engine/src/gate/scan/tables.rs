@@ -7,6 +7,9 @@ use std::{collections::BTreeMap, fmt::Write};
 
 /// Width of the trigram index: `1 << INDEX_BITS` slots.
 pub const INDEX_BITS: u32 = 16;
+
+/// Width of the filter over four bytes, in bits.
+pub const FOURTH_BITS: u32 = 17;
 /// How far after its keyword a match is looked for; it bounds the work per keyword hit.
 const LONGEST: usize = 4096;
 
@@ -216,6 +219,11 @@ pub fn slot(a: u8, b: u8, c: u8) -> usize {
     (v.wrapping_mul(0x9E37_79B1) >> (32 - INDEX_BITS)) as usize
 }
 
+/// The place of the first four bytes of a keyword in the filter that looks at four.
+pub fn slot_of_four(window: u32) -> usize {
+    (window.wrapping_mul(0x85EB_CA6B) >> (32 - FOURTH_BITS)) as usize
+}
+
 /// The Rust source of all tables.
 pub fn render(data: &Data) -> String {
     let mut out = String::new();
@@ -289,14 +297,23 @@ pub fn render(data: &Data) -> String {
     for i in 1..starts.len() {
         starts[i] += starts[i - 1];
     }
-    let mut filter = vec![0u64; 1 << (INDEX_BITS - 6)];
-    for (at, ..) in &keywords {
-        filter[at >> 6] |= 1 << (at & 63);
-    }
-    writeln!(out, "];\npub(super) static FILTER: [u64; {}] = {filter:?};", filter.len())
-        .expect("writing to a string");
+    out.push_str("];\n");
     writeln!(out, "pub(super) static STARTS: [u16; {}] = {starts:?};", starts.len())
         .expect("writing to a string");
+    let (mut fourth, mut short) = (vec![0u64; 1 << (FOURTH_BITS - 6)], vec![0u64; 1 << (INDEX_BITS - 6)]);
+    for (at, text, _) in &keywords {
+        match text.as_bytes() {
+            [a, b, c, d, ..] => {
+                let at = slot_of_four(u32::from_be_bytes([*a, *b, *c, *d]));
+                fourth[at >> 6] |= 1 << (at & 63);
+            }
+            _ => short[at >> 6] |= 1 << (at & 63),
+        }
+    }
+    for (name, bits) in [("FOURTH", fourth), ("SHORT", short)] {
+        writeln!(out, "pub(super) static {name}: [u64; {}] = {bits:?};", bits.len())
+            .expect("writing to a string");
+    }
     for (name, words) in [
         ("PLACEHOLDERS", &data.placeholders),
         ("STAND_INS", &data.stand_ins),

@@ -33,6 +33,9 @@ pub struct Anchored {
     pub id: String,
     /// What all of them together say.
     pub state: Freshness,
+    /// The places that were taken down just now, as they are written down.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
     /// Each of them.
     pub anchors: Vec<Cited>,
 }
@@ -343,5 +346,6 @@ pub fn check_ids(call: &Call, ids: &[&str]) -> Result<HashMap<String, Anchored>>
 
 fn anchored(tree: &mut Tree, id: String, anchors: &[Anchor]) -> Anchored {
     let anchors: Vec<Cited> = anchors.iter().map(|anchor| super::check::check(tree, anchor)).collect();
-    Anchored { id, state: Freshness::together(anchors.iter().map(|cited| cited.state)), anchors }
+    let state = Freshness::together(anchors.iter().map(|cited| cited.state));
+    Anchored { id, state, kept: Vec::new(), anchors }
 }

@@ -10,7 +10,7 @@ pub(crate) mod change;
 pub(crate) mod whole;
 
 use crate::call::Call;
-use crate::files::Lock;
+use crate::files::{self, Lock};
 use crate::gate::inbox::Waiting;
 use crate::gate::policy::Row;
 use crate::gate::{Decision, Draft, Entry, Passed, Remark, admit};
@@ -18,6 +18,7 @@ use crate::gate::{trust, withdrawn};
 use heirloom_core::{Code, Fault, ShelfName, Trust, fault::Result, time};
 use serde_json::Value;
 use std::borrow::Borrow;
+use std::path::Path;
 
 /// Why a draft is not word for word what was asked for.
 const CUT: &str = "what looks like a secret was cut out";
@@ -47,6 +48,17 @@ pub(super) fn told(message: &str, id: &str, key: &str) -> Fault {
         .hint(format!("a person accepts it with `heirloom review accept {key}`"))
 }
 
+/// How the text of a change that could not be taken is called, before its ending, in the user's folder for the project.
+pub const EDITED: &str = "edited";
+
+/// Removes such texts.
+pub(crate) fn forget_edited(project_data: &Path) -> Result<()> {
+    for ending in ["json", "md", "txt"] {
+        files::remove(&project_data.join(format!("{EDITED}.{ending}")))?;
+    }
+    Ok(())
+}
+
 impl Call {
     /// Waits for the store's lock. What a stopped process left half taken back is made good before anybody sees it.
     pub fn lock(&self) -> Result<Lock> {
@@ -64,6 +76,7 @@ impl Call {
         self.book_grew();
         withdrawn::forget(data, id)?;
         super::records::forget_gists(data)?;
+        forget_edited(data)?;
         self.forget_kept(id)
     }
 

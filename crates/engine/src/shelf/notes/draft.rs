@@ -30,7 +30,7 @@ const SEED_ORDER: &[Check] = &[Check::Shape, Check::Trust, Check::Capacity];
 /// A message on its way to the shelf.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoteDraft {
-    /// The id of an imported note; new ones get theirs from time and content.
+    /// The id of an imported note; new ones get one when they are stored.
     pub id: Option<NoteId>,
     /// One line; derived from the content if it is not given.
     pub subject: Given<String>,
@@ -40,6 +40,8 @@ pub struct NoteDraft {
     pub applies_to: Given<String>,
     /// When it was said.
     pub occurred_at: Moment,
+    /// Whether nobody knows when it was said: then it is the same message as any other with this content.
+    pub timeless: bool,
     /// The message.
     pub content: String,
     profile: Profile,
@@ -86,6 +88,7 @@ impl NoteDraft {
             keywords: Given::Derived(derived_keywords(&content, max_keywords)),
             applies_to: Given::Derived(text::scope_of(&content).to_string()),
             occurred_at,
+            timeless: false,
             content,
             profile: Profile::Standard,
             max_keywords,
@@ -100,6 +103,7 @@ impl NoteDraft {
             keywords: Given::Yes(note.keywords),
             applies_to: Given::Yes(note.applies_to.to_string()),
             occurred_at: note.occurred_at,
+            timeless: false,
             content: note.content,
             profile: Profile::Standard,
             max_keywords: note::KEYWORDS_MAX,
@@ -122,6 +126,7 @@ impl NoteDraft {
                 None | Some(Value::Null) => Moment::of(now),
                 Some(_) => note::occurred_at(&text("occurred_at", 5)?)?,
             },
+            timeless: fields.get("timeless").and_then(Value::as_bool).unwrap_or_default(),
             content: text("content", 7)?,
             profile: Profile::Standard,
             max_keywords: note::KEYWORDS_MAX,
@@ -142,8 +147,21 @@ impl NoteDraft {
             "keywords": self.keywords.value(),
             "applies_to": self.applies_to.value(),
             "occurred_at": self.occurred_at.stored(),
+            "timeless": self.timeless.then_some(true),
             "content": self.content,
         })
+    }
+
+    /// The same message, of which nobody knows when it was said.
+    #[must_use]
+    pub fn without_time(self) -> NoteDraft {
+        NoteDraft { timeless: true, ..self }
+    }
+
+    /// The name by which the message is known again.
+    pub(super) fn name(&self) -> NoteId {
+        let hash = note::content_hash(&self.content);
+        if self.timeless { NoteId::of_content(&hash) } else { NoteId::of(self.occurred_at.at(), &hash) }
     }
 
     /// The seven rules; what is auto-generated (id, hash) cannot be wrong here.
@@ -154,11 +172,11 @@ impl NoteDraft {
         note::content(&self.content)
     }
 
-    /// The note as it will be stored.
-    pub(super) fn note(&self) -> Result<Note> {
+    /// The note as it will be stored; with a new id, made from this seed, unless it has one.
+    pub(super) fn note(&self, seed: &[u8]) -> Result<Note> {
         let content_hash = note::content_hash(&self.content);
         Ok(Note {
-            id: self.id.clone().unwrap_or_else(|| NoteId::of(self.occurred_at.at(), &content_hash)),
+            id: self.id.clone().unwrap_or_else(|| NoteId::random(seed)),
             subject: self.subject.value().clone(),
             keywords: self.keywords.value().clone(),
             applies_to: note::applies_to(self.applies_to.value())?,
@@ -189,7 +207,7 @@ impl Draft for NoteDraft {
     }
 
     fn id(&self) -> String {
-        self.note().map_or_else(|_| "note:?".to_owned(), |note| note.id.memory_id().to_string())
+        self.id.clone().unwrap_or_else(|| self.name()).memory_id().to_string()
     }
 
     fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
@@ -227,7 +245,7 @@ fn words(fields: &Value) -> Result<Vec<String>> {
 
 /// A subject that is never empty.
 fn derived_subject(content: &str) -> String {
-    let subject = text::subject(content);
+    let subject = one_line(&text::subject(content));
     if subject.is_empty() { "note".to_owned() } else { subject }
 }
 
@@ -243,6 +261,15 @@ fn derived_keywords(content: &str, max: usize) -> Vec<String> {
     }
     words.iter_mut().for_each(|word| cut(word, note::KEYWORD_MAX));
     words
+}
+
+/// A subject is one line, whatever breaks lines.
+pub(crate) fn one_line(text: &str) -> String {
+    let breaks = |c: char| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    if !text.contains(breaks) {
+        return text.to_owned();
+    }
+    text.split(breaks).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn cut(text: &mut String, max: usize) {

@@ -1,8 +1,8 @@
-//! A note's id: a UUID, made from what makes the note unique.
+//! A note's id: a random UUID of version 4.
 //!
-//! Comes in: text, or the instant and hash of a new note. Goes out: a [`NoteId`], which is always safe as a file name. Never
-//! here: randomness. The same message captured twice, on two branches or two machines, gets the same id and therefore the
-//! same file, so that creating is idempotent even where one side cannot see the other.
+//! Comes in: text, or random bytes. Goes out: a [`NoteId`], which is always safe as a file name. What makes two messages one note is their
+//! instant and their content hash, never their ids; [`NoteId::of`] turns both into the name by which a message is known again, which
+//! is also the id that version 0.1 gave. Never here: rolling the dice.
 
 use heirloom_core::{Kind, MemoryId, hash};
 use jiff::Timestamp;
@@ -25,10 +25,24 @@ impl NoteId {
         shaped.then(|| NoteId(text.to_owned()))
     }
 
-    /// The id of a new note: version 4 in form, its 122 bits drawn from the hash of instant and content hash.
+    /// A new id from a seed that nobody else has.
+    pub fn random(seed: &[u8]) -> NoteId {
+        NoteId::from_bits(&hash::sha256(seed))
+    }
+
+    /// The name of a message: the same wherever and whenever it is captured. Version 0.1 used it as the note's id.
     pub fn of(occurred_at: Timestamp, content_hash: &str) -> NoteId {
         let seed = format!("{}\0{content_hash}", occurred_at.as_nanosecond());
-        let bits = hash::sha256(seed.as_bytes());
+        NoteId::from_bits(&hash::sha256(seed.as_bytes()))
+    }
+
+    /// The name of a message of which nobody knows when it was said.
+    pub fn of_content(content_hash: &str) -> NoteId {
+        NoteId::from_bits(&hash::sha256(format!("at any time\0{content_hash}").as_bytes()))
+    }
+
+    /// The first 122 of these bits, given as hex digits, in the form of version 4.
+    fn from_bits(bits: &str) -> NoteId {
         let variant = match bits.as_bytes()[16] {
             b @ b'0'..=b'9' => b - b'0',
             b => b - b'a' + 10,

@@ -78,13 +78,32 @@ impl Shelf for Notes<'_> {
         let id = wanted.memory_id();
         let project = self.call.project();
         let mut paths = Vec::new();
+        // The names by which the message would be known if it were captured again.
+        let mut messages = self.unname(&wanted)?;
+        let mut files = Vec::new();
         for status in [Status::Active, Status::Retired] {
             files::sweep_temporary(&self.folder(status)?);
             for path in self.files(status)? {
                 let named = path.file_stem().is_some_and(|stem| stem.eq_ignore_ascii_case(wanted.as_str()));
-                if named || self.load(&path, status).is_ok_and(|stored| stored.note.id.same(&wanted)) {
-                    paths.push(path);
+                let note = self.load(&path, status).ok().map(|stored| stored.note);
+                files.push((path, named, note));
+            }
+        }
+        for (_, named, note) in &files {
+            if let Some(note) = note.as_ref().filter(|note| *named || note.id.same(&wanted)) {
+                for hash in [note.content_hash.clone(), note::content_hash(&note.content)] {
+                    messages.extend([NoteId::of(note.occurred_at.at(), &hash), NoteId::of_content(&hash)]);
                 }
+            }
+        }
+        for (path, named, note) in files {
+            // A merge may have brought the same message under another id.
+            let twin = note.is_some_and(|note| {
+                note.id.same(&wanted)
+                    || messages.contains(&NoteId::of(note.occurred_at.at(), &note.content_hash))
+            });
+            if named || twin {
+                paths.push(path);
             }
         }
         let inbox = self.call.inbox()?;
@@ -93,7 +112,12 @@ impl Shelf for Notes<'_> {
             return Err(unknown(id.as_str()));
         }
         let at = time::format(project.world().now);
-        let marker = provenance::forgetting(project.root(), &lock, id.as_str(), &[], &at, &self.call.salt())?;
+        messages.sort();
+        messages.dedup();
+        let messages: Vec<MemoryId> = messages.iter().map(NoteId::memory_id).collect();
+        let salt = self.call.salt();
+        let marker =
+            provenance::forgetting_all(project.root(), &lock, id.as_str(), &[], &messages, &at, &salt)?;
         let intent = self.intend(&lock, entry, "memory_forget", &id, paths.len(), None)?;
         let waiting = waiting.max(inbox.sweep(project.world().now, Some(id.as_str()))?);
         // The marker first: whatever stops this half-way, the note is out of recall and nothing captures it again.

@@ -16,6 +16,7 @@ mod draft;
 mod file;
 mod find;
 mod id;
+mod keys;
 mod life;
 mod native;
 mod note;
@@ -25,6 +26,7 @@ mod scalar;
 mod store;
 mod verify;
 
+pub(crate) use draft::one_line;
 pub use draft::{Given, NoteDraft};
 pub use file::{read as read_file, write as write_file};
 pub use find::{Filter, Session};

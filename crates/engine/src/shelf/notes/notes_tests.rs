@@ -419,11 +419,25 @@ fn an_import_never_overwrites_another_note() {
 }
 
 #[test]
-fn two_stores_name_the_same_message_alike() {
-    let one = place().call.notes().create(said("Line one\nLine two"), AGENT).unwrap().note;
-    let two = place().call.notes().create(said("Line one\nLine two"), AGENT).unwrap().note;
-    assert_eq!(write_file(&one), write_file(&two));
-    assert!(one.id.as_str().as_bytes()[14] == b'4');
+fn a_message_that_two_stores_kept_is_one_after_a_merge_and_is_forgotten_as_one() {
+    let here = place();
+    let notes = here.call.notes();
+    let one = notes.create(said("Line one\nLine two"), AGENT).unwrap().note;
+    let other = notes.create(said("Another one\nwith lines"), AGENT).unwrap().note;
+    assert_ne!(one.id, other.id);
+    assert!([&one, &other].iter().all(|note| note.id.as_str().as_bytes()[14] == b'4'));
+    let twin = Note { id: NoteId::random(b"elsewhere"), ..one.clone() };
+    assert_ne!(twin.id, one.id, "ids are random");
+    std::fs::write(here.root.join("notes").join(twin.id.file_name()), write_file(&twin)).unwrap();
+    let all = notes.list(&Listing::active()).unwrap();
+    assert_eq!(all.len(), 2, "{all:?}");
+    let again = notes.create(said("Line one\nLine two"), AGENT).unwrap();
+    assert_eq!(again.done.status, "already_there");
+    notes.forget(&one.id.memory_id(), AGENT).unwrap();
+    assert_eq!(files(&here, "notes"), 1, "its twin is gone too");
+    std::fs::write(here.root.join("notes").join(twin.id.file_name()), write_file(&twin)).unwrap();
+    assert_eq!(notes.list(&Listing::active()).unwrap().len(), 1, "and stays so");
+    assert!(notes.verify().unwrap().iter().any(|p| p.message.contains("was forgotten")));
 }
 
 #[test]
@@ -452,6 +466,8 @@ fn a_stop_captures_only_if_it_is_switched_on_and_never_twice() {
             at: Some(time::parse("2025-06-01T08:30:00Z").unwrap()),
             session: None,
             files: Vec::new(),
+            external: false,
+            tool: None,
         })
     };
     let off = place();

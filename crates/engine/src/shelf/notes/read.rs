@@ -6,9 +6,11 @@
 use super::{Note, NoteId, Notes, file};
 use crate::budget::{self, Left};
 use crate::files;
+use crate::shelf::Problem;
 use crate::shelf::forgets::Forgets;
 use heirloom_core::{Code, Fault, Kind, Memory, Scope, Status, fault::Result, hash};
 use serde_json::Map;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The largest note that is read.
@@ -63,6 +65,37 @@ impl Notes<'_> {
         })
     }
 
+    /// The same, unless there is no note in it: then the call remembers which file it passed over.
+    fn loaded(&self, path: &Path, status: Status) -> Option<Stored> {
+        self.load(path, status).map_err(|fault| self.passes_over(path, &fault)).ok()
+    }
+
+    /// A file that a budget had no room for holds a note all the same.
+    pub(super) fn passes_over(&self, path: &Path, fault: &Fault) {
+        if !budget::is_bounded() && fault.code != Code::NotFound {
+            self.call.passes_over(self.call.project().shown(path), fault);
+        }
+    }
+
+    /// Notes that one of the shelf's files, by its name from the memory folder, holds no note, if it does not.
+    pub(crate) fn look_again(&self, name: &str) {
+        let status = if name.starts_with("notes/retired/") { Status::Retired } else { Status::Active };
+        let _ = self.loaded(&self.call.project().root().folder().join(name), status);
+    }
+
+    /// What is wrong with files that every reader passes over.
+    pub fn passed_over(&self) -> Result<Vec<Problem>> {
+        let mut found = Vec::new();
+        for status in [Status::Active, Status::Retired] {
+            for path in self.files(status)? {
+                if let Err(fault) = self.load(&path, status) {
+                    found.push(super::verify::unreadable(self.call.project().shown(&path), &fault));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Every note that can be read and was not forgotten, newest first; `None` is every status.
     pub(super) fn all(&self, status: Option<Status>) -> Result<Vec<Stored>> {
         let forgotten = self.forgotten()?;
@@ -70,26 +103,31 @@ impl Notes<'_> {
         for place in [Status::Active, Status::Retired] {
             if status.is_none_or(|wanted| wanted == place) {
                 let files = self.files(place)?.into_iter().filter(|_| budget::goes_on_or_leaves(Left::Files));
-                let readable = files.filter_map(|path| self.load(&path, place).ok());
-                found.extend(
-                    readable.filter(|stored| !forgotten.contains(stored.note.id.memory_id().as_str())),
-                );
+                let readable = files.filter_map(|path| self.loaded(&path, place));
+                found.extend(readable.filter(|stored| !is_forgotten(&forgotten, &stored.note)));
             }
         }
         found.sort_by(|a, b| {
             let newest = b.note.occurred_at.at().cmp(&a.note.occurred_at.at());
             newest.then_with(|| a.note.id.cmp(&b.note.id))
         });
+        // A message that two branches kept has two files after a merge, and is one note.
+        let mut seen = HashSet::new();
+        found.retain(|stored| {
+            let note = &stored.note;
+            seen.insert((stored.status == Status::Active, note.occurred_at.at(), note.content_hash.clone()))
+        });
         Ok(found)
     }
 
     /// One note, in whatever status: by its file's name, or under another name by its own id.
     pub(super) fn find(&self, id: &NoteId) -> Result<Option<Stored>> {
-        if self.forgotten()?.contains(id.memory_id().as_str()) {
+        let forgotten = self.forgotten()?;
+        if forgotten.contains(id.memory_id().as_str()) {
             return Ok(None);
         }
         match self.named(id)? {
-            Some(stored) => Ok(Some(stored)),
+            Some(stored) => Ok(Some(stored).filter(|stored| !is_forgotten(&forgotten, &stored.note))),
             None => Ok(self.all(None)?.into_iter().find(|stored| stored.note.id.same(id))),
         }
     }
@@ -159,4 +197,12 @@ impl Notes<'_> {
     pub(super) fn memories(&self, stored: impl IntoIterator<Item = Stored>) -> Result<Vec<Memory>> {
         stored.into_iter().map(|one| self.memory(one)).collect()
     }
+}
+
+/// Whether a note was forgotten: by its id, or as the message it is.
+pub(super) fn is_forgotten(forgotten: &Forgets, note: &Note) -> bool {
+    let name = || NoteId::of(note.occurred_at.at(), &note.content_hash);
+    !forgotten.is_empty()
+        && (forgotten.contains(note.id.memory_id().as_str())
+            || forgotten.contains(name().memory_id().as_str()))
 }

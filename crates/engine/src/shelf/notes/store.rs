@@ -5,7 +5,7 @@
 //! coming back by itself.
 
 use super::read::{MAX_NOTE, Stored};
-use super::{Note, NoteDraft, Notes, file};
+use super::{Note, NoteDraft, NoteId, Notes, file};
 use crate::files::{self, Lock, Mode, Prepared};
 use crate::gate::policy::Act;
 use crate::gate::{Entry, Passed, Remark};
@@ -48,31 +48,46 @@ impl Notes<'_> {
             .collect();
         let notes: Vec<Result<(Note, Passed<NoteDraft>)>> = passed
             .into_iter()
-            .map(|one| one.and_then(|passed| Ok((passed.draft().note()?, passed))))
+            .map(|one| one.and_then(|passed| Ok((passed.draft().note(&self.seed())?, passed))))
             .collect();
         let hashes = notes.iter().flatten().map(|(note, _)| note.content_hash.as_str()).collect();
         let mut known = self.known(&hashes)?;
         let forgotten = self.forgotten()?;
         let mut keep = |note: Note, passed: &Passed<NoteDraft>| {
+            let (draft, name) = (passed.draft(), passed.draft().name());
             let key = (note.occurred_at.at(), note.content_hash.clone());
-            if let Some(twin) = known.get(&key) {
+            let same = known.iter().find(|((at, hash), _)| {
+                *hash == note.content_hash && (draft.timeless || *at == note.occurred_at.at())
+            });
+            if let Some((_, twin)) = same {
                 return Ok(self.already(twin));
             }
-            if forgotten.contains(note.id.memory_id().as_str()) {
-                return Err(was_forgotten(&note));
+            let gone = |id: &NoteId| forgotten.contains(id.memory_id().as_str());
+            if gone(&note.id) || (draft.id.is_none() && gone(&name)) {
+                return Err(was_forgotten(&note.id));
             }
-            // An id made from time and content names this very message, whatever a hand made of its file since.
-            if passed.draft().id.is_none()
-                && let Some(edited) = self.named(&note.id)?
-            {
-                return Ok(self.already(&edited));
+            // The message has been stored here under another id, whatever a hand made of its file since.
+            if draft.id.is_none() {
+                let earlier = self.stored_as(&name)?.unwrap_or_else(|| name.clone());
+                if let Some(edited) = self.named(&earlier)? {
+                    return Ok(self.already(&edited));
+                }
             }
             let stored = self.write(&lock, note, passed)?;
+            self.stored_under(&name, &stored.note.id);
             let fresh = self.kept("created", &stored, said(passed.remarks()));
             known.insert(key, stored);
             Ok(fresh)
         };
         Ok(notes.into_iter().map(|one| one.and_then(|(note, passed)| keep(note, &passed))).collect())
+    }
+
+    /// What nobody else makes an id from.
+    fn seed(&self) -> Vec<u8> {
+        let mut seed = self.call.project().world().unique().into_bytes();
+        // Without a source of chance the call's own sixteen random bytes and a number do.
+        seed.extend(self.call.random().map(Vec::from).unwrap_or_default());
+        seed
     }
 
     /// The notes with one of these hashes. Only their front matter is looked at until a hash fits.
@@ -85,9 +100,12 @@ impl Notes<'_> {
                 if file::claimed_hash(&text).is_some_and(|hash| !hashes.contains(hash)) {
                     continue;
                 }
-                if let Ok(note) = file::read(&text) {
-                    let key = (note.occurred_at.at(), note.content_hash.clone());
-                    found.insert(key, Stored { note, status, path, hash: hash::sha256(text.as_bytes()) });
+                match file::read(&text) {
+                    Ok(note) => {
+                        let key = (note.occurred_at.at(), note.content_hash.clone());
+                        found.insert(key, Stored { note, status, path, hash: hash::sha256(text.as_bytes()) });
+                    }
+                    Err(fault) => self.passes_over(&path, &fault),
                 }
             }
         }
@@ -194,11 +212,8 @@ fn taken(note: &Note, path: &str) -> Fault {
         .hint("`heirloom verify` says what is in that file; nothing was overwritten")
 }
 
-fn was_forgotten(note: &Note) -> Fault {
-    Fault::new(
-        Code::AntiResurrection,
-        format!("`{}` was forgotten and is not stored again", note.id.memory_id()),
-    )
-    .fact("id", note.id.memory_id().as_str())
-    .hint("a message that should be kept after all can be added anew, with a new time")
+fn was_forgotten(id: &NoteId) -> Fault {
+    Fault::new(Code::AntiResurrection, "this message was forgotten and is not stored again")
+        .fact("id", id.memory_id().as_str())
+        .hint("a message that should be kept after all can be added anew, with a new time")
 }

@@ -3,6 +3,7 @@
 //! Comes in: the files as they are. Goes out: a [`Problem`] for each thing a person should look at, with what to do. Never here: a
 //! repair, or a note's text in a message.
 
+use super::read::is_forgotten;
 use super::{Notes, note};
 use crate::gate::scan::{Class, Level};
 use crate::shelf::Problem;
@@ -36,7 +37,7 @@ impl Notes<'_> {
                 };
                 let note = &stored.note;
                 let id = note.id.memory_id().to_string();
-                if forgotten.contains(&id) {
+                if is_forgotten(&forgotten, note) {
                     say(
                         Code::AntiResurrection,
                         format!("`{id}` was forgotten and came back; it is not recalled"),
@@ -95,7 +96,7 @@ impl Notes<'_> {
     }
 }
 
-fn unreadable(file: String, fault: &Fault) -> Problem {
+pub(super) fn unreadable(file: String, fault: &Fault) -> Problem {
     Problem {
         file,
         line: fault.get("line").and_then(|line| line.parse().ok()),

@@ -57,6 +57,11 @@ impl Document {
         self.0.get(key).filter(|value| !value.is_null())
     }
 
+    /// The category it names; an empty name is none.
+    pub fn category(&self) -> Option<&str> {
+        self.text("category").filter(|name| !name.is_empty())
+    }
+
     /// The status; a record without one is active, an unknown one is `None`.
     pub fn status(&self) -> Option<Status> {
         match self.get("record_status") {

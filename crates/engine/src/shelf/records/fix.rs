@@ -59,6 +59,7 @@ pub(super) fn auto_fix(document: &mut Document, doing: Doing<'_>, now: &str, sai
         said.push("tags: one text made into a list".to_owned());
     }
     if let Some(id) = document.text("id").map(str::to_owned)
+        && !id.is_empty()
         && !is_id(&id)
     {
         let fixed = slug(&id);
@@ -105,8 +106,12 @@ fn fix_tags(document: &mut Document, doing: Doing<'_>, said: &mut Vec<String>) {
         said.push("tags: none left, set to 'untagged'".to_owned());
     }
     if tags.len() > TAG_MAX {
-        // Tags the record already has come first: a writer who adds too many must not lose an old one unasked.
-        let old: &[String] = if let Doing::Update(old) = doing { old } else { &[] };
+        // Tags the record already has come first: a writer who adds too many must not lose an old one unasked. At the cap every new tag
+        // puts another one out, and the order of the alphabet says which.
+        let old: &[String] = match doing {
+            Doing::Update(old) if old.len() < TAG_MAX => old,
+            _ => &[],
+        };
         let (kept, new): (Vec<String>, Vec<String>) = tags.into_iter().partition(|tag| old.contains(tag));
         tags = kept.into_iter().chain(new).take(TAG_MAX).collect();
         said.push(format!("tags: cut to the {TAG_MAX} a record may have"));

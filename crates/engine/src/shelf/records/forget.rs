@@ -72,7 +72,17 @@ impl Records<'_> {
         self.sweep(&lock)?;
         self.call.forget_trust(id.as_str())?;
         // What was kept to take changes back stands under the names it had at the time.
-        earlier_ids.iter().try_for_each(|earlier| self.call.forget_kept(earlier.as_str()))?;
+        for earlier in &earlier_ids {
+            let taken = self.target_of(earlier).is_ok_and(|target| target.path.exists());
+            match taken {
+                // Another record has this name now, and what is known of it is known of that one.
+                true => self.call.forget_kept(earlier.as_str())?,
+                false => {
+                    inbox.sweep(now, Some(earlier.as_str()))?;
+                    self.call.forget_trust(earlier.as_str())?;
+                }
+            }
+        }
         intent.done();
         Ok(Forgotten { id, places, in_git })
     }

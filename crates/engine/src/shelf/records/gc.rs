@@ -79,7 +79,7 @@ impl Records<'_> {
 
     /// Removes one record that is past its time, or moves it to the archive.
     fn collect_one(&self, lock: &Lock, found: &Found, archive: bool) -> Result<()> {
-        let kind = Kind::named(found.document.text("category").unwrap_or(&found.folder_category));
+        let kind = Kind::named(found.document.category().unwrap_or(&found.folder_category));
         let stem = found.path.file_stem().unwrap_or_default().to_string_lossy();
         let id = MemoryId::new(&kind, &stem);
         let written = Written {

@@ -189,7 +189,7 @@ impl Records<'_> {
     fn gist_of(&self, found: Found) -> Gist {
         let document = &found.document;
         let stem = found.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        let kind = Kind::named(document.text("category").unwrap_or(&found.folder_category));
+        let kind = Kind::named(document.category().unwrap_or(&found.folder_category));
         let title = document.text("title").unwrap_or(&stem);
         let steers = matches!(kind, Kind::Constraint | Kind::Preference);
         let screen = self.call.screen();

@@ -228,7 +228,7 @@ impl Records<'_> {
         document.push_change(change(&now, summary, "record_status", json!(was), json!(is)));
         let bytes = document.to_bytes();
         let line = (is == "active").then(|| self.entry(&document, &target.path));
-        let kind = heirloom_core::Kind::named(document.text("category").unwrap_or_default());
+        let kind = heirloom_core::Kind::named(self.category_named(&document, &target.path));
         let id = MemoryId::new(&kind, &target.stem());
         let written = Written {
             body: "",

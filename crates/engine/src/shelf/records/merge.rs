@@ -44,6 +44,27 @@ pub(super) fn check(
     Ok(merged)
 }
 
+/// Fields that no update changes, of which a stored file may have none.
+const FIXED: [&str; 2] = ["created_at", "schema_version"];
+
+/// What an input says of them, before anything is put right in it.
+pub(super) fn fixed_in(input: &Document) -> Vec<(&'static str, Value)> {
+    FIXED.into_iter().filter_map(|field| Some((field, input.get(field)?.clone()))).collect()
+}
+
+/// A value where the stored file has none is a change like any other.
+pub(super) fn check_fixed(old: &Document, brings: &[(&'static str, Value)]) -> Result<()> {
+    match brings.iter().find(|(field, _)| !old.0.contains_key(*field)) {
+        None => Ok(()),
+        Some((field, new)) => {
+            Err(refused(field, "immutable", format!("an update may not give a record a `{field}`"))
+                .fact("old", "null")
+                .fact("new", super::view::plain(new))
+                .hint(format!("Leave {field} out; `heirloom verify` says what the stored file lacks.")))
+        }
+    }
+}
+
 /// Every update must say what changed.
 pub(super) fn check_new_entry(old: &Document, total: usize) -> Result<()> {
     let had = old.changes().len();
@@ -80,9 +101,13 @@ fn tags(old: &Document, new: &Document, date: &str) -> Result<Option<Value>> {
             .hint(format!("Keep these tags; the record has {} of {TAG_MAX}.", had.len())));
     }
     if added.is_empty() {
-        return Err(refused("tags", "no shrink at the cap", "a tag may only go if another comes".to_owned())
-            .fact("removed", shown)
-            .hint("Add a new tag for one that goes, or keep them all."));
+        return Err(refused(
+            "tags",
+            "no net shrink without addition",
+            "a tag may only go if another comes".to_owned(),
+        )
+        .fact("removed", shown)
+        .hint("Add a new tag for one that goes, or keep them all."));
     }
     Ok(Some(change(date, "tags changed", "tags", json!(removed), json!(added))))
 }

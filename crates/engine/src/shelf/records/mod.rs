@@ -5,6 +5,7 @@
 //! second is still owed, so a killed writer's index is made good by the next one.
 
 mod alias;
+mod branches;
 mod compose;
 mod document;
 mod draft;
@@ -33,7 +34,8 @@ mod verify;
 mod view;
 mod write;
 
-pub use compose::{Given, apply, compose, name_for};
+pub use branches::{Joined, merge_record};
+pub use compose::{Composed, Given, Missing, apply, compose, missing, name_for};
 pub use document::Document;
 pub use gc::Collected;
 pub(crate) use gist::{Gist, forget_gists};

@@ -93,11 +93,24 @@ fn categories() -> Vec<Category> {
     load(&[Layer { origin: Origin::Project, document }]).settings.categories
 }
 
+/// What a record of a category is of no use without, said.
+fn needed(category: &Category) -> Vec<(String, String)> {
+    let lacks = missing(category, &Given::default()).unwrap();
+    lacks
+        .into_iter()
+        .map(|field| (field.name, field.choices.first().cloned().unwrap_or("said".into())))
+        .collect()
+}
+
 /// A valid record of a category, every optional field filled.
 fn whole(category: &Category) -> Value {
-    let given =
-        Given { sentence: "Do this because of that".into(), tags: vec!["tag".into()], ..Given::default() };
-    let mut value = Value::Object(compose(category, &given, NOW).unwrap().0);
+    let given = Given {
+        sentence: "Do this because of that".into(),
+        tags: vec!["tag".into()],
+        fields: needed(category),
+        ..Given::default()
+    };
+    let mut value = Value::Object(compose(category, &given, NOW).unwrap().document.0);
     for field in category.fields() {
         use heirloom_core::kind::Shape;
         value["content"][field.name] = match field.shape {
@@ -361,9 +374,9 @@ mod documents {
         #[test]
         fn a_sentence_in_any_words_becomes_a_valid_record_or_is_refused(sentence in ".{0,300}", which in 0usize..8) {
             let category = &categories()[which];
-            let given = Given { sentence, ..Given::default() };
+            let given = Given { sentence, fields: needed(category), ..Given::default() };
             match compose(category, &given, NOW) {
-                Ok(mut document) => {
+                Ok(Composed { mut document, .. }) => {
                     auto_fix(&mut document, Doing::Create, NOW, &mut Vec::new());
                     prop_assert_eq!(validate(&document, category, Stage::Stored), []);
                 }
@@ -624,9 +637,12 @@ mod candidates {
             let settings = store.call.settings();
             let category = settings.category(category).unwrap();
             let records = store.call.records();
-            let given =
-                Given { sentence: "Replace the login flow because it is old".into(), ..Given::default() };
-            let document = compose(category, &given, NOW).unwrap();
+            let given = Given {
+                sentence: "Replace the login flow because it is old".into(),
+                fields: needed(category),
+                ..Given::default()
+            };
+            let document = compose(category, &given, NOW).unwrap().document;
             let place = format!(".claude/memory/{}/replace-the-login-flow.json", category.folder);
             let target = records.target(&place, store.call.project().folder()).unwrap();
             records.create(&target, category, document, entry(), &mut Said::default()).unwrap();

@@ -19,7 +19,7 @@ impl Records<'_> {
         let screen = self.call.screen();
         let mut changed = Vec::new();
         for found in self.scan().found {
-            let name = found.document.text("category").unwrap_or(&found.folder_category);
+            let name = found.document.category().unwrap_or(&found.folder_category);
             let Some(category) = self.call.settings().category(name) else { continue };
             let mut draft = RecordDraft { document: found.document.clone(), category, given: Vec::new() };
             draft.texts(&mut |_, text| {

@@ -55,7 +55,16 @@ pub struct Health {
 }
 
 impl Health {
-    /// What needs attention, a line each.
+    /// What needs attention, a line each: the index, and records that change more often than they should.
+    pub fn attention(&self) -> Vec<String> {
+        let mut all = self.issues();
+        if !self.heavy.is_empty() {
+            all.push(format!("{} updated more than {HEAVY} times", self.heavy.len()));
+        }
+        all
+    }
+
+    /// What is wrong with the index, a line each.
     pub fn issues(&self) -> Vec<String> {
         match &self.sync {
             None => vec!["index.md does not exist".to_owned()],
@@ -138,7 +147,7 @@ impl Records<'_> {
             match found.status() {
                 Some(Status::Active) => {
                     health.active += 1;
-                    let label = label_of(found.document.text("category").unwrap_or(&found.folder_category));
+                    let label = label_of(found.document.category().unwrap_or(&found.folder_category));
                     *health.by_category.entry(label).or_default() += 1;
                 }
                 Some(Status::Retired) => {

@@ -105,8 +105,7 @@ impl<'e> Records<'e> {
         let made = self.call.lock().and_then(|lock| {
             self.finish_rename(&lock)?;
             let lines = if patient { budget::once(|| self.lines().0) } else { self.lines().0 };
-            // A hook that could not look at every record hands on those it saw, and may have no time left to answer from them. An index without
-            // the others would hide them for good.
+            // A hook that could not look at every record hands on those it saw. An index without the others would hide them for good.
             if budget::gaps() > before {
                 budget::leave_out(Left::Index, 1);
                 files::write_passing(&tried, b"")?;
@@ -157,10 +156,18 @@ impl<'e> Records<'e> {
         Ok(Some((document, bytes)))
     }
 
+    /// The category a record names, else the one of its folder.
+    pub(super) fn category_named<'d>(&'d self, document: &'d Document, path: &Path) -> &'d str {
+        let folder =
+            path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
+        let of_folder = || self.call.settings().category_of_folder(folder).map(Category::name);
+        document.category().or_else(of_folder).unwrap_or_default()
+    }
+
     /// The index line of a record.
     pub(super) fn entry(&self, document: &Document, path: &Path) -> IndexEntry {
         let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        let label = document.text("category").map(label_of).unwrap_or_default();
+        let label = label_of(self.category_named(document, path));
         IndexEntry {
             label,
             title: document.text("title").map_or(stem, str::to_owned),

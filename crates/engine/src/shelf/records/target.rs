@@ -5,14 +5,14 @@
 
 use super::store::Records;
 use heirloom_core::{Code, Fault, MemoryId, fault::Result};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A record's place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     /// The file.
     pub path: PathBuf,
-    /// As it was given, or as it is shown.
+    /// As it was given, in its plain form, or as it is shown.
     pub shown: String,
 }
 
@@ -35,7 +35,10 @@ impl Records<'_> {
                 .fact("target", given)
                 .hint("Name a .json file in a category's folder, for example .claude/memory/decisions/my-decision.json"));
         }
-        Ok(Target { path, shown: given.to_owned() })
+        // `./a/x.json` and `a//x.json` are `a/x.json`.
+        let plain: PathBuf =
+            Path::new(given).components().filter(|part| *part != Component::CurDir).collect();
+        Ok(Target { path, shown: plain.to_string_lossy().into_owned() })
     }
 
     /// The target of an id, in its category's folder; the file need not exist. Aliases are not followed here.

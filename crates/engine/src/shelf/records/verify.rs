@@ -24,7 +24,7 @@ impl Records<'_> {
             let (file, why) = line.split_once(": ").unwrap_or((line, "cannot be read"));
             let path = self.call.project().folder().join(file);
             match conflict_line(&path) {
-                Some(at) => problems.push(conflict(file, at)),
+                Some(at) => record_conflict(&path, file, at, &mut problems),
                 None => problems.push(problem(file, None, Code::Read, why, "correct the file, or remove it")),
             }
         }
@@ -36,7 +36,7 @@ impl Records<'_> {
 
     fn verify_one(&self, found: &Found, problems: &mut Vec<Problem>) {
         let file = self.call.project().shown(&found.path);
-        let name = found.document.text("category").unwrap_or(&found.folder_category);
+        let name = found.document.category().unwrap_or(&found.folder_category);
         let Some(category) = self.call.settings().category(name) else {
             let message = format!("category `{name}` is not known here");
             problems.push(problem(
@@ -128,8 +128,7 @@ impl Records<'_> {
     fn verify_forgotten(&self, found: &[Found], problems: &mut Vec<Problem>) -> Result<()> {
         let forgotten = provenance::forgotten(self.call.project().root())?;
         for one in found {
-            let kind =
-                heirloom_core::Kind::named(one.document.text("category").unwrap_or(&one.folder_category));
+            let kind = heirloom_core::Kind::named(one.document.category().unwrap_or(&one.folder_category));
             let stem = one.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
             let id = MemoryId::new(&kind, &stem);
             let back = || provenance::came_back(self.call, id.as_str(), &hash::sha256(&one.bytes));
@@ -159,6 +158,20 @@ fn conflict_line(path: &Path) -> Option<usize> {
     text.lines()
         .position(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "))
         .map(|at| at + 1)
+}
+
+/// One problem for each field that stands between marks.
+fn record_conflict(path: &Path, file: &str, line: usize, problems: &mut Vec<Problem>) {
+    let bytes = files::read_if_there(path, files::MAX_FILE).ok().flatten().unwrap_or_default();
+    let fields = super::branches::marked_fields(&String::from_utf8_lossy(&bytes));
+    if fields.is_empty() {
+        problems.push(conflict(file, line));
+    }
+    for (at, field) in fields {
+        let message = format!("conflict markers of a merge: both branches changed `{field}`");
+        let fix = "keep one of the two versions between the markers, and remove the markers";
+        problems.push(problem(file, Some(at), Code::Damaged, &message, fix));
+    }
 }
 
 fn conflict(file: &str, line: usize) -> Problem {

@@ -17,7 +17,7 @@ impl Records<'_> {
     pub(super) fn memory(&self, found: &Found) -> Result<Memory> {
         let document = &found.document;
         let stem = found.path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        let category = document.text("category").unwrap_or(&found.folder_category);
+        let category = document.category().unwrap_or(&found.folder_category);
         let kind = Kind::named(category);
         let id = MemoryId::new(&kind, &stem);
         let hash = Document::token(&found.bytes);
@@ -130,10 +130,11 @@ pub(super) fn body(document: &Document) -> String {
         let name = key.replace('_', " ");
         match value {
             Value::Null => {}
-            Value::Array(items) if items.is_empty() => {}
+            Value::String(text) if text.is_empty() => {}
+            Value::Array(items) if items.iter().all(|item| item.as_str() == Some("")) => {}
             Value::Array(items) => {
                 let _ = writeln!(out, "{name}:");
-                for item in items {
+                for item in items.iter().filter(|item| item.as_str() != Some("")) {
                     let line = match item.as_object() {
                         Some(map) => map.values().map(plain).collect::<Vec<_>>().join(": "),
                         None => plain(item),

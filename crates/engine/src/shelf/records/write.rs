@@ -255,12 +255,17 @@ impl Records<'_> {
                 .hint("File does not exist. Use --action create instead."));
         };
         let category = self.category_of(&old, target)?;
-        let old_tags: Vec<String> = old.tags().into_iter().map(text::clean_tag).collect();
+        let mut old_tags: Vec<String> = old.tags().into_iter().map(text::clean_tag).collect();
+        old_tags.retain(|tag| !tag.is_empty());
+        old_tags.sort();
+        old_tags.dedup();
+        let brings = merge::fixed_in(&input);
         let mut new = input;
         fix::auto_fix(&mut new, Doing::Update(&old_tags), &self.now(), &mut said.fixes);
         keep_fixed(&old, &mut new);
         self.expect_valid(&new, category, Stage::Input)?;
         let exists = |file: &str| cwd.join(file).exists();
+        merge::check_fixed(&old, &brings)?;
         let merged = merge::check(&old, &new, &self.now(), &exists)?;
         said.warnings.extend(merged.warnings);
         let mut changes = new.changes().to_vec();

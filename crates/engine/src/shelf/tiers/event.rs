@@ -1,7 +1,8 @@
 //! Audit events of one user, chained.
 //!
 //! Comes in: what happened, in ids, counts, sizes, rules. Goes out: lines that each carry the hash of the one before, and the verdict whether a
-//! list of them is whole. Never here: content. [`Metadata`] has no field that could hold a memory's text, nor the words somebody asked with.
+//! list of them is whole. Never here: content. [`Metadata`] has no field for a memory's text, and the words somebody removed memories by stand in it as a
+//! hash and a number, unless the user's settings want the words themselves.
 
 use heirloom_core::{Code, Fault, fault::Result, hash, time};
 use jiff::Timestamp;
@@ -74,6 +75,15 @@ pub struct Metadata {
     /// `search`, `list`, `show`, `context`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_type: Option<String>,
+    /// What was removed by its words: a salt, and the hash of salt and words. Who knows the words can tell that they were these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_hash: Option<String>,
+    /// How many words those were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_words: Option<u64>,
+    /// The words themselves, where `tiers.audit_queries` is on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
     /// The ids, the first hundred.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub memory_ids: Vec<String>,

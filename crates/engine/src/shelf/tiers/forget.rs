@@ -8,7 +8,7 @@ use super::store::{Wanted, Which};
 use super::terms::terms;
 use super::{SYSTEM, Stored, Tier, Tiers, UserContext};
 use crate::gate::inbox::Waiting;
-use heirloom_core::{fault::Result, time};
+use heirloom_core::{fault::Result, hash, time};
 use serde::Serialize;
 
 /// Memories read at a time.
@@ -31,7 +31,7 @@ impl Tiers<'_> {
         for id in ids {
             self.own(id)?;
         }
-        self.remove(&Which::Ids(ids.to_vec()), Action::MemoryDelete, None, reason)
+        self.remove(&Which::Ids(ids.to_vec()), Action::MemoryDelete, None, reason, None)
     }
 
     /// What a topic stands for: every memory in whose text or tags all of its words are found, whatever their ending.
@@ -66,7 +66,7 @@ impl Tiers<'_> {
         let about = |text: &str| !wanted.is_empty() && wanted.is_subset(&terms(text));
         self.drop_drafts(|text| about(text))?;
         self.drop_kept_drafts(|text| about(text))?;
-        self.remove(&Which::Ids(ids.to_vec()), Action::MemoryBulkDelete, None, "topic")
+        self.remove(&Which::Ids(ids.to_vec()), Action::MemoryBulkDelete, None, "topic", Some(topic))
     }
 
     /// Removes a tier, or everything.
@@ -74,7 +74,7 @@ impl Tiers<'_> {
         if tier != Some(Tier::Episodic) {
             self.drop_drafts(|_| true)?;
         }
-        self.remove(&Which::Tier(tier), Action::MemoryBulkDelete, tier, "clear")
+        self.remove(&Which::Tier(tier), Action::MemoryBulkDelete, tier, "clear", None)
     }
 
     /// Removes what is past its time: of every user if the deployment's keeper runs it, of this user otherwise.
@@ -98,6 +98,7 @@ impl Tiers<'_> {
                 Action::MemoryTtlCleanup,
                 Some(Tier::Episodic),
                 "expired",
+                None,
             )?;
             if !gone.is_empty() {
                 tiers.scrub(false)?;
@@ -130,12 +131,19 @@ impl Tiers<'_> {
         Ok(contexts)
     }
 
-    fn remove(&self, which: &Which, action: Action, tier: Option<Tier>, reason: &str) -> Result<Vec<String>> {
+    fn remove(
+        &self,
+        which: &Which,
+        action: Action,
+        tier: Option<Tier>,
+        reason: &str,
+        query: Option<&str>,
+    ) -> Result<Vec<String>> {
         let told = |ids: &[String]| {
             let metadata = Metadata {
                 tier: Some(tier.map_or("all", Tier::name).to_owned()),
                 reason: Some(reason.to_owned()),
-                ..Metadata::default()
+                ..query.map(|query| self.asked_with(query)).unwrap_or_default()
             };
             vec![self.event(action, metadata).about(ids.iter().map(String::as_str))]
         };
@@ -145,6 +153,17 @@ impl Tiers<'_> {
             self.drop_about(&removed.ids)?;
         }
         Ok(removed.ids)
+    }
+
+    /// What the audit may say of the words that memories were removed by.
+    fn asked_with(&self, query: &str) -> Metadata {
+        let salt = &hash::sha256(self.call.salt().as_bytes())[..16];
+        Metadata {
+            query_hash: Some(format!("{salt}:{}", hash::keyed(salt.as_bytes(), query.trim().as_bytes()))),
+            query_words: Some(query.split_whitespace().count() as u64),
+            query: self.settings().audit_queries.then(|| query.trim().to_owned()),
+            ..Metadata::default()
+        }
     }
 
     /// Makes sure that what was removed is in no file any more; with `shred` also where that means rewriting tables that others use. Says

@@ -136,6 +136,12 @@ impl<'a> Tiers<'a> {
         self.access.folder.join("waiting").join(user).join("extracted.json")
     }
 
+    /// Where upkeep of this user's memories in this backend notes something.
+    pub(crate) fn upkeep_file(&self, name: &str) -> std::path::PathBuf {
+        let user = &hash::sha256(self.who().user().as_bytes())[..24];
+        self.access.folder.join("waiting").join(user).join(format!("{}-{name}", self.store().backend()))
+    }
+
     /// What waits for this user's yes.
     pub fn inbox(&self) -> Inbox {
         let user = &hash::sha256(self.who().user().as_bytes())[..24];

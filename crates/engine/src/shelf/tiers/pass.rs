@@ -109,12 +109,22 @@ impl Tiers<'_> {
     /// The events of a write: the write itself, and each redaction.
     pub(super) fn events(&self, passed: &[Passed<TierDraft>]) -> Vec<Event> {
         let mut events = Vec::new();
-        if let Some(first) = passed.first() {
-            let size: usize = passed.iter().map(|p| p.draft().stored.content.len()).sum();
-            let metadata = Metadata { size: Some(size as u64), ..about(first.draft().stored()) };
-            let ids = passed.iter().map(|p| p.draft().stored.id.as_str());
-            events.push(self.event(Action::MemoryWrite, metadata).about(ids));
+        // What comes together may come from several mouths: one line for each source.
+        let mut by_source: Vec<(Metadata, Vec<&str>)> = Vec::new();
+        for stored in passed.iter().map(|p| p.draft().stored()) {
+            let one = about(stored);
+            let known =
+                by_source.iter_mut().find(|(all, _)| (&all.tier, &all.source) == (&one.tier, &one.source));
+            match known {
+                Some((all, ids)) => {
+                    all.size = Some(all.size.unwrap_or_default() + one.size.unwrap_or_default());
+                    ids.push(&stored.id);
+                }
+                None => by_source.push((one, vec![&stored.id])),
+            }
         }
+        events
+            .extend(by_source.into_iter().map(|(all, ids)| self.event(Action::MemoryWrite, all).about(ids)));
         for draft in passed {
             for remark in draft.remarks() {
                 let action = match remark.act {

@@ -8,7 +8,7 @@ use super::kept::{Back, KeptRow, Mark};
 use super::{Account, LifeStatus, Stored, Tier, TierDraft, Token, UserContext};
 use crate::gate::Passed;
 use crate::rank::Explain;
-use heirloom_core::fault::Result;
+use heirloom_core::{Fault, fault::Result};
 use jiff::Timestamp;
 
 /// Which memories are wanted, in the order they were stored.
@@ -123,7 +123,7 @@ pub enum Which {
     Ids(Vec<String>),
     /// A tier, or everything.
     Tier(Option<Tier>),
-    /// What expired by then.
+    /// What had expired by then: whose time ended strictly before.
     Expired(Timestamp),
 }
 
@@ -235,6 +235,16 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
 
     /// Which of these ids this user had removed.
     fn removed(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>>;
+
+    /// Whether it can be reached, found out now where that is not known. A store in a file of its own always can.
+    fn reach(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Why this store could not be reached a moment ago, if it could not. Nothing is tried.
+    fn unreached(&self) -> Option<Fault> {
+        None
+    }
 
     /// How much this user has.
     fn counts(&self, who: &UserContext) -> Result<Counts>;

@@ -224,9 +224,9 @@ fn certain() -> f64 {
 }
 
 impl Stored {
-    /// Where it came from, in the words stored with it.
+    /// Where it came from, in the words stored with it. A yes makes it believed; it does not make somebody else its source.
     pub fn source(&self) -> Source {
-        if self.accepted { Source::ExplicitSave } else { self.channel.source() }
+        self.channel.source()
     }
 
     /// What it is about, where its own words do not say so.
@@ -250,9 +250,9 @@ impl Stored {
         hash::sha256(self.content.as_bytes())
     }
 
-    /// Whether its time is over.
+    /// Whether its time is over: its last second is still its own.
     pub fn is_expired(&self, now: Timestamp) -> bool {
-        self.expires_at.is_some_and(|at| at <= now)
+        self.expires_at.is_some_and(|at| at.as_second() < now.as_second())
     }
 
     /// Whether it may be recalled.

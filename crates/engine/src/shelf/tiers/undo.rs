@@ -41,8 +41,18 @@ impl Tiers<'_> {
             drafts: vec![draft.clone()],
             ..self.mark(Action::ReviewDecision)
         };
-        let event = self.decision(decided, &draft.id);
-        if let Some(head) = self.store().put_back(self.who(), &[], &event, &mark)? {
+        self.note_decision(decided, &draft.id, &mark)
+    }
+
+    /// Notes that a draft goes for good: nothing of it is kept.
+    pub(crate) fn drops(&self, id: &str) -> Result<()> {
+        let mark = Mark { action: REVIEW_REJECT.to_owned(), ..self.mark(Action::ReviewDecision) };
+        self.note_decision(Decided::Rejected, id, &mark)
+    }
+
+    fn note_decision(&self, decided: Decided, id: &str, mark: &Mark) -> Result<()> {
+        let event = self.decision(decided, id);
+        if let Some(head) = self.store().put_back(self.who(), &[], &event, mark)? {
             self.began(&head, 1);
             self.seal(&head)?;
         }

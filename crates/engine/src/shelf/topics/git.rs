@@ -66,7 +66,7 @@ pub(super) const RECEIVE_PACK: &str = "git -c core.hooksPath=/dev/null -c core.a
 pub(super) struct Git {
     folder: PathBuf,
     sha256: bool,
-    /// How long a call to another machine may take.
+    /// How long a call may take.
     limit: Duration,
 }
 
@@ -85,9 +85,9 @@ impl Git {
             return Err(not_a_repository(folder));
         }
         let mut git = Git { folder: folder.to_owned(), sha256: false, limit };
-        let listed = command(Some(folder), &["config", "--list", "--show-scope", "--includes", "-z"])?;
+        let listed = command(Some(folder), &["config", "--list", "--show-scope", "--includes", "-z"], limit)?;
         if !listed.ok {
-            return Err(not_a_repository(folder).fact("git", short(&listed.err)));
+            return Err(not_a_repository(folder).fact("git", reason(&listed.err)));
         }
         // With -z: scope NUL key LF value NUL.
         let mut parts = listed.out.split('\0');
@@ -98,7 +98,7 @@ impl Git {
                 git.sha256 |= key == "extensions.objectformat" && value == "sha256";
             }
         }
-        let attributes = command(Some(folder), &["rev-parse", "--git-path", "info/attributes"])?;
+        let attributes = command(Some(folder), &["rev-parse", "--git-path", "info/attributes"], limit)?;
         let attributes = folder.join(attributes.out.trim_end_matches('\n'));
         if std::fs::metadata(&attributes).is_ok_and(|meta| meta.len() > 0) {
             return Err(untrusted(folder, ".git/info/attributes"));
@@ -123,7 +123,7 @@ impl Git {
         args.extend(["--", address, target]);
         let said = network(None, &args, limit)?;
         if !said.ok {
-            return Err(failed("clone", &said).fact("url", address));
+            return Err(failed("clone", &said).fact("url", url::shown(address)));
         }
         let git = Git::open(folder, limit)?;
         if git.head()?.is_some() {
@@ -157,10 +157,9 @@ impl Git {
             prepared(Some(&self.folder), args, if online { Reach::Approved } else { Reach::Here });
         command.env("GIT_ATTR_SOURCE", EMPTY_TREE[usize::from(self.sha256)]);
         if online {
-            quiet_ssh(&mut command);
-            return finish_within(command, self.limit);
+            quiet_ssh(&mut command, self.limit);
         }
-        finish(command)
+        finish(command, self.limit)
     }
 
     /// The commit the work tree stands on; `None` before the first one.
@@ -210,13 +209,37 @@ fn not_a_repository(folder: &Path) -> Fault {
 
 /// The fault for a command that did not work.
 pub(super) fn failed(doing: &str, said: &Said) -> Fault {
-    Fault::new(Code::Io, format!("git {doing} did not work: {}", short(&said.err)))
+    Fault::new(Code::Io, format!("git {doing} did not work: {}", reason(&said.err)))
         .hint("nothing was lost; run `heirloom sync` again once the cause is gone")
 }
 
-fn short(text: &str) -> String {
-    let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
-    heirloom_core::text::one_line(line).chars().take(300).collect()
+/// Lines around the reason: what was tried, and advice.
+const AROUND: [&str; 6] =
+    ["hint:", "To ", "Cloning into", "Please make sure", "and the repository exists", "warning: redirecting"];
+
+/// Words of the lines that name a fault.
+const FAULTS: [&str; 9] =
+    ["fatal", "error", "denied", "reject", "not found", "refused", "could not", "unable", "failed"];
+
+/// Most lines of a reason.
+const REASON_LINES: usize = 3;
+
+/// Why git did not do it, in its own words and without the advice behind them. What stands before the host of an address is left out.
+fn reason(text: &str) -> String {
+    let plain = |line: &str| heirloom_core::text::one_line(line).trim().to_owned();
+    let mut lines: Vec<String> = text.lines().map(plain).filter(|line| !line.is_empty()).collect();
+    lines.retain(|line| !AROUND.iter().any(|start| line.starts_with(start)));
+    lines.dedup();
+    if lines.len() > REASON_LINES {
+        let names_fault = |line: &String| FAULTS.iter().any(|word| line.to_lowercase().contains(word));
+        let telling: Vec<String> = lines.iter().filter(|line| names_fault(line)).cloned().collect();
+        lines = if telling.is_empty() { lines } else { telling };
+    }
+    lines.truncate(REASON_LINES);
+    if lines.is_empty() {
+        return "git gave no reason".to_owned();
+    }
+    url::all_shown(&lines.join("; ")).chars().take(500).collect()
 }
 
 fn prepared(folder: Option<&Path>, args: &[&str], reach: Reach) -> Command {
@@ -233,8 +256,8 @@ fn prepared(folder: Option<&Path>, args: &[&str], reach: Reach) -> Command {
 }
 
 /// The variable overrides what a repository says about ssh; what the user says in their own settings is kept.
-fn quiet_ssh(command: &mut Command) {
-    let own = finish(prepared(None, &["config", "--global", "--get", "core.sshCommand"], Reach::Here));
+fn quiet_ssh(command: &mut Command, limit: Duration) {
+    let own = finish(prepared(None, &["config", "--global", "--get", "core.sshCommand"], Reach::Here), limit);
     let own = own
         .ok()
         .filter(|said| said.ok)
@@ -244,23 +267,19 @@ fn quiet_ssh(command: &mut Command) {
         .env("GIT_SSH_COMMAND", own.unwrap_or_else(|| "ssh -oBatchMode=yes -oConnectTimeout=20".to_owned()));
 }
 
-fn command(folder: Option<&Path>, args: &[&str]) -> Result<Said> {
-    finish(prepared(folder, args, Reach::Here))
+fn command(folder: Option<&Path>, args: &[&str], limit: Duration) -> Result<Said> {
+    finish(prepared(folder, args, Reach::Here), limit)
 }
 
 fn network(folder: Option<&Path>, args: &[&str], limit: Duration) -> Result<Said> {
     let mut command = prepared(folder, args, Reach::Approved);
-    quiet_ssh(&mut command);
-    finish_within(command, limit)
+    quiet_ssh(&mut command, limit);
+    finish(command, limit)
 }
 
-fn finish(mut command: Command) -> Result<Said> {
-    command.output().map(said).map_err(|e| no_git(&e))
-}
-
-/// The same for a call to another machine, which may never answer.
-fn finish_within(command: Command, limit: Duration) -> Result<Said> {
-    super::limit::output(command, limit).map_err(|e| no_git(&e))?.map(said).ok_or_else(|| {
+/// Runs a command to its end or to its limit: another machine may never answer, and neither may a disk far away.
+fn finish(command: Command, limit: Duration) -> Result<Said> {
+    crate::git::limit::output(command, limit).map_err(|e| no_git(&e))?.map(said).ok_or_else(|| {
         Fault::new(Code::Io, format!("git had no answer within {} seconds", limit.as_secs()))
             .fact("limit_seconds", limit.as_secs().to_string())
             .hint("nothing was lost; run `heirloom sync` once the host answers, or raise `memory_configuration.git_timeout_seconds`")
@@ -278,5 +297,34 @@ fn said(output: std::process::Output) -> Said {
         ok: output.status.success(),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_is_what_git_says_went_wrong_not_its_last_line() {
+        let denied = "git@host: Permission denied (publickey).\nfatal: Could not read from remote repository.\n\n\
+            Please make sure you have the correct access rights\nand the repository exists.\n";
+        assert_eq!(
+            reason(denied),
+            "git@host: Permission denied (publickey).; fatal: Could not read from remote repository."
+        );
+        let pushed = "To https://host/l.git\n ! [rejected]        HEAD -> main (fetch first)\n\
+            error: failed to push some refs to 'https://host/l.git'\nhint: Updates were rejected\nhint: because\n";
+        assert!(reason(pushed).starts_with("! [rejected]"), "{}", reason(pushed));
+        assert!(!reason(pushed).contains("hint"));
+        let banner = "remote: =====\nremote: welcome\nremote: to us\nremote: ERROR: Repository not found.\nfatal: no\n";
+        assert_eq!(reason(banner), "remote: ERROR: Repository not found.; fatal: no");
+        assert_eq!(reason("\n \n"), "git gave no reason");
+    }
+
+    #[test]
+    fn the_reason_names_no_key_that_stands_in_an_address() {
+        let told =
+            reason("fatal: unable to access 'https://me:s3cret@host/l.git/': no\nerror: ssh://k3y@h: x");
+        assert_eq!(told, "fatal: unable to access 'https://host/l.git/': no; error: ssh://h: x");
     }
 }

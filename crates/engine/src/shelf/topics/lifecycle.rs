@@ -15,7 +15,7 @@ use crate::shelf::door::change::{Was, Written};
 use crate::shelf::{Change, Done, Forgotten, Listing, Problem, Shelf, provenance, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Status, fault::Result, text::one_line, time};
 use serde_json::Value;
-use std::path::Path;
+use std::path::PathBuf;
 
 impl Shelf for Topics<'_> {
     fn name(&self) -> ShelfName {
@@ -111,6 +111,8 @@ impl Shelf for Topics<'_> {
     }
 
     fn forget(&self, id: &MemoryId, entry: Entry) -> Result<Forgotten> {
+        // Git is asked before anybody waits for the lock.
+        let in_git = self.in_history(id)?;
         let open = self.open()?;
         let held = open.stock.find(id).ok_or_else(|| unknown(id.as_str()))?;
         let year = held.lesson.date.year();
@@ -118,10 +120,6 @@ impl Shelf for Topics<'_> {
         let archived = open.stock.archive_path(&held.topic, year)?;
         let index = open.stock.index_path();
         let files = [&live, &archived, &index];
-        // Lessons may live in a repository of their own.
-        let known = |path: &Path| path.parent().is_some_and(|folder| git::has_history(folder, path));
-        let in_git = files.iter().filter(|path| known(path)).map(|path| self.call.project().shown(path));
-        let in_git: Vec<String> = in_git.collect();
         let before = files.map(|path| std::fs::read(path).ok());
         let mut batch = Batch::default();
         if held.status == Status::Active {
@@ -212,6 +210,17 @@ impl Topics<'_> {
         store::clear_leftovers(&open.stock, &mut batch, &held.topic, &held.subtopic, &page)?;
         store::update_index(&open.stock, &mut batch, &held.topic, &held.subtopic, None)?;
         self.finish(open, batch, &held, action, Status::Active, entry)
+    }
+
+    /// The files of a lesson whose earlier versions git holds. Lessons may live in a repository of their own.
+    fn in_history(&self, id: &MemoryId) -> Result<Vec<String>> {
+        let stock = self.stock();
+        let Some(held) = stock.find(id) else { return Ok(Vec::new()) };
+        let live = stock.live_path(&held.topic, &held.subtopic)?;
+        let archived = stock.archive_path(&held.topic, held.lesson.date.year())?;
+        let known = |path: &PathBuf| path.parent().is_some_and(|folder| git::has_history(folder, path));
+        let files = [live, archived, stock.index_path()];
+        Ok(files.iter().filter(|path| known(path)).map(|path| self.call.project().shown(path)).collect())
     }
 
     /// Puts a move in place: what the lesson says, and therefore its trust, stays as it is.

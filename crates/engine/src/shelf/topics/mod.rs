@@ -18,7 +18,6 @@ mod git;
 mod index;
 mod lesson;
 mod lifecycle;
-mod limit;
 pub(crate) mod marks;
 mod merge;
 mod names;
@@ -45,6 +44,7 @@ pub use draft::{LessonDraft, MAX_LESSON};
 pub use lesson::Lesson;
 pub use merge::{merge_file, merge_index, merge_topic};
 pub use prune::{MAX_BYTES, MAX_ENTRIES};
+pub(crate) use search::named;
 pub use search::{Hit, Why};
 pub use state::{ExternalState, Fallback};
 pub(crate) use stock::Held;
@@ -133,7 +133,10 @@ impl<'e> Topics<'e> {
     /// Notes that lessons were read. Statistics that cannot be written cost nobody a lesson.
     fn count(&self, held: &[Held]) {
         let ids: Vec<&str> = held.iter().map(|held| held.id.as_str()).collect();
-        if let Ok(local) = self.call.project().local() {
+        // Who only reads lessons from elsewhere makes no memory folder here.
+        if self.call.project().root().folder().is_dir()
+            && let Ok(local) = self.call.project().local()
+        {
             let _ = Access::new(local.folder()).note(&ids, self.call.project().world().now);
         }
     }
@@ -144,6 +147,22 @@ impl<'e> Topics<'e> {
             return Ok(BTreeMap::new());
         }
         Access::new(self.call.project().local()?.folder()).read()
+    }
+
+    /// The id of a lesson whose topic was typed as `add` takes it: `lesson:a/Error Handling#…`. `None` if there is no such lesson.
+    pub(crate) fn plain_id(&self, id: &MemoryId) -> Option<MemoryId> {
+        let stock = self.stock();
+        if stock.find(id).is_some() {
+            return Some(id.clone());
+        }
+        let name = names::Name::parse(id)?;
+        let plain = names::id(
+            &names::topic(&name.topic).ok()?,
+            &names::subtopic(&name.subtopic).ok()?,
+            name.date,
+            &name.slug,
+        );
+        stock.find(&plain).map(|held| held.id)
     }
 
     /// A lesson by its id, as somebody would change it.

@@ -62,16 +62,21 @@ pub(super) fn placed(configured: &str, home: Option<&Path>, project: &Path) -> R
         return Err(no_access(configured));
     }
     rules(configured, Path::new(text))?;
-    let absolute = match text.strip_prefix('~') {
+    let home = home.filter(|home| home.is_absolute());
+    let (absolute, in_home) = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            let home = home.filter(|home| home.is_absolute()).ok_or_else(|| no_access(configured))?;
-            home.join(rest.trim_start_matches('/'))
+            let home = home.ok_or_else(|| no_access(configured))?;
+            (home.join(rest.trim_start_matches('/')), Some(home))
         }
         // Another account's home is not ours to use.
         Some(_) => return Err(no_access(configured)),
-        None => project.join(text),
+        None => (project.join(text), None),
     };
     rules(configured, &absolute)?;
+    // A home that is not there is a mistake of the surroundings, not a folder to make.
+    if in_home.is_some_and(|home| !home.is_dir()) {
+        return Err(no_home(configured));
+    }
     let real = Root::new(&absolute).real().to_owned();
     rules(configured, &real)?;
     Ok(real)
@@ -102,4 +107,14 @@ pub(super) fn no_access(configured: &str) -> Fault {
     Fault::new(Code::Config, "Path validation failed: Cannot access configured memory path")
         .fact("path", configured)
         .hint("check that the folder exists, or can be made, and that you may read and write it")
+}
+
+/// There is no home folder for the path to lie in.
+fn no_home(configured: &str) -> Fault {
+    Fault::new(
+        Code::Config,
+        "Path validation failed: the home folder of the configured memory path does not exist",
+    )
+    .fact("path", configured)
+    .hint("set HOME to a folder that exists, or write the memory path in full, such as `/srv/lessons`")
 }

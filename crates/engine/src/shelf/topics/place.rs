@@ -48,21 +48,27 @@ impl Place {
             Ok(Some(place)) => place,
             Ok(None) => own(None),
             Err(fault) => {
-                // The log is for `doctor`; a log that cannot be written must not cost the memory itself.
-                let _ = log(call, &fault);
+                // The log is for `doctor`; a log that cannot be written must not cost the memory itself. Whoever only looks makes no folder for it.
+                if need == Need::Write || call.project().has_local() {
+                    let _ = log(call, &fault);
+                }
                 own(Some(fault))
             }
         }
     }
 
-    /// Waits for the lock of an external place, which other projects may share. Whoever writes a lesson has the project's own as well.
+    /// Where the lock of an external place lies, which other projects may share. Git is asked for it before anybody waits for a lock.
+    pub(super) fn lock_path(&self) -> Result<Option<PathBuf>> {
+        match (&self.git, self.external) {
+            (_, false) => Ok(None),
+            (Some(git), true) => in_git(git, "heirloom-lock").map(Some),
+            (None, true) => Ok(Some(self.base.join(".heirloom-lock"))),
+        }
+    }
+
+    /// Waits for the lock of an external place. Whoever writes a lesson has the project's own as well.
     pub(super) fn lock(&self) -> Result<Option<Lock>> {
-        let path = match (&self.git, self.external) {
-            (_, false) => return Ok(None),
-            (Some(git), true) => in_git(git, "heirloom-lock")?,
-            (None, true) => self.base.join(".heirloom-lock"),
-        };
-        Lock::acquire(&path, LOCK_LIMIT).map(Some)
+        self.lock_path()?.map(|path| Lock::acquire(&path, LOCK_LIMIT)).transpose()
     }
 }
 
@@ -88,6 +94,9 @@ pub(super) fn own(call: &Call, fault: Option<Fault>) -> Place {
 
 fn external(call: &Call, settings: &External, need: Need) -> Result<Option<Place>> {
     let configured = settings.path.as_deref().ok_or_else(|| path_rules::no_access(""))?;
+    if settings.type_unknown {
+        return Err(unknown_type(configured));
+    }
     let (home, project) = (call.home(), call.project().folder());
     let there =
         |base: PathBuf, git| Ok(Some(Place { base, git, external: true, fault: None, blocked: None }));
@@ -102,6 +111,12 @@ fn external(call: &Call, settings: &External, need: Need) -> Result<Option<Place
             there(folder, Some(git))
         }
     }
+}
+
+fn unknown_type(configured: &str) -> Fault {
+    Fault::new(Code::Config, "`memory_configuration.memory_type` is none that external memory can have")
+        .fact("path", configured)
+        .hint("set it to `local_dir` or `git_repo`: `heirloom config set --user memory_configuration.memory_type local_dir`")
 }
 
 /// The work tree of a configured repository; `None` if it is still to be cloned and only a look was wanted.
@@ -154,7 +169,9 @@ fn repository(
             other => other.map_err(|e| Fault::io(&folder, "make", &e)),
         });
     let _ = std::fs::remove_dir_all(&fresh);
-    cloned.map(|()| Some(folder))
+    cloned?;
+    rest::clear(call, &address);
+    Ok(Some(folder))
 }
 
 /// Notes once a day why a configured place is not used.

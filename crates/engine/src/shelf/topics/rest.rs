@@ -15,6 +15,11 @@ const SECONDS: i64 = 300;
 /// The largest mark that is read.
 const MAX_MARK: u64 = 4096;
 
+/// Where it is noted. Who only asks makes no folder for the answer.
+fn known_mark(call: &Call, address: &str) -> Option<PathBuf> {
+    call.project().has_local().then(|| mark(call, address)).flatten()
+}
+
 fn mark(call: &Call, address: &str) -> Option<PathBuf> {
     let name = format!("unreachable-{}", &hash::sha256(address.as_bytes())[..24]);
     // A folder on this machine is always worth a try.
@@ -23,17 +28,31 @@ fn mark(call: &Call, address: &str) -> Option<PathBuf> {
 
 /// Why an address is not tried now; `None` if it may be.
 pub(super) fn reason(call: &Call, address: &str) -> Option<Fault> {
-    let text = files::read_text(&mark(call, address)?, MAX_MARK).ok().flatten()?;
+    // Another process that began a little later may have noted it.
+    noted(call, address).filter(|(age, _)| age.abs() < SECONDS).map(|(age, why)| {
+        unreached(address, format!("the host of the lessons did not answer {} seconds ago: {why}", age.abs()))
+    })
+}
+
+/// Why an address could not be reached last, if it has not been reached since.
+pub(super) fn trouble(call: &Call, address: &str) -> Option<Fault> {
+    let (age, why) = noted(call, address)?;
+    let at = call.project().world().now.as_second() - age;
+    let at = jiff::Timestamp::from_second(at).map(time::format).unwrap_or_default();
+    Some(unreached(address, format!("the host of the lessons did not answer at {at}: {why}")))
+}
+
+/// What is noted of an address: how many seconds ago it did not answer, and why.
+fn noted(call: &Call, address: &str) -> Option<(i64, String)> {
+    let text = files::read_text(&known_mark(call, address)?, MAX_MARK).ok().flatten()?;
     let (at, why) = text.split_once('\n')?;
-    let age = call.project().world().now.as_second() - time::parse(at)?.as_second();
-    (0..SECONDS).contains(&age).then(|| {
-        Fault::new(
-            Code::Io,
-            format!("the host of the lessons did not answer {age} seconds ago: {}", why.trim()),
-        )
+    Some((call.project().world().now.as_second() - time::parse(at)?.as_second(), why.trim().to_owned()))
+}
+
+fn unreached(address: &str, message: String) -> Fault {
+    Fault::new(Code::Io, message)
         .fact("url", url::shown(address))
         .hint("run `heirloom sync` once it answers; until then nothing is lost")
-    })
 }
 
 /// Notes that an address could not be reached.
@@ -46,7 +65,7 @@ pub(super) fn note(call: &Call, address: &str, fault: &Fault) {
 
 /// Forgets that an address could not be reached.
 pub(super) fn clear(call: &Call, address: &str) {
-    if let Some(mark) = mark(call, address).filter(|mark| mark.exists()) {
+    if let Some(mark) = known_mark(call, address).filter(|mark| mark.exists()) {
         let _ = files::remove(&mark);
     }
 }

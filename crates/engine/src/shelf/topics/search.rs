@@ -164,7 +164,7 @@ impl Question {
 }
 
 /// Whether a topic or subtopic is called so, in the form `add` gives it or as it stands.
-fn named(given: &str, name: &str) -> bool {
+pub(crate) fn named(given: &str, name: &str) -> bool {
     given == name.to_lowercase() || names::subtopic(given).is_ok_and(|form| form == name)
 }
 

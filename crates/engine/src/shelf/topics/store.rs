@@ -11,7 +11,7 @@ use super::page::Page;
 use super::place::{Need, Place};
 use super::stock::{self, Held, MAX_ARCHIVE, Part, Stock};
 use super::{Topics, archive, index, prune, sync_git};
-use crate::files::{self, Batch, Lock, Mode};
+use crate::files::{self, Batch, LOCK_LIMIT, Lock, Mode};
 use crate::gate::{Entry, Passed};
 use crate::shelf::Done;
 use crate::shelf::door::change::{Intent, Was, Written};
@@ -45,13 +45,14 @@ impl Topics<'_> {
     /// for a host that takes its time.
     pub(super) fn open(&self) -> Result<Open> {
         let place = Place::find(self.call, Need::Write);
+        let beside = place.lock_path()?;
         let lock = self.call.lock()?;
         self.found.replace(Some(place.clone()));
         if let Some(leads_out) = &place.blocked {
             return Err(leads_out.clone());
         }
         files::make_folder(&place.base, Mode::Shared)?;
-        let shared = place.lock()?;
+        let shared = beside.map(|path| Lock::acquire(&path, LOCK_LIMIT)).transpose()?;
         let stock = Stock::new(&place.base);
         Ok(Open { lock, place, stock, _shared: shared })
     }

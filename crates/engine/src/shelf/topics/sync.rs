@@ -5,7 +5,6 @@
 
 use super::place::{Need, Place, no_repository};
 use super::stock::Stock;
-use super::store::Open;
 use super::sync_git::Changed;
 use super::{Topics, merge_file, names, rest, sync_git, url};
 use crate::files::{self, Mode};
@@ -63,17 +62,17 @@ impl Topics<'_> {
             }
             sync_git::fetch(git)?;
         }
-        self.plan(&self.open()?)
+        self.plan(&Place::find(self.call, Need::Write))
     }
 
-    fn plan(&self, open: &Open) -> Result<Plan> {
-        if !open.place.external {
-            return Err(no_repository(&open.place));
+    fn plan(&self, place: &Place) -> Result<Plan> {
+        if !place.external {
+            return Err(no_repository(place));
         }
         let own = self.own_stock();
         let bring = memory_files(&own).iter().map(|path| self.call.project().shown(path)).collect();
         let mut plan = Plan {
-            folder: open.place.base.display().to_string(),
+            folder: place.base.display().to_string(),
             remote: None,
             bring,
             commit: Vec::new(),
@@ -82,7 +81,7 @@ impl Topics<'_> {
             head: None,
             upstream: None,
         };
-        if let Some(git) = &open.place.git {
+        if let Some(git) = &place.git {
             plan.commit = sync_git::changes(git)?;
             plan.head = git.head()?;
             if let Some(remote) = sync_git::remote(git)? {
@@ -100,8 +99,10 @@ impl Topics<'_> {
 
     /// Does what the plan says.
     pub fn sync(&self, plan: &Plan) -> Result<Synced> {
-        let open = self.open()?;
-        if self.plan(&open)? != *plan {
+        // Git is at work without the locks that a write needs, except while files move.
+        let place = Place::find(self.call, Need::Write);
+        let _turn = place.git.as_ref().map(sync_git::turn).transpose()?;
+        if self.plan(&place)? != *plan {
             return Err(Fault::new(
                 Code::OccConflict,
                 "something changed since the plan was shown; nothing was done",
@@ -109,21 +110,20 @@ impl Topics<'_> {
             .hint("look at the new plan and run `heirloom sync` again"));
         }
         let mut done = Vec::new();
-        let brought = self.bring(&open.stock)?;
-        if brought > 0 {
+        if !plan.bring.is_empty() {
+            let open = self.open()?;
+            let brought = self.bring(&open.stock)?;
             done.push(format!("moved {brought} files from the project's own memory"));
         }
-        if let Some(git) = &open.place.git {
-            if sync_git::commit(self.call, git, "sync")? {
-                done.push("committed".to_owned());
-            }
+        let Some(git) = &place.git else { return Ok(Synced { done }) };
+        if sync_git::commit(self.call, git, "sync")? {
+            done.push("committed".to_owned());
+        }
+        {
+            let _shared = place.lock()?;
             done.extend(sync_git::pull(self.call, git)?);
         }
-        let git = open.place.git.clone();
-        drop(open);
-        if let Some(git) = &git {
-            done.extend(sync_git::push(git)?);
-        }
+        done.extend(sync_git::push(git)?);
         Ok(Synced { done })
     }
 

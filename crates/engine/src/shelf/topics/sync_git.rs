@@ -39,24 +39,28 @@ pub(super) struct Remote {
     pub(super) upstream: Option<String>,
 }
 
-/// After a write: what the strategy asks for. The write itself is done; what goes wrong here is said, not failed. Commits are made under the locks;
-/// they are given back before another machine is called.
+/// After a write: what the strategy asks for. The write itself is done; what goes wrong here is said, not failed. The locks of the write are given
+/// back before git is started: nobody else waits for it.
 pub(super) fn after_write(call: &Call, open: Open, id: &MemoryId) -> Vec<String> {
     let place = open.place.clone();
+    drop(open);
     let Some(git) = &place.git else { return Vec::new() };
     let strategy = call.settings().memory_configuration.sync_strategy;
     let outcome = match strategy {
         SyncStrategy::Manual => return Vec::new(),
-        SyncStrategy::AutoCommit => commit(call, git, id.as_str()).map(drop),
-        SyncStrategy::AutoPush => commit(call, git, id.as_str()).and_then(|_| {
-            drop(open);
-            exchange(call, &place, git)
-        }),
+        SyncStrategy::AutoCommit => turn(git).and_then(|_turn| commit(call, git, id.as_str())).map(drop),
+        SyncStrategy::AutoPush => exchange(call, &place, git, id),
     };
     match outcome {
         Ok(()) => Vec::new(),
         Err(fault) => vec![format!("stored, but not synced: {fault}; {}", fault.next_step())],
     }
+}
+
+/// Waits until nobody else on this machine has git at work in a repository: two commits or pushes of one repository refuse each other. Writers of
+/// lessons do not wait for it.
+pub(super) fn turn(git: &Git) -> Result<Lock> {
+    Lock::acquire(&in_git(git, "heirloom-exchange")?, LOCK_LIMIT)
 }
 
 /// Memory files that differ from the last commit.
@@ -143,14 +147,15 @@ pub(super) fn log(git: &Git, from: Option<&str>, to: Option<&str>) -> Result<Vec
     Ok(out.lines().map(heirloom_core::text::one_line).collect())
 }
 
-/// Fetches theirs and sends ours, without the locks that a write needs except while the work tree moves. One at a time on this machine: two pushes of
-/// one repository refuse each other.
-fn exchange(call: &Call, place: &Place, git: &Git) -> Result<()> {
+/// Commits ours, fetches theirs and sends ours, without the locks that a write needs except while the work tree moves.
+fn exchange(call: &Call, place: &Place, git: &Git, id: &MemoryId) -> Result<()> {
+    let _turn = turn(git)?;
+    commit(call, git, id.as_str())?;
     let Some(remote) = remote(git)? else { return Ok(()) };
+    // Asked when it is our turn: whoever had it before may have found the host silent.
     if let Some(resting) = rest::reason(call, &remote.address) {
         return Err(resting);
     }
-    let _turn = Lock::acquire(&in_git(git, "heirloom-exchange")?, LOCK_LIMIT)?;
     let unreached = |fault: &Fault| rest::note(call, &remote.address, fault);
     fetch(git).inspect_err(unreached)?;
     {
@@ -163,6 +168,7 @@ fn exchange(call: &Call, place: &Place, git: &Git) -> Result<()> {
             unreached(fault);
         }
     })?;
+    rest::clear(call, &remote.address);
     Ok(())
 }
 

@@ -81,3 +81,16 @@ pub(super) fn shown(address: &str) -> String {
         None => address.to_owned(),
     }
 }
+
+/// A text whose addresses are without what stands before their hosts.
+pub(super) fn all_shown(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        out.push_str(before);
+        let end = after.find(|c: char| c.is_whitespace() || "/'\"".contains(c)).unwrap_or(after.len());
+        rest = after[..end].rfind('@').map_or(after, |before_host| &after[before_host + 1..]);
+    }
+    out + rest
+}

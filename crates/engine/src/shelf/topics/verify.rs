@@ -44,9 +44,10 @@ impl Topics<'_> {
     pub(super) fn problems(&self) -> Result<Vec<Problem>> {
         let stock = self.stock();
         let mut out = Vec::new();
-        if let Some(fault) = self.fallback() {
+        if let Some(fault) = self.external_fault() {
+            let configured = self.call.settings().memory_configuration.path.as_deref();
             out.push(Problem {
-                file: self.call.settings().memory_configuration.path.clone().unwrap_or_default(),
+                file: configured.map(super::url::shown).unwrap_or_default(),
                 line: None,
                 code: fault.code.name(),
                 message: fault.message.clone(),

@@ -107,6 +107,14 @@ impl<'a> View<'a> {
         self.active.len()
     }
 
+    /// How many lines cannot be read, also among those that would not count. Lines that were picked out can all be read.
+    pub fn unreadable(&self) -> usize {
+        match &self.known {
+            Known::Image(known) => known.0.broken().len(),
+            Known::Picked(_) => 0,
+        }
+    }
+
     /// Whether an id was ever used.
     pub fn knows(&self, id: &str) -> bool {
         match &self.known {

@@ -62,6 +62,9 @@ pub struct Stats {
     pub raw_lines: usize,
     /// Lines that compacting would leave out.
     pub compactable_lines: usize,
+    /// Lines that cannot be read; compacting keeps them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unreadable_lines: usize,
     /// Lines for each record in use, one decimal.
     pub bloat_ratio: f64,
     /// In use, by scope.
@@ -189,6 +192,7 @@ fn stats(view: &View<'_>, rules: &Rules) -> Stats {
         }
         counts
     };
+    let unreadable = view.unreadable();
     let share = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     Stats {
         active_count: active.len(),
@@ -196,7 +200,8 @@ fn stats(view: &View<'_>, rules: &Rules) -> Stats {
         utilization_pct: one_decimal(share(active.len(), rules.capacity) * 100.0),
         deleted_count: view.ids - active.len(),
         raw_lines: view.lines,
-        compactable_lines: view.lines - active.len(),
+        compactable_lines: view.lines - active.len() - unreadable,
+        unreadable_lines: unreadable,
         bloat_ratio: one_decimal(share(view.lines, active.len().max(1))),
         by_scope: tally(|r| r.scope.to_string()),
         by_tier: tally(|r| r.tier.to_string()),
@@ -208,4 +213,9 @@ fn stats(view: &View<'_>, rules: &Rules) -> Stats {
 /// Rounded to one decimal by the exact value, halves to even, as printing does.
 fn one_decimal(n: f64) -> f64 {
     format!("{n:.1}").parse().unwrap_or(n)
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }

@@ -3,7 +3,8 @@
 //! Comes in: the file. Goes out: [`Picked`], or nothing as soon as anything is unusual: a line that cannot be read or is very long, a
 //! byte-order mark, too many short lines, or too many ids of another make. The file is taken in stretches by two threads, each the next one that is
 //! left, so that a thread that has to wait for a processor costs little. Twice: once for ids and versions of all lines, and once for
-//! the lines that count, to see whether they can be read and are in use. Never here: making sense of what is unusual.
+//! the lines that count, to see whether they can be read and are in use. A vault of 100,000 lines is to be opened 50 times as quickly as by Python's `json` (docs/benchmarks.md); that is what
+//! this room is for. Never here: making sense of what is unusual.
 
 use super::record::Record;
 use super::scan::{Id, at_a_glance, glance};

@@ -22,6 +22,7 @@ use super::remember::{self, NewFact, NewTurn};
 use super::{Added, Outcome, Yes, anchor, asked};
 use crate::call::Call;
 use crate::gate::Entry;
+pub use crate::shelf::records::Missing;
 use heirloom_core::{Code, Fault, Kind, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -99,6 +100,14 @@ pub fn questions(call: &Call, ask: &Add) -> Result<Vec<remember::Question>> {
     match &ask.new {
         New::Fact(new) => remember::questions(call, &new.words()),
         New::Episode(new) => Ok(remember::possible_secret(call, &new.text, false).into_iter().collect()),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The fields that are still to be said before this can be saved. A door with a person asks for them; for anybody else [`add`] names them.
+pub fn lacks(call: &Call, ask: &Add) -> Result<Vec<Missing>> {
+    match &ask.new {
+        New::Record(new) => record::lacks(call, new),
         _ => Ok(Vec::new()),
     }
 }

@@ -6,7 +6,7 @@ use super::super::Added;
 use super::unnamed;
 use crate::call::Call;
 use crate::gate::Entry;
-use crate::shelf::notes::{Given, Moment, NoteDraft};
+use crate::shelf::notes::{Given, Moment, NoteDraft, one_line};
 use heirloom_core::{Code, Fault, Kind, fault::Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -43,6 +43,9 @@ fn draft(call: &Call, new: &NewNote) -> Result<NoteDraft> {
     };
     if let Some(title) = &new.title {
         draft.subject = Given::Yes(title.clone());
+    }
+    if let Given::Yes(subject) = &mut draft.subject {
+        *subject = one_line(subject);
     }
     if !new.tags.is_empty() {
         draft.keywords = Given::Yes(new.tags.clone());

@@ -8,7 +8,7 @@ use super::Add;
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::anchors::Anchor;
-use crate::shelf::records::{Document, Given, Said, Target, compose, name_for};
+use crate::shelf::records::{Composed, Document, Given, Missing, Said, Target, compose, missing, name_for};
 use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, Kind, May, MemoryId, Verb, fault::Result, text, time};
@@ -56,22 +56,37 @@ pub(super) fn category<'c>(call: &'c Call, name: &str) -> Result<&'c Category> {
     })
 }
 
-fn composed(call: &Call, new: &NewRecord) -> Result<Document> {
+fn composed(call: &Call, new: &NewRecord) -> Result<Composed> {
     match &new.document {
-        Some(Value::Object(fields)) => Ok(Document::of(fields.clone())),
+        Some(Value::Object(fields)) => {
+            Ok(Composed { document: Document::of(fields.clone()), assumed: Vec::new() })
+        }
         Some(_) => Err(Fault::new(Code::Input, "that is no record")
             .hint("give one JSON object with title, tags and content")),
         None => {
-            let given = Given {
-                sentence: new.text.clone(),
-                title: new.title.clone(),
-                fields: new.fields.clone(),
-                tags: new.tags.clone(),
-                files: new.files.clone(),
-                confidence: new.confidence,
-            };
-            compose(category(call, &new.category)?, &given, &time::format(call.project().world().now))
+            let category = category(call, &new.category)?;
+            compose(category, &given(new), &time::format(call.project().world().now))
         }
+    }
+}
+
+fn given(new: &NewRecord) -> Given {
+    Given {
+        sentence: new.text.clone(),
+        reason: None,
+        title: new.title.clone(),
+        fields: new.fields.clone(),
+        tags: new.tags.clone(),
+        files: new.files.clone(),
+        confidence: new.confidence,
+    }
+}
+
+/// What a record of this kind still lacks.
+pub(super) fn lacks(call: &Call, new: &NewRecord) -> Result<Vec<Missing>> {
+    match new.document {
+        Some(_) => Ok(Vec::new()),
+        None => missing(category(call, &new.category)?, &given(new)),
     }
 }
 
@@ -88,16 +103,17 @@ fn placed(call: &Call, category: &Category, document: &Document) -> Result<(Stri
 
 pub(super) fn add(call: &Call, new: &NewRecord, entry: Entry) -> Result<Added> {
     let category = category(call, &new.category)?;
-    let document = composed(call, new)?;
+    let Composed { document, mut assumed } = composed(call, new)?;
     let (name, target) = placed(call, category, &document)?;
     let mut said = Said::default();
     call.records().create(&target, category, document, entry, &mut said)?;
+    assumed.extend(said.fixes);
     Ok(Added {
         status: "created",
         id: MemoryId::new(&category.kind, &name),
         path: Some(target.shown),
         notes: said.warnings,
-        assumed: said.fixes,
+        assumed,
         from: None,
         would: None,
     })
@@ -106,7 +122,7 @@ pub(super) fn add(call: &Call, new: &NewRecord, entry: Entry) -> Result<Added> {
 /// A retired record of the same name that is a person's is replaced only with a person's yes.
 pub(super) fn held(call: &Call, new: &NewRecord, ask: &Add, cited: &[Anchor]) -> Result<Option<Waiting>> {
     let category = category(call, &new.category)?;
-    let document = composed(call, new)?;
+    let document = composed(call, new)?.document;
     let (_, target) = placed(call, category, &document)?;
     held_at(call, category, &target, || {
         let whole = NewRecord {
@@ -143,8 +159,9 @@ pub(in crate::verbs) fn held_at(
 
 pub(super) fn rehearse(call: &Call, new: &NewRecord) -> Result<Added> {
     let category = category(call, &new.category)?;
-    let document = composed(call, new)?;
+    let Composed { document, assumed } = composed(call, new)?;
     let (name, target) = placed(call, category, &document)?;
     let would = String::from_utf8_lossy(&document.to_bytes()).into_owned();
-    Ok(Added::rehearsed(MemoryId::new(&category.kind, &name), Some(target.shown), Some(would)))
+    let id = MemoryId::new(&category.kind, &name);
+    Ok(Added { assumed, ..Added::rehearsed(id, Some(target.shown), Some(would)) })
 }

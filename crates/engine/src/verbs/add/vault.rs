@@ -7,10 +7,12 @@ use super::super::Added;
 use super::unnamed;
 use crate::call::Call;
 use crate::gate::Entry;
+use crate::gate::fields::without_secrets;
 use crate::shelf::vault::{Addition, Stored, Vault};
 use heirloom_core::settings::SHARED;
-use heirloom_core::{Kind, fault::Result};
+use heirloom_core::{Code, Fault, Kind, fault::Result};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// A canon or register to save.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -30,6 +32,50 @@ pub struct NewVault {
     /// Labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
+    /// The way it came in, in the vault's own words; how far it is believed does not hang on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+impl NewVault {
+    /// A canon or register from an object of fields. What it has no use for is refused by its name.
+    pub(super) fn from_fields(fields: &Map<String, Value>, kind: &str) -> Result<NewVault> {
+        let wrong = |field: &str, why: &str| {
+            Fault::new(Code::Input, format!("`{field}` {why}")).fact("field", field).hint(
+                "give an object with text, and perhaps topic_id, scope, category, tags, tier and source; \
+                 `heirloom import` takes whole lines of a vault",
+            )
+        };
+        let mut new = NewVault::default();
+        for (field, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
+            let text = || value.as_str().map(str::to_owned).ok_or_else(|| wrong(field, "is no text"));
+            match field.as_str() {
+                "text" => new.text = text()?,
+                "topic_id" | "topic" => new.topic = Some(text()?),
+                "scope" => new.scope = Some(text()?),
+                "category" => new.category = Some(text()?),
+                "source" => new.source = Some(text()?),
+                "tier" if text()?.to_lowercase() == kind => {}
+                "tier" => {
+                    return Err(wrong(
+                        field,
+                        &format!("is another one than `{kind}`, which is what this adds"),
+                    ));
+                }
+                "tags" => {
+                    let tags = value
+                        .as_array()
+                        .map(|all| all.iter().map(|tag| tag.as_str().map(str::to_owned)).collect());
+                    new.tags = Some(tags.flatten().ok_or_else(|| wrong(field, "is no list of texts"))?);
+                }
+                _ => return Err(wrong(&without_secrets(field), &format!("is no field of a {kind}"))),
+            }
+        }
+        match new.text.trim().is_empty() {
+            true => Err(wrong("text", "is missing")),
+            false => Ok(new),
+        }
+    }
 }
 
 fn addition(call: &Call, new: &NewVault, kind: &Kind) -> Addition {
@@ -38,7 +84,7 @@ fn addition(call: &Call, new: &NewVault, kind: &Kind) -> Addition {
         category: new.category.clone(),
         tier: kind.name().to_owned(),
         topic_id: new.topic.clone(),
-        source: source(call).to_owned(),
+        source: new.source.clone().unwrap_or_else(|| source(call).to_owned()),
         tags: new.tags.clone(),
         ..Addition::new(new.text.trim())
     }

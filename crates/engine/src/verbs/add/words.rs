@@ -10,7 +10,6 @@ use crate::call::Call;
 use crate::shelf::notes::{NoteDraft, read_file};
 use crate::shelf::records::Document;
 use crate::shelf::tiers::Role;
-use crate::shelf::vault::Addition;
 use heirloom_core::{Code, Fault, Kind, fault::Result};
 use serde_json::Value;
 
@@ -43,6 +42,8 @@ pub struct Words {
     pub confidence: Option<f64>,
     /// A time.
     pub at: Option<String>,
+    /// A source.
+    pub source: Option<String>,
     /// Whether code is cited with it.
     pub cites: bool,
 }
@@ -62,9 +63,11 @@ impl New {
         match Kind::built_in(&words.kind) {
             Some(Kind::Lesson) => lesson(words).map(New::Lesson),
             Some(Kind::Note) => note(call, words).map(New::Note),
-            Some(Kind::Canon) => vault(words, &["--tag", "--scope", "--category"]).map(New::Canon),
+            Some(Kind::Canon) => {
+                vault(words, &["--tag", "--scope", "--category", "--source"]).map(New::Canon)
+            }
             Some(Kind::Register) => {
-                vault(words, &["--tag", "--scope", "--category", "--topic"]).map(New::Register)
+                vault(words, &["--tag", "--scope", "--category", "--topic", "--source"]).map(New::Register)
             }
             Some(Kind::Fact) => fact(words).map(New::Fact),
             Some(Kind::Episode) => episode(words).map(New::Episode),
@@ -86,6 +89,7 @@ fn only(words: &Words, allowed: &[&str]) -> Result<()> {
         ("--file", !words.files.is_empty()),
         ("--confidence", words.confidence.is_some()),
         ("--at", words.at.is_some()),
+        ("--source", words.source.is_some()),
         ("--anchor", words.cites),
     ];
     // Whatever belongs to the project can cite its code.
@@ -116,6 +120,13 @@ fn object(words: &Words) -> Option<Value> {
         .then(|| heirloom_core::json::parse(text.as_bytes()).ok())
         .flatten()
         .filter(|value| value.is_object())
+}
+
+/// Whether a file holds a list of objects.
+fn is_list(words: &Words) -> bool {
+    let text = words.taken.as_ref().map(|taken| taken.text.trim()).filter(|text| text.starts_with('['));
+    let read = text.and_then(|text| heirloom_core::json::parse(text.as_bytes()).ok());
+    read.and_then(|value| Some(value.as_array()?.iter().any(Value::is_object))).unwrap_or_default()
 }
 
 fn record(call: &Call, words: Words) -> Result<NewRecord> {
@@ -175,36 +186,34 @@ fn vault(mut words: Words, allowed: &[&str]) -> Result<NewVault> {
     only(&words, allowed)?;
     let text = text(&mut words)?;
     let mut new = NewVault { text: text.trim().to_owned(), ..NewVault::default() };
-    if let Some(fields) = object(&words) {
-        let read: Addition = serde_json::from_value(fields).map_err(|e| {
-            Fault::new(Code::Input, format!("that is no {}: {e}", words.kind))
-                .hint("give an object with text, and perhaps topic_id, scope, category, tags")
-        })?;
-        new = NewVault {
-            text: read.text,
-            topic: read.topic_id,
-            scope: Some(read.scope),
-            category: read.category,
-            tags: read.tags,
-        };
+    match object(&words) {
+        Some(Value::Object(fields)) => new = NewVault::from_fields(&fields, &words.kind)?,
+        _ if is_list(&words) => {
+            return Err(Fault::new(Code::Input, "that is a list, and one memory is added at a time")
+                .hint("`heirloom vault bulk-add -` takes a list"));
+        }
+        _ => {}
     }
     new.scope = words.scope.or(new.scope);
     new.topic = words.topic.or(new.topic);
     new.category = words.category.or(new.category);
+    new.source = words.source.or(new.source);
     new.tags = Some(words.tags).filter(|tags| !tags.is_empty()).or(new.tags);
     Ok(new)
 }
 
 fn fact(mut words: Words) -> Result<NewFact> {
-    only(&words, &["--tag", "--confidence", "--subject"])?;
+    only(&words, &["--tag", "--confidence", "--subject", "--source"])?;
     let text = text(&mut words)?;
-    Ok(NewFact { text, subject: words.subject, tags: words.tags, confidence: words.confidence })
+    let (subject, source) = (words.subject, words.source);
+    Ok(NewFact { text, subject, tags: words.tags, confidence: words.confidence, source })
 }
 
 fn episode(mut words: Words) -> Result<NewTurn> {
-    only(&words, &["--tag", "--field", "--at"])?;
+    only(&words, &["--tag", "--field", "--at", "--source"])?;
     let text = text(&mut words)?;
-    let mut turn = NewTurn { text, tags: words.tags, at: words.at, ..NewTurn::default() };
+    let mut turn =
+        NewTurn { text, tags: words.tags, at: words.at, source: words.source, ..NewTurn::default() };
     for (name, value) in words.fields {
         let wrong = |hint: &str| {
             Fault::new(Code::Usage, format!("`{value}` cannot be the {name} of an episode"))

@@ -144,9 +144,7 @@ const fn whose(user: bool) -> &'static str {
 /// Whether the caller may make a change that is guarded by these settings; if none guards it, whether they may change settings at all.
 fn permitted(call: &Call, guarded: &[String]) -> Result<()> {
     let Some(name) = guarded.first() else {
-        return asked(call, Verb::ConfigSet, ShelfName::Records, Owner::Nobody)
-            .map(|_| ())
-            .map_err(|fault| call.refuse(Verb::ConfigSet, "", fault));
+        return asked(call, Verb::ConfigSet, ShelfName::Records, Owner::Nobody).map(|_| ());
     };
     only_a_person(call, &format!("changing `{name}`")).map_err(|fault| fault.fact("key", name.as_str()))
 }
@@ -154,7 +152,7 @@ fn permitted(call: &Call, guarded: &[String]) -> Result<()> {
 /// Refuses whoever is no person, or was not checked where that is wanted. A refusal is audited.
 fn only_a_person(call: &Call, what: &str) -> Result<()> {
     let verb = Verb::ConfigGuarded;
-    let Err(fault) = asked(call, verb, ShelfName::Records, Owner::Person) else { return Ok(()) };
+    let Err(fault) = call.asks(verb, ShelfName::Records, Owner::Person) else { return Ok(()) };
     let fault = match call.caller().is_person() {
         true => fault,
         false => Fault::new(Code::NeedsPerson, format!("{what} needs a person at a terminal"))

@@ -12,9 +12,14 @@ mod vault;
 use super::names::{self, Enough};
 use super::{Added, Outcome, Waiting, Yes, asked_of, remember, seen, waiting};
 use crate::call::Call;
+use crate::files::{self, Mode};
 use crate::gate::Entry;
+use crate::gate::fields::without_secrets;
+use crate::shelf::door::EDITED;
 use heirloom_core::{Code, Fault, May, Memory, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::path::PathBuf;
 
 /// A change.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -91,6 +96,22 @@ pub fn draft(call: &Call, name: &str) -> Result<EditDraft> {
         ShelfName::Notes => return Err(unchanging(&memory.id)),
     };
     Ok(EditDraft { id: memory.id, version: memory.version, text, ending })
+}
+
+/// Keeps a text that could not be taken as a change, so that nobody writes it twice. Returns the file, in the user's own data folder; the next
+/// one takes its place, and `forget` removes it. What holds a secret or belongs to a person's own memories is not kept.
+pub fn keep_draft(call: &Call, id: &MemoryId, text: &str, ending: &str) -> Result<Option<PathBuf>> {
+    if id.kind().shelf() == ShelfName::Tiers || matches!(without_secrets(text), Cow::Owned(_)) {
+        return Ok(None);
+    }
+    let file = call.project().data()?.join(format!("{EDITED}.{ending}"));
+    files::write(&file, text.as_bytes(), Mode::Private)?;
+    Ok(Some(file))
+}
+
+/// Removes what [`keep_draft`] kept.
+pub fn drop_draft(call: &Call) -> Result<()> {
+    crate::shelf::door::forget_edited(call.project().data()?)
 }
 
 /// What a person is to be asked before this change is made; nobody else is asked.
@@ -174,6 +195,6 @@ fn fits(ask: &Edit, id: &MemoryId) -> Result<()> {
 }
 
 fn not_one(what: &str, why: &str) -> Fault {
-    Fault::new(Code::Input, format!("what came back from the editor is no {what}: {why}"))
-        .hint("nothing was changed; run `heirloom edit` again")
+    Fault::new(Code::Input, format!("the changed text is no {what}: {why}"))
+        .hint("nothing was changed; correct it and run `heirloom edit` again")
 }

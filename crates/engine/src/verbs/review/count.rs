@@ -1,6 +1,6 @@
 //! How much waits, without listing it.
 //!
-//! Comes in: the gists of records. Goes out: the number that [`super::pending`] would list. Never here: a memory's text read where its gist says enough.
+//! Comes in: the gists of records. Goes out: the number that [`super::pending`] would list, without notes that do not validate. Never here: a memory's text read where its gist says enough.
 
 use super::{row_of, stale, steers};
 use crate::call::Call;
@@ -8,7 +8,7 @@ use crate::shelf::records::Gist;
 use crate::shelf::{Listing, Problem, provenance};
 use heirloom_core::{Code, Kind, Memory, ShelfName, Status, Trust, fault::Result};
 
-/// How much waits for a person.
+/// How much waits for a person, but for notes that do not validate, which whoever asks has counted.
 pub(crate) fn count(call: &Call, records: &[Gist]) -> Result<usize> {
     let mut waiting = call.vault().doubts()?.len() + stale(call)?.len();
     for inbox in call.inboxes()? {

@@ -30,7 +30,7 @@ pub struct Pending {
     pub drafts: Vec<Shown>,
     /// Stored memories that would steer every session and that nobody has accepted: constraints, preferences, canon, shared registers.
     pub saved_by_agents: Vec<Memory>,
-    /// Files that hold what the gate refuses, and ids that came back after they were forgotten.
+    /// Files that hold what the gate refuses, ids that came back after they were forgotten, and notes that do not validate.
     pub problems: Vec<Problem>,
     /// Lines of the vault that a person should look at.
     pub doubts: Vec<Doubt>,
@@ -72,6 +72,7 @@ pub fn pending(call: &Call) -> Result<Pending> {
             fix: format!("`heirloom review reject {}` throws it away", broken.key),
         }));
     }
+    waiting.problems.extend(call.notes().passed_over()?);
     for shelf in call.shelves() {
         if shelf.name() == ShelfName::Tiers {
             // Nothing reaches the tiers around the gate, so whatever of them needs a yes is a draft; walking a long audit chain is

@@ -6,6 +6,7 @@
 use super::pieces::{self, Piece};
 use super::{Eyes, LeftOut, Place, Scan, Scanned};
 use crate::call::Call;
+use crate::shelf::forgets::is_forgotten_mark;
 use crate::verbs::{Progress, Watch};
 use crate::{files, git, threads};
 use heirloom_core::{Code, Fault, fault::Result};
@@ -24,6 +25,8 @@ const STRETCH: usize = 1_000;
 const HEAD: usize = 8_000;
 /// The rule for lines that look like those of an index of records.
 const INDEX_LINE: &str = "forged-index-line";
+/// The file of a store that has marks of forgotten ids.
+const PROVENANCE: &str = "provenance.jsonl";
 
 /// The files to be looked at, and what is passed over.
 #[derive(Default)]
@@ -111,6 +114,9 @@ fn one(
         if let Some(own) = own {
             own.pass_over(&piece, before, &mut places);
         }
+        if places.len() > before && path.ends_with(PROVENANCE) {
+            pass_over_marks(&piece, before, &mut places);
+        }
     };
     pieces::each(&mut file, &mut look).map_err(unreadable)?;
     Ok(places)
@@ -121,6 +127,18 @@ fn is_binary(file: &mut File) -> std::io::Result<bool> {
     (&mut *file).take(HEAD as u64).read_to_end(&mut head)?;
     file.seek(SeekFrom::Start(0))?;
     Ok(head.contains(&0))
+}
+
+/// Takes back what was found in marks of forgotten ids: random letters beside the word "salt", and nothing else on the line.
+fn pass_over_marks(piece: &Piece<'_>, before: usize, places: &mut Vec<Place>) {
+    let text = String::from_utf8_lossy(piece.bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let line = |number: usize| lines.get(number.checked_sub(piece.first_line)?).copied();
+    let mut at = 0;
+    places.retain(|place| {
+        at += 1;
+        at <= before || !line(place.line).is_some_and(is_forgotten_mark)
+    });
 }
 
 /// The index of this project's records: its lines look like forged ones everywhere but here. A line counts as its own only if the records say

@@ -21,7 +21,7 @@ use crate::verbs::review::{self, accept_draft, shown};
 use ShelfName::{Notes, Records, Tiers, Topics, Vault};
 use heirloom_core::{Code, MemoryId, Owner, ShelfName, Verb, fault::Result};
 
-/// Whether a row is driven, and on which shelves.
+/// Whether a row is driven on a text, and on which shelves. The others are driven in `house.rs`.
 pub(super) enum Entry {
     Driven(&'static [ShelfName]),
     NoText(&'static str),
@@ -232,7 +232,7 @@ pub(super) fn act(call: &Call, verb: Verb, shelf: ShelfName, subject: &Subject) 
             plain(recall(call, &Recall { prompt: "why postgresql?".into(), ..Recall::default() }))
         }
         Verb::Brief => plain(shelves::brief(call, "rebase")),
-        Verb::Snapshot => plain(shelves::snapshot(call, None)),
+        Verb::Snapshot => plain(shelves::snapshot(call, None, &[call.caller().agent().unwrap_or_default()])),
         Verb::Status => plain(status::status(call)),
         Verb::Audit => plain(audit(call, &Audit { id: None, verdict: None, event: None, limit: 5 })),
         Verb::Last => plain(last(call, &Last { hook: None, limit: 5 })),
@@ -262,7 +262,7 @@ pub(super) fn act(call: &Call, verb: Verb, shelf: ShelfName, subject: &Subject) 
         Verb::Convert => {
             let wanted =
                 Conversion { words: Some("Start the database first".into()), ..Conversion::default() };
-            let kind = if shelf == Topics { "decision" } else { "runbook" };
+            let kind = if shelf == Topics { "decision" } else { "tech_debt" };
             of(convert(call, &Convert { id, kind: kind.into(), wanted, seen: None }))
         }
         Verb::Anchor => {

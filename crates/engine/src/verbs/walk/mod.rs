@@ -5,6 +5,7 @@
 
 mod deeds;
 mod desk;
+mod house;
 
 use super::*;
 use deeds::{Ended, Entry, Subject, act, entry, prepare};

@@ -95,7 +95,7 @@ pub(super) const ROUTES: &[Route] = &[
             required: false,
         }],
         answer: || verb("snapshot"),
-        run: |call, given| Ok(Reply::ok(&snapshot(call, given.count("max_chars"))?)),
+        run: |call, given| Ok(Reply::ok(&snapshot(call, given.count("max_chars"), &[])?)),
         ..ASKS
     },
     Route {

@@ -226,6 +226,7 @@ fn added(call: &Call, given: &Given) -> Result<Reply, Problem> {
         files: given.texts("files"),
         confidence: given.number("confidence"),
         at: given.text("at"),
+        source: given.text("source"),
         cites: !given.texts("cites").is_empty(),
         taken: None,
     };

@@ -65,6 +65,7 @@ pub(crate) fn new_memory() -> Value {
         ("scope?", text("Where it holds")),
         ("category?", text("Category of a canon or register")),
         ("subject?", text("What a fact is about")),
+        ("source?", text("Where a canon, a register, a turn or a fact comes from")),
         ("files?", texts("Files it is about")),
         ("confidence?", json!({ "type": "number", "minimum": 0, "maximum": 1 })),
         ("at?", text("When it was")),

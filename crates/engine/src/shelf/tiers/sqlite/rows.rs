@@ -72,7 +72,7 @@ impl Database {
             and(" and slot = ?", slot.clone().into());
         }
         if let Some(now) = wanted.live_at {
-            and(" and (expires_at is null or expires_at > ?)", now.as_second().into());
+            and(" and (expires_at is null or expires_at >= ?)", now.as_second().into());
         }
         if let Some(place) = wanted.after {
             and(if wanted.newest { " and place < ?" } else { " and place > ?" }, place.into());
@@ -138,7 +138,7 @@ impl Database {
                 ids_of(&tx, sql, params![who.user(), tier.name()])?
             }
             Which::Expired(now) => {
-                let sql = "select id from memory where user = ?1 and expires_at <= ?2 order by place";
+                let sql = "select id from memory where user = ?1 and expires_at < ?2 order by place";
                 ids_of(&tx, sql, params![who.user(), now.as_second()])?
             }
         };

@@ -13,7 +13,14 @@ pub(super) fn episodes_expire_and_facts_stay(stage: &Stage, _: Make<'_>) {
         tiers(&call).add_episode(Turn::of(Role::User, "stays a while"), OWNER).unwrap();
         tiers(&call).remember(FactWords::of("I like long walks"), PERSON).unwrap();
     }
-    let later = stage.at("ada", "2026-03-12T12:00:00Z");
+    // In its last second a turn is still there; only what is past goes.
+    let last = stage.at("ada", "2026-03-11T12:00:00Z");
+    assert_eq!(tiers(&last).expire().unwrap().episodes, 0);
+    let found = tiers(&last).search("goes soon", None, 5).unwrap();
+    assert!(found.iter().any(|f| f.memory.content == "goes soon"), "{found:?}");
+    let listed = tiers(&last).newest(Some(Tier::Episodic), None, None, 10).unwrap();
+    assert_eq!(listed.len(), 2);
+    let later = stage.at("ada", "2026-03-11T12:00:01Z");
     assert!(
         tiers(&later).search("goes soon", None, 5).unwrap().iter().all(|f| f.memory.content != "goes soon")
     );

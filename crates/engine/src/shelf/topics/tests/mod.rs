@@ -58,6 +58,7 @@ pub(super) fn engine_at(base: &Path, user: Value, now: &str) -> Call {
         user: "tester".into(),
     };
     let settings: Settings = load(&[Layer { origin: Origin::User, document: user }]).settings;
+    std::fs::create_dir_all(base.join("home")).unwrap();
     let deployment = std::sync::Arc::new(crate::Deployment::new(Some(base.join("home"))));
     let caller = heirloom_core::Caller::process("tester");
     deployment.call(Project::new(&project, &project.join(".claude/memory"), world), settings, caller)

@@ -91,6 +91,9 @@ fn rules_hold_after_home_and_project_are_filled_in() {
     assert_eq!(fault("~/x", None, &base), ACCESS);
     assert_eq!(fault("~/x", Some(Path::new("not-absolute")), &base), ACCESS);
     assert_eq!(fault("memory", None, Path::new("/usr/share/project")), SYSTEM);
+    let nowhere = base.join("nowhere");
+    assert!(fault("~/x", Some(&nowhere), &base).contains("home folder does not exist"));
+    assert!(!nowhere.exists(), "a home is not made");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Runs a command to its end; `None` if it had to be ended.
-pub(super) fn output(mut command: Command, limit: Duration) -> std::io::Result<Option<Output>> {
+pub(crate) fn output(mut command: Command, limit: Duration) -> std::io::Result<Option<Output>> {
     let until = Instant::now() + limit;
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()?;
     // Read meanwhile: a program whose pipe is full would wait for ever.
