@@ -20,7 +20,7 @@ const NPM: &[&str] = &[
 ];
 
 /// The packages of the Python index.
-const PIP: &[&str] = &["mcp==2.3.0", "schemathesis==4.32.5"];
+const PIP: &[&str] = &["mcp==2.3.0", "openapi-spec-validator==0.7.2", "schemathesis==4.32.5"];
 
 /// Requests that schemathesis makes up for each operation.
 const EXAMPLES: &str = "12";
@@ -102,6 +102,12 @@ pub(crate) fn checks() -> Count {
         Ok(bin) => {
             let mut story = place.command(&bin.join("python3"));
             count.script("python", story.arg(scripts.join("mcp_client.py")).args(place.doors()));
+            let mut validator = place.command(&bin.join("openapi-spec-validator"));
+            let document = root().join("schemas/openapi.json");
+            count.ended(
+                "OpenAPI document against its own schema",
+                validator.args(["--schema", "3.1.0"]).arg(document),
+            );
             for (whose, token) in [("an own", &place.token), ("another user's", &place.foreign)] {
                 let mut schemathesis = place.command(&bin.join("schemathesis"));
                 let document = format!("{}/openapi.json", place.url);

@@ -1,7 +1,8 @@
 //! `load`: how much a server takes, beside what the engine does in one process and what the command line does in sixteen.
 //!
-//! Comes in: how many memories, users, connections and seconds. Goes out: requests a second, p50 and p99 of search, add and recall, closed loop and open loop, the ratios beside them, and
-//! the server's own memory in between. This process makes the requests, the server is another one. Never here: a time that is asserted; what must hold is a ratio of the same run.
+//! Comes in: how many memories, users, connections and seconds. Goes out: requests a second, p50 and p99 of search, add and recall, closed loop and
+//! open loop, the ratios beside them, and the server's own memory in between. This process makes the requests, the server is another one. Never here:
+//! a time that is asserted; what must hold is a ratio of the same run.
 
 use crate::server::{Release, Server as Postgres};
 use crate::stress::tiers::{Dice, engine, fill, sentence, told};

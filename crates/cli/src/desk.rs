@@ -1,7 +1,7 @@
 //! The desk of the servers: calls for whoever comes, with the settings, the clock and the store of this moment.
 //!
-//! Comes in: a place and a visitor. Goes out: a call. What is worth keeping between calls is kept: compiled rules and models (a [`Deployment`] for each
-//! model that settings name) and the store behind the tiers. Never here: a person. Whoever comes through a server's door is a program.
+//! Comes in: a place and a visitor. Goes out: a call. What is worth keeping between calls is kept: compiled rules and models (a [`Deployment`] for
+//! each model that settings name) and the store behind the tiers. Never here: a person. Whoever comes through a server's door is a program.
 
 use crate::args::Args;
 use crate::endpoint::{self, Patience};

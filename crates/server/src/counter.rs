@@ -1,7 +1,8 @@
 //! Which project a request over HTTP is about, and for whom.
 //!
-//! Comes in: a token's visitor and the id of a project. Goes out: a call. Files are served to tokens of the account that runs the server and to nobody else: to a stranger
-//! a project is as if it were not there. A project is named by its id, never by a path. Never here: what a call is used for.
+//! Comes in: a token's visitor and the id of a project. Goes out: a call. Files are served to tokens of the account that runs the server and to
+//! nobody else: to a stranger a project is as if it were not there. A project is named by its id, never by a path. Never here: what a call is used
+//! for.
 
 use crate::desk::{Desk, Place, Visitor};
 use crate::told;

@@ -3,8 +3,8 @@
 /// Serve this memory to an agent over MCP, on standard input and output
 ///
 /// For the settings of an agent: `heirloom mcp`. The project is the one of --project, else the one the agent's own variable names, else the one root
-/// that the agent has open, else the one around the current folder; with several roots open, name one. Eight tools: search, read, add, update, retire,
-/// list, recall, and the working memory of a session.
+/// that the agent has open, else the one around the current folder; with several roots open, name one. Eight tools: search, read, add, update,
+/// retire, list, recall, and the working memory of a session.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Mcp {
     /// The agent it works for, which sees the scopes of the vault that are its own
@@ -14,9 +14,9 @@ pub(crate) struct Mcp {
 
 /// Serve this memory to programs over HTTP, and to agents over MCP at /mcp
 ///
-/// Listens on this machine alone; elsewhere it needs TLS, or your word that a proxy speaks it. Whoever asks needs a token: the one in the token file, which
-/// belongs to your account, or one of `heirloom user token`. A token is never a person: what needs one waits in review. The projects are those named
-/// here, and only your own account's tokens reach them; everybody else has their turns and facts. GET /openapi.json describes every path.
+/// Listens on this machine alone; elsewhere it needs TLS, or your word that a proxy speaks it. Whoever asks needs a token: the one in the token file,
+/// which belongs to your account, or one of `heirloom user token`. A token is never a person: what needs one waits in review. The projects are those
+/// named here, and only your own account's tokens reach them; everybody else has their turns and facts. GET /openapi.json describes every path.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Where to listen; port 0 takes a free one

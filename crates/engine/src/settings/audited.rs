@@ -74,8 +74,8 @@ impl<'c> Turn<'c> {
     }
 }
 
-/// Notes that somebody came with a token that is nobody's, so many times since it was last noted. Who it was nobody knows; the audit of the account that runs
-/// the server says that it happened.
+/// Notes that somebody came with a token that is nobody's, so many times since it was last noted. Who it was nobody knows; the audit of the account
+/// that runs the server says that it happened.
 pub(crate) fn turned_away(call: &Call, times: u64) -> Result<()> {
     let world = call.project().world();
     files::make_folder(&world.data, Mode::Private)?;

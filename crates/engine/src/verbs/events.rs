@@ -1,7 +1,7 @@
 //! What happened since: the newest lines of the audits, as whoever follows them is told.
 //!
-//! Comes in: where somebody stopped reading. Goes out: what was done to which memories after that, and where it stands now. Both chains are asked by their numbers, so that nothing
-//! is missed between two looks. Never here: a text of a memory, or what is not for the caller.
+//! Comes in: where somebody stopped reading. Goes out: what was done to which memories after that, and where it stands now. Both chains are asked by
+//! their numbers, so that nothing is missed between two looks. Never here: a text of a memory, or what is not for the caller.
 
 use super::{may_read, sees_tiers};
 use crate::call::Call;

@@ -218,3 +218,7 @@ mod walk;
 #[cfg(test)]
 #[path = "house_tests.rs"]
 mod house_tests;
+
+#[cfg(test)]
+#[path = "nowhere_tests.rs"]
+mod nowhere_tests;

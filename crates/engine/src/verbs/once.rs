@@ -1,7 +1,8 @@
 //! A request under a key is carried out once.
 //!
-//! Comes in: the hash of a key and of what was asked. Goes out: whose turn it is, or how it ended the first time. Kept for a day in the user's own folder of the data folder: hashes, a status, ids.
-//! A process that died in the middle leaves a mark; the request under it is not carried out a second time before the mark is old. Never here: a text of a memory, or the key itself.
+//! Comes in: the hash of a key and of what was asked. Goes out: whose turn it is, or how it ended the first time. Kept for a day in the user's own
+//! folder of the data folder: hashes, a status, ids. A process that died in the middle leaves a mark; the request under it is not carried out a
+//! second time before the mark is old. Never here: a text of a memory, or the key itself.
 
 use crate::call::Call;
 use crate::files::{self, LOCK_LIMIT, Lock, Mode};

@@ -2,11 +2,12 @@
 //!
 //! Comes in: a call. Goes out: figures. Never here: a memory's text.
 
-use super::{Progress, Watch, may_read, unwatched};
+use super::{Progress, Watch, asked, may_read, unwatched};
 use crate::call::Call;
 use crate::shelf::Problem;
+use crate::shelf::tiers::Counts;
 use crate::shelf::vault::Stats;
-use heirloom_core::{ShelfName, Status, Verb, fault::Result};
+use heirloom_core::{Owner, ShelfName, Status, Verb, fault::Result};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -62,6 +63,29 @@ pub struct OfShelf {
     /// How much.
     #[serde(flatten)]
     pub count: Count,
+}
+
+/// How much a user has of turns and facts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Own {
+    /// Whose.
+    pub user: String,
+    /// Turns in use.
+    pub episodes: u64,
+    /// Facts in use.
+    pub facts: u64,
+    /// Facts replaced by newer ones.
+    pub superseded: u64,
+    /// Taken out of use.
+    pub retired: u64,
+}
+
+/// How much the caller has of turns and facts.
+pub fn own(call: &Call) -> Result<Own> {
+    asked(call, Verb::Status, ShelfName::Tiers, Owner::Nobody)?;
+    let tiers = call.tiers()?;
+    let Counts { episodes, facts, superseded, retired } = tiers.store().counts(tiers.who())?;
+    Ok(Own { user: tiers.who().user().to_owned(), episodes, facts, superseded, retired })
 }
 
 /// What there is.

@@ -1,8 +1,8 @@
 //! The one accept loop: connections, their limits, and the end of all of them.
 //!
-//! Comes in: a listener. Goes out: connections that each serve one request after the other. A client that does not finish a head, or says nothing, is let go after a while; when
-//! all places are taken, the connection that was idle for longest makes room. At the end nothing new is taken and what was begun is finished. Only HTTP/1.1 is spoken.
-//! Never here: what a request says.
+//! Comes in: a listener. Goes out: connections that each serve one request after the other. A client that does not finish a head, or says nothing, is
+//! let go after a while; when all places are taken, the connection that was idle for longest makes room. At the end nothing new is taken and what was
+//! begun is finished. Only HTTP/1.1 is spoken. Never here: what a request says.
 
 use super::door::Http;
 use super::tls::Tls;

@@ -1,7 +1,7 @@
 //! The HTTP door: from a request to a verb and back.
 //!
-//! Comes in: requests that the guard let pass. Goes out: what the verb answered. Engine work runs in blocking tasks behind a bounded queue: when that is full, whoever
-//! comes is told to come back. Never here: who may come in (`guard.rs`), or a rule about memories.
+//! Comes in: requests that the guard let pass. Goes out: what the verb answered. Engine work runs in blocking tasks behind a bounded queue: when that
+//! is full, whoever comes is told to come back. Never here: who may come in (`guard.rs`), or a rule about memories.
 
 use super::limits::{Limits, Shares};
 use super::metrics::Metrics;

@@ -1,10 +1,10 @@
 //! The guard in front of the HTTP door: whose request this is, whether it comes from here, and how many there are.
 //!
-//! Comes in: every request. Goes out: the same with its visitor, or a refusal that is JSON like everything else. Only the names of this server count in `Host` and `Origin`,
-//! so that no page of a browser can be made to speak to it. A line is logged for each request: method, route, status, time; never a path as it was asked for.
-//! Never here: what a token may do; the verbs ask the table of authority.
+//! Comes in: every request. Goes out: the same with its visitor, or a refusal that is JSON like everything else. Only the names of this server count
+//! in `Host` and `Origin`, so that no page of a browser can be made to speak to it. A line is logged for each request: method, route, status, time;
+//! never a path as it was asked for. Never here: what a token may do; the verbs ask the table of authority.
 
-use super::door::{Http, Named};
+use super::door::{Http, Named, named, visit};
 use super::limits::Wait;
 use super::problem::Problem;
 use crate::counter::Visit;
@@ -54,6 +54,20 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
         "request"
     );
     response
+}
+
+/// Lets only those pass whose token counts. MCP itself would answer with a result that a client takes for a tool's.
+pub(crate) async fn signed_in(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response<Body> {
+    let visit = visit(&request);
+    let known = http.work(move |http| Ok(http.counter.call(&visit.who, Some("none")).map(drop)?)).await;
+    match known {
+        Err(problem) => named("/mcp", Err(problem)),
+        Ok(()) => {
+            let mut response = next.run(request).await;
+            response.extensions_mut().insert(Named("/mcp"));
+            response
+        }
+    }
 }
 
 type Held = Option<tokio::sync::OwnedSemaphorePermit>;

@@ -1,7 +1,7 @@
 //! What a server takes at most: connections, bytes, seconds, requests of one token, work at once.
 //!
-//! Comes in: tokens' names and the time that passed. Goes out: yes, or when to come back. Whoever is not known costs the same as whoever is. Never here:
-//! what a request is about.
+//! Comes in: tokens' names and the time that passed. Goes out: yes, or when to come back. Whoever is not known costs the same as whoever is. Never
+//! here: what a request is about.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! Figures of a server, as Prometheus reads them.
 //!
-//! Comes in: what became of each request. Goes out: a text. Routes are named as they are documented, never as they were asked for: a path may hold what
-//! somebody remembers. Never here: a user's name, a token, an id.
+//! Comes in: what became of each request. Goes out: a text. Routes are named as they are documented, never as they were asked for: a path may hold
+//! what somebody remembers. Never here: a user's name, a token, an id.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! HTTP: every verb below `/v1`, MCP at `/mcp`, and what a server says about itself.
 //!
-//! Comes in: how to listen, which projects, a [`Desk`]. Goes out: a server that runs until it is told to end, and then loses nothing it acknowledged. It listens on this machine alone
-//! unless there is TLS, or somebody says that a proxy does it. Never here: the environment, or where its files are.
+//! Comes in: how to listen, which projects, a [`Desk`]. Goes out: a server that runs until it is told to end, and then loses nothing it acknowledged.
+//! It listens on this machine alone unless there is TLS, or somebody says that a proxy does it. Never here: the environment, or where its files are.
 
 mod accept;
 mod changes;
@@ -174,6 +174,9 @@ fn routed(http: &Arc<Http>) -> axum::Router {
         Arc::new(NeverSessionManager::default()),
         config,
     );
+    let mcp = axum::Router::new()
+        .fallback_service(mcp)
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(http), guard::signed_in));
     door::router(http)
         .nest_service("/mcp", mcp)
         .layer(axum::middleware::from_fn_with_state(Arc::clone(http), guard::guard))

@@ -1,7 +1,8 @@
 //! A request with a key is done once: the same key and request within a day gets the answer of the first time.
 //!
-//! Comes in: a key, what was asked, and the work. Goes out: the answer, new or remembered. What is remembered is a hash of key and request, the status and the answer's id; it is kept by the
-//! engine in the user's own store, so that a server that was started again remembers it. Never here: a text of a memory.
+//! Comes in: a key, what was asked, and the work. Goes out: the answer, new or remembered. What is remembered is a hash of key and request, the
+//! status and the answer's id; it is kept by the engine in the user's own store, so that a server that was started again remembers it. Never here: a
+//! text of a memory.
 
 use super::problem::Problem;
 use super::reply::{Content, Reply};

@@ -21,6 +21,10 @@ const FAULTS: [(&str, &str); 12] = [
     ("503", "too much to do; try again"),
 ];
 
+/// Statuses of what needs the version that was read.
+const VERSIONED: [(&str, &str); 2] =
+    [("412", "it changed since it was read"), ("428", "If-Match is missing")];
+
 /// The document.
 pub fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
@@ -51,12 +55,7 @@ pub fn document() -> Value {
         "paths": paths,
         "components": {
             "schemas": { "Problem": shapes::problem() },
-            "responses": {
-                "Problem": {
-                    "description": "What went wrong, and what to do next",
-                    "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
-                },
-            },
+            "responses": problems(),
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer", "description": "A token of `heirloom user token`, or the one in the server's token file" } },
         },
     })
@@ -111,17 +110,29 @@ fn answers(route: &Route) -> Value {
         all["202"] = json!({ "description": "Nothing changed; it waits for a person", "content": { "application/json": { "schema": shapes::waits() } } });
     }
     if route.versioned {
-        all["412"] = problem("it changed since it was read");
-        all["428"] = problem("If-Match is missing");
+        for (status, _) in VERSIONED {
+            all[status] = problem(status);
+        }
     }
-    for (status, about) in FAULTS {
-        all[status] = problem(about);
+    for (status, _) in FAULTS {
+        all[status] = problem(status);
     }
     all
 }
 
-fn problem(about: &str) -> Value {
-    json!({ "description": about, "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } } })
+/// Every way to go wrong, once.
+fn problems() -> Map<String, Value> {
+    let schema =
+        || json!({ "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } });
+    let all = FAULTS.into_iter().chain(VERSIONED);
+    all.map(|(status, about)| {
+        (format!("Problem{status}"), json!({ "description": about, "content": schema() }))
+    })
+    .collect()
+}
+
+fn problem(status: &str) -> Value {
+    json!({ "$ref": format!("#/components/responses/Problem{status}") })
 }
 
 /// What is no verb: the server itself, and what comes as a stream.
@@ -129,8 +140,8 @@ fn others() -> Map<String, Value> {
     let plain = |name: &str, about: &str, kind: &str, open: bool| {
         let mut answers = json!({ "200": { "description": about, "content": { kind: { "schema": { "type": "string" } } } } });
         if !open {
-            for (status, why) in FAULTS {
-                answers[status] = problem(why);
+            for (status, _) in FAULTS {
+                answers[status] = problem(status);
             }
         }
         let mut operation =
@@ -212,6 +223,8 @@ mod tests {
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
                 for (status, answer) in operation["responses"].as_object().unwrap() {
+                    let named = answer["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
+                    let answer = named.map_or(answer, |name| document.pointer(name).unwrap());
                     assert!(answer["description"].is_string(), "{method} {path} {status}");
                 }
             }

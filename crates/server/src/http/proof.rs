@@ -1,7 +1,8 @@
 //! Proof of whose server this is.
 //!
-//! Comes in: a number that a client made up. Goes out: the same, keyed with a secret that lies in the data folder of whoever runs the server, where no other account reads it. A client of the
-//! same account checks it before it sends a token: on a shared machine anybody may listen on a port. Never here: the secret.
+//! Comes in: a number that a client made up. Goes out: the same, keyed with a secret that lies in the data folder of whoever runs the server, where
+//! no other account reads it. A client of the same account checks it before it sends a token: on a shared machine anybody may listen on a port. Never
+//! here: the secret.
 
 use super::door::{Http, named, pairs};
 use super::problem::Problem;

@@ -1,6 +1,7 @@
 //! An answer of the HTTP door, before it becomes bytes.
 //!
-//! Comes in: a status, a body, headers. Goes out: a response of axum's. Answers are for nobody's cache and no browser's guess. Never here: what they say.
+//! Comes in: a status, a body, headers. Goes out: a response of axum's. Answers are for nobody's cache and no browser's guess. Never here: what they
+//! say.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};

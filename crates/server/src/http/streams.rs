@@ -1,7 +1,7 @@
 //! What comes as a stream: events of changes, and archives in both directions.
 //!
-//! Comes in: a visitor, for an import also bytes. Goes out: bytes as they come. Events are ids and kinds, never texts; each look at the audit is a call of its own, so that a token
-//! that was revoked ends its stream. Never here: what an archive holds.
+//! Comes in: a visitor, for an import also bytes. Goes out: bytes as they come. Events are ids and kinds, never texts; each look at the audit is a
+//! call of its own, so that a token that was revoked ends its stream. Never here: what an archive holds.
 
 use super::door::{Http, Said, flags, line, too_large_problem};
 use super::openapi::{ALL_USERS, DRY_RUN};

@@ -1,7 +1,7 @@
 //! What each tool answers: arguments to a request, a verb, its answer in as few words as an agent needs.
 //!
-//! Comes in: a call, the name of a tool, arguments that [`super::tools::check`] has seen. Goes out: an object for programs and a text for models. Every
-//! answer is cut to [`MOST`] characters, with a cursor for the rest. Never here: a rule about memories.
+//! Comes in: a call, the name of a tool, arguments that [`super::tools::check`] has seen. Goes out: an object for programs and a text for models.
+//! Every answer is cut to [`MOST`] characters, with a cursor for the rest. Never here: a rule about memories.
 
 use super::cursor::{self, Spot};
 use crate::told;

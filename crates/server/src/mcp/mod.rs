@@ -1,8 +1,8 @@
 //! MCP: the tools, resources and prompts of a memory, over standard streams or HTTP.
 //!
-//! Comes in: messages of the Model Context Protocol, of every revision that rmcp speaks. Goes out: answers of the verbs. Whatever a verb refuses is a result
-//! with `isError`, its code and the next step, which a model can read; a protocol error only says that nobody could be asked. Every answer names its
-//! project. Never here: a rule about memories, or a person.
+//! Comes in: messages of the Model Context Protocol, of every revision that rmcp speaks. Goes out: answers of the verbs. Whatever a verb refuses is a
+//! result with `isError`, its code and the next step, which a model can read; a protocol error only says that nobody could be asked. Every answer
+//! names its project. Never here: a rule about memories, or a person.
 
 mod answers;
 mod cursor;

@@ -1,8 +1,8 @@
 //! MCP over standard streams: one message a line, in and out.
 //!
-//! Comes in: lines. Goes out: lines. A line that is no message never ends the server, and is answered wherever the id of the request can be read; one that
-//! is too long is passed over without being kept. When the client closes its side, what it asked before is still answered. Never here: which streams
-//! these are; the program hands them in.
+//! Comes in: lines. Goes out: lines. A line that is no message never ends the server, and is answered wherever the id of the request can be read; one
+//! that is too long is passed over without being kept. When the client closes its side, what it asked before is still answered. Never here: which
+//! streams these are; the program hands them in.
 
 use super::{Door, Whose, roots};
 use crate::desk::{Desk, Place, Visitor};

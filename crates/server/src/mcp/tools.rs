@@ -1,8 +1,8 @@
 //! The one table of tools: names, what they are for, what they take, what they do to the world.
 //!
-//! Comes in: nothing. Goes out: the list a client gets, and [`check`], which holds arguments against the same table. Schemas are plain: one type each, no
-//! `null`, no `anyOf`, no `$ref`, because hosts translate them into schemas of their own and lose what they do not know. Every word here is paid for
-//! in every conversation. Never here: what a tool does.
+//! Comes in: nothing. Goes out: the list a client gets, and [`check`], which holds arguments against the same table. Schemas are plain: one type
+//! each, no `null`, no `anyOf`, no `$ref`, because hosts translate them into schemas of their own and lose what they do not know. Every word here is
+//! paid for in every conversation. Never here: what a tool does.
 
 use crate::shape::fits;
 use heirloom_core::{Code, Fault, fault::Result};
@@ -225,7 +225,8 @@ pub(crate) fn named(name: &str) -> Option<&'static Tool> {
     all().iter().find(|tool| tool.name == name)
 }
 
-/// Arguments as the tool takes them: those that were left open (`null`) are as if they were not there. A fault names the argument and never its value.
+/// Arguments as the tool takes them: those that were left open (`null`) are as if they were not there. A fault names the argument and never its
+/// value.
 pub(crate) fn check(tool: &Tool, given: Option<JsonObject>) -> Result<JsonObject> {
     let mut given = given.unwrap_or_default();
     given.retain(|_, value| !value.is_null());

@@ -1,7 +1,7 @@
 //! inotify.
 //!
-//! Comes in: folders. Goes out: signals. Folders below them are watched too, those that come later as well; the machine's own (`.local`) are not, since looking itself writes there. Never here:
-//! reading a file.
+//! Comes in: folders. Goes out: signals. Folders below them are watched too, those that come later as well; the machine's own (`.local`) are not,
+//! since looking itself writes there. Never here: reading a file.
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! Word from the system that files of a served project changed.
 //!
-//! Comes in: memory folders. Goes out: a signal for each burst of changes. One module per system; where there is none, nobody signals and the full look from time to time has to do. Never
-//! here: what changed; whoever looks finds out.
+//! Comes in: memory folders. Goes out: a signal for each burst of changes. One module per system; where there is none, nobody signals and the full
+//! look from time to time has to do. Never here: what changed; whoever looks finds out.
 
 #[cfg(target_os = "linux")]
 mod linux;

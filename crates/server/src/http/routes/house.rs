@@ -1,7 +1,7 @@
 //! Routes that keep house: review, audit, undo, users and tokens, figures.
 //!
-//! Comes in: a call and a request. Goes out: what the verb answered, without the paths of the machine. Never here: a person; what needs one is refused
-//! by the table of authority.
+//! Comes in: a call and a request. Goes out: what the verb answered, without the paths of the machine. Never here: a person; what needs one is
+//! refused by the table of authority.
 
 use super::shapes::{self, object};
 use super::{Given, Param, Route, verb};
@@ -11,7 +11,7 @@ use axum::http::StatusCode;
 use heirloom_core::{Code, Fault, Scopes};
 use heirloom_engine::Call;
 use heirloom_engine::verbs::decide::{self, Reject};
-use heirloom_engine::verbs::status::status;
+use heirloom_engine::verbs::status::{own, status};
 use heirloom_engine::verbs::trail::{self, Audit};
 use heirloom_engine::verbs::undo::{self, Undo};
 use heirloom_engine::verbs::users::{self, AddUser, MakeToken, RemoveUser, RevokeToken};
@@ -75,6 +75,23 @@ pub(super) const ROUTES: &[Route] = &[
             strip(&mut state);
             Ok(Reply::new(StatusCode::OK, state))
         },
+        ..LOOKS
+    },
+    Route {
+        path: "/v1/stats",
+        name: "get_stats",
+        about: "How much you have of turns and facts",
+        answer: || {
+            let number = || json!({ "type": "integer", "minimum": 0 });
+            object(&[
+                ("user", name()),
+                ("episodes", number()),
+                ("facts", number()),
+                ("superseded", number()),
+                ("retired", number()),
+            ])
+        },
+        run: |call, _| Ok(Reply::ok(&own(call)?)),
         ..LOOKS
     },
     Route {

@@ -1,6 +1,7 @@
 //! Routes of working memory: the running conversation of a session, in the process of the server.
 //!
-//! Comes in: messages and the name of a session. Goes out: what is in mind. It is the token's user's own, and gone with the process. Never here: a file.
+//! Comes in: messages and the name of a session. Goes out: what is in mind. It is the token's user's own, and gone with the process. Never here: a
+//! file.
 
 use super::shapes::{self, object};
 use super::{Given, Route};
