@@ -164,7 +164,8 @@ fn clone(lab: &mut Lab) -> Result<(), String> {
     let _ = std::fs::remove_dir_all(lab.memory(".local"));
     let ran = lab.ask(QUESTION, vec![json!({ "text": DECIDED })])?;
     let first = lab.sent(&ran).first().cloned().unwrap_or_default();
-    lab.say(first.contains("row locks"), "a clone is recalled from");
+    let labelled = first.contains("Use PostgreSQL for orders") && first.contains("unverified");
+    lab.say(labelled, "a clone is recalled from, with a label");
     lab.say(!lab.memory(".local").exists(), "and nothing is written in it");
     Ok(())
 }
