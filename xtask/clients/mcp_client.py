@@ -3,7 +3,7 @@
 Usage: mcp_client.py PROGRAM PROJECT [URL TOKEN_FILE]
 """
 import asyncio
-import json
+import os
 import sys
 
 from mcp import Client, StdioServerParameters, stdio_client
@@ -13,7 +13,7 @@ URL = sys.argv[3] if len(sys.argv) > 3 else None
 
 
 def stdio():
-    return stdio_client(StdioServerParameters(command=PROGRAM, args=["mcp", "--project", PROJECT], env=None))
+    return stdio_client(StdioServerParameters(command=PROGRAM, args=["mcp", "--project", PROJECT], env=dict(os.environ)))
 
 
 def http():
