@@ -309,7 +309,7 @@ fn a_draft_is_accepted_as_shown_or_turned_down_and_both_are_audited() {
     assert_eq!(code(decide::reject(&house.agent(), &Reject { keys })), Code::NotFound);
     let done = decide::accept(&house.person(), &Accept { shown: vec![seen_one.clone()] }).unwrap();
     assert_eq!(done.stored, [person.id.to_string()]);
-    assert_eq!(code(decide::accept(&house.person(), &Accept { shown: vec![seen_one] })), Code::NotFound);
+    assert_eq!(code(decide::accept(&house.person(), &Accept { shown: vec![seen_one] })), Code::OccConflict);
     let back = life::Move { ids: vec![person.id.to_string()], reason: None };
     let waits = life::restore(&house.agent(), &back).unwrap();
     let Outcome::Waits(waiting) = &waits[0] else { panic!("{waits:?}") };

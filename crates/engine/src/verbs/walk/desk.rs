@@ -125,7 +125,11 @@ impl Desk {
         }
         let folder = self.folder.path().join("project");
         let project = Project::new(&folder, &folder.join(".claude/memory"), world);
-        let deployment = Arc::new(Deployment::default().with_dice(|| Ok([7; 32])));
+        let deployment = Arc::new(
+            Deployment::default()
+                .with_user_settings(self.folder.path().join("config/config.json"))
+                .with_dice(|| Ok([7; 32])),
+        );
         let call = deployment.call(project, settings, caller);
         if signed_in { call.with_tiers(Access::new(store, context, &tiers)) } else { call }
     }
