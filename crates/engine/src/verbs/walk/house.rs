@@ -2,7 +2,7 @@
 //! allows happens, what it refuses changes nothing, says a next step and stands in the audit.
 
 use super::super::archive::{self as carried, ReadArchive, WriteArchive};
-use super::super::config::{self, Get, Set, Setting};
+use super::super::config::{self, Set, Setting};
 use super::super::decide;
 use super::super::doctor::{Doctor, doctor};
 use super::super::export::{Export, files};
@@ -43,7 +43,7 @@ fn drive(call: &Call, verb: Verb, archive: &[u8]) -> Option<Result<()>> {
         }
         Verb::Doctor => doctor(call, &Doctor::default()).map(drop),
         Verb::Export => files(call, &Export::default()).map(drop),
-        Verb::ConfigShow => config::get(call, &Get { key: "retrieval.max_inject".into() }).map(drop),
+        Verb::ConfigShow => config::list(call).map(drop),
         Verb::ConfigSet => config::set(call, &set("retrieval.max_inject", json!(3), false)).map(drop),
         Verb::ConfigGuarded => config::set(call, &set("gate.profile", json!("seed"), true)).map(drop),
         Verb::Init => init(call, Init::default()).map(drop),
