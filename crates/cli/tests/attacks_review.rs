@@ -423,7 +423,7 @@ fn what_is_handed_to_a_session_holds_no_secret_and_goes_with_it() {
     let session = format!("review-{}", std::process::id());
     let hook = |moment: &str| {
         let event = json!({ "session_id": session, "last_assistant_message": said, "cwd": env.project(), "stop_hook_active": false });
-        env.run_with(&["hook", moment, "--agent", "claude-code"], event.to_string().as_bytes())
+        env.run_with(&["hook", moment], event.to_string().as_bytes())
     };
     let held = hook("stop");
     assert_eq!(held.code, Some(2), "{held:?}");

@@ -102,6 +102,8 @@ fn attack_22_forged_times_win_nothing_and_hide_nothing() {
         "session_summary",
         "Finished the importer because it was due",
         "--field",
+        "outcome=success",
+        "--field",
         "next_actions=Write the manual",
     ])
     .ok();

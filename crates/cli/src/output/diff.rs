@@ -46,9 +46,9 @@ mod tests {
 
     #[test]
     fn a_new_file_and_a_missing_last_line_break_are_said() {
-        assert_eq!(unified("", "a\n"), ["@@ -0,0 +1,1 @@", "+a"]);
-        assert_eq!(unified("a\n", ""), ["@@ -1,1 +0,0 @@", "-a"]);
-        assert_eq!(unified("a", "a\n"), ["@@ -1,1 +1,1 @@", "-a", "\\ No newline at end of file", "+a"]);
+        assert_eq!(unified("", "a\n"), ["@@ -0,0 +1 @@", "+a"]);
+        assert_eq!(unified("a\n", ""), ["@@ -1 +0,0 @@", "-a"]);
+        assert_eq!(unified("a", "a\n"), ["@@ -1 +1 @@", "-a", "\\ No newline at end of file", "+a"]);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 
 use super::super::archive::{self as carried, ReadArchive, WriteArchive};
 use super::super::config::{self, Set, Setting};
-use super::super::decide;
 use super::super::doctor::{Doctor, doctor};
 use super::super::export::{Export, files};
 use super::super::import::{Import, import};
@@ -14,6 +13,7 @@ use super::super::sync::{Sync, sync};
 use super::super::upkeep::{Expire, Gc, expire, gc};
 use super::super::verify::{Verify, verify};
 use super::super::working::{self, Append};
+use super::super::{decide, model};
 use super::deeds::{Entry, entry, prepare};
 use super::desk::{Desk, WHO};
 use super::expected;
@@ -36,7 +36,7 @@ fn drive(call: &Call, verb: Verb, archive: &[u8]) -> Option<Result<()>> {
     Some(match verb {
         Verb::Review => decide::list(call).map(drop),
         Verb::Verify => verify(call, &Verify { fix: false }, &[]).map(drop),
-        Verb::Repair => verify(call, &Verify { fix: true }, &[]).map(drop),
+        Verb::Repair => model::remove(call).map(drop),
         Verb::Scan => {
             scan(call, &Scan { paths: vec![call.project().folder().into()], ..Scan::default() }, &mut |_| {})
                 .map(drop)
@@ -59,7 +59,11 @@ fn drive(call: &Call, verb: Verb, archive: &[u8]) -> Option<Result<()>> {
             &mut |_| {},
         )
         .map(drop),
-        Verb::Sync => sync(call, &Sync { apply: true }).map(drop),
+        // Here is nothing to exchange, and only who may is told so.
+        Verb::Sync => match sync(call, &Sync { apply: true }) {
+            Err(fault) if fault.code == Code::Config => Ok(()),
+            ended => ended.map(drop),
+        },
         Verb::Gc => gc(call, &Gc::default()).map(drop),
         Verb::RemoveEarly => gc(call, &Gc { grace_days: Some(0), ..Gc::default() }).map(drop),
         Verb::Expire => expire(call, &Expire::default()).map(drop),
