@@ -291,7 +291,12 @@ fn walk(top: &Path, folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
             walk(top, &path, found);
         } else if kind.is_file() {
             let name = path.strip_prefix(top).unwrap().to_string_lossy().into_owned();
-            found.push((name, std::fs::read(&path).unwrap()));
+            match std::fs::read(&path) {
+                Ok(bytes) => found.push((name, bytes)),
+                // What a process in the background makes and renames may be gone since it was listed.
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                Err(e) => panic!("{}: {e}", path.display()),
+            }
         }
     }
 }
