@@ -14,7 +14,7 @@ use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::settings::{self, Said, Sources};
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
 use heirloom_engine::verbs::commit;
-use heirloom_engine::{Call, Deployment, PassedOver, Project, World};
+use heirloom_engine::{Call, Deployment, PassedOver, Project, Uncommitted, World};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -266,6 +266,7 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
     let call = call.with_said(said);
     if !matches!(args.command, Command::Hook(_)) {
         met().push(Arc::clone(call.passed_over()));
+        locked(&UNCOMMITTED).push(Arc::clone(call.uncommitted()));
     }
     commit::begin(&call);
     Ok(Wired { call, cwd, signed_out })
@@ -275,7 +276,19 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
 static MET: Mutex<Vec<Arc<PassedOver>>> = Mutex::new(Vec::new());
 
 fn met() -> MutexGuard<'static, Vec<Arc<PassedOver>>> {
-    MET.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&MET)
+}
+
+fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Commits that the calls of this process could not make.
+static UNCOMMITTED: Mutex<Vec<Arc<Uncommitted>>> = Mutex::new(Vec::new());
+
+/// Why commits that the settings ask for were not made, a line each.
+pub(crate) fn uncommitted() -> Vec<String> {
+    locked(&UNCOMMITTED).drain(..).flat_map(|one| one.all()).collect()
 }
 
 /// Files that a command of this process passed over because they hold no memory, each with why.

@@ -44,6 +44,7 @@ pub struct Call {
     in_tiers: Numbers,
     unseen: OnceLock<()>,
     passed_over: Arc<PassedOver>,
+    uncommitted: Arc<Uncommitted>,
 }
 
 /// Files that hold no memory anybody can use, each with what is wrong with it, as far as a call met them.
@@ -54,6 +55,17 @@ impl PassedOver {
     /// What was met so far: file and reason, by file.
     pub fn all(&self) -> Vec<(String, String)> {
         locked(&self.0).iter().map(|(file, why)| (file.clone(), why.clone())).collect()
+    }
+}
+
+/// Why git commits that the settings ask for were not made, as far as a call tried.
+#[derive(Debug, Default)]
+pub struct Uncommitted(Mutex<Vec<String>>);
+
+impl Uncommitted {
+    /// The reasons, a line each.
+    pub fn all(&self) -> Vec<String> {
+        locked(&self.0).clone()
     }
 }
 
@@ -112,6 +124,7 @@ impl Call {
             in_tiers: Numbers::default(),
             unseen: OnceLock::new(),
             passed_over: Arc::default(),
+            uncommitted: Arc::default(),
         }
     }
 
@@ -123,6 +136,16 @@ impl Call {
     /// Notes that a file was passed over. A fault names no content.
     pub(crate) fn passes_over(&self, file: String, fault: &Fault) {
         locked(&self.passed_over.0).insert(file, fault.message.clone());
+    }
+
+    /// Why commits that the settings ask for were not made, for whoever speaks to a person.
+    pub fn uncommitted(&self) -> &Arc<Uncommitted> {
+        &self.uncommitted
+    }
+
+    /// Notes that a commit was not made.
+    pub(crate) fn not_committed(&self, why: &str) {
+        locked(&self.uncommitted.0).push(format!("saved, but not committed: {why}"));
     }
 
     /// Who asks.

@@ -33,7 +33,7 @@ pub mod undo;
 pub mod verbs;
 pub mod working;
 
-pub use call::{Call, PassedOver};
+pub use call::{Call, PassedOver, Uncommitted};
 pub use deployment::Deployment;
 pub use project::{Project, World};
 pub use shelf::door::change::{Intent, Was, Written};

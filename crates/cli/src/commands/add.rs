@@ -1,6 +1,6 @@
 //! `add`: save a memory from a few words.
 
-use super::{auto_commit, input, missing, pairs, print_added, remember};
+use super::{input, missing, pairs, print_added, remember};
 use crate::args::{self, Args};
 use crate::output::Out;
 use crate::wiring;
@@ -43,7 +43,6 @@ pub(crate) fn run(args: &Args, call: &args::Add, out: &Out) -> Result<u8> {
         return Ok(exit::OK);
     }
     out.answer(&added, || print_added(out, word(added.status), &added));
-    auto_commit(&wired, out, &format!("memory: add {}", added.id));
     Ok(exit::OK)
 }
 

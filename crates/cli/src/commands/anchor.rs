@@ -3,7 +3,6 @@
 //! Comes in: places as somebody typed them. Goes out: what is cited and what became of it. Never here: looking at code, or deciding whether it
 //! changed.
 
-use super::auto_commit;
 use super::visible;
 use crate::args::{AnchorAction, AnchorCommand, Args};
 use crate::output::Out;
@@ -32,7 +31,6 @@ pub(crate) fn run(args: &Args, call: &AnchorCommand, out: &Out) -> Result<u8> {
             out.line(out.style.dim(&format!("  kept: a hash of {}, in provenance.jsonl", visible(&kept))));
         }
     });
-    auto_commit(&wired, out, &format!("memory: anchor {}", anchored.id));
     Ok(exit::OK)
 }
 

@@ -6,8 +6,7 @@ use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::{Memory, Verb, fault::Result};
-use heirloom_engine::shelf::tiers::Stored;
-use heirloom_engine::verbs::remove::{self, Cleared, Clearing, Draft};
+use heirloom_engine::verbs::remove::{self, Cleared, Clearing, Draft, ForgetTopic, Stored};
 use heirloom_engine::verbs::upkeep;
 
 pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
@@ -53,25 +52,16 @@ pub(crate) fn topic(
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }
-    let ids: Vec<String> = about.iter().map(|memory| memory.id.clone()).collect();
-    let mut gone = match ids.is_empty() {
-        true => Cleared { status: "forgotten", count: 0, ids: Vec::new(), unreached: Vec::new() },
-        false => remove::forget_topic(&wired.call, topic, &ids, call.shred)?,
+    let ask = ForgetTopic {
+        topic: topic.to_owned(),
+        memories: about.iter().map(|memory| memory.id.clone()).collect(),
+        others: others.iter().map(|memory| memory.id.to_string()).collect(),
+        drafts: waiting.iter().map(|draft| draft.key.clone()).collect(),
+        shred: call.shred,
     };
-    let drafts = if waiting.is_empty() { Vec::new() } else { remove::forget_drafts(&wired.call, waiting)? };
-    gone.count += drafts.len();
-    gone.ids.extend(drafts);
-    let mut in_git = Vec::new();
-    for memory in others {
-        let (forgotten, unreached) = remove::forget(&wired.call, &memory.id, call.shred)?;
-        gone.count += 1;
-        gone.ids.push(forgotten.id.to_string());
-        gone.unreached.extend(unreached);
-        in_git.extend(forgotten.in_git);
-    }
+    let gone = remove::forget_topic(&wired.call, &ask)?;
     print(out, &gone);
-    super::lifecycle::still_in_git(out, &in_git);
-    super::auto_commit(wired, out, "memory: forget");
+    super::lifecycle::still_in_git(out, &gone.in_git);
     Ok(exit::OK)
 }
 

@@ -1,6 +1,5 @@
 //! `compact`: the vault without what no longer counts.
 
-use super::auto_commit;
 use crate::args::{Args, Compact};
 use crate::output::Out;
 use crate::{person, wiring};
@@ -39,8 +38,5 @@ pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
             }
         }
     });
-    if !call.dry_run {
-        auto_commit(&wired, out, "memory: compact the vault");
-    }
     Ok(exit::OK)
 }

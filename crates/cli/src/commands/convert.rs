@@ -1,7 +1,7 @@
 //! `convert`: a memory of another kind from one that is there.
 
 use super::show::print_memory;
-use super::{auto_commit, missing, pairs, print_added};
+use super::{missing, pairs, print_added};
 use crate::args::{self, Args};
 use crate::output::Out;
 use crate::{person, wiring};
@@ -40,6 +40,5 @@ pub(crate) fn run(args: &Args, call: &args::Convert, out: &Out) -> Result<u8> {
         print_added(out, "saved", &made);
         out.line(out.style.dim(&format!("  distilled from {source}")));
     });
-    auto_commit(&wired, out, &format!("memory: convert {source} to {}", made.id));
     Ok(exit::OK)
 }

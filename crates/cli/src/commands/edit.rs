@@ -1,12 +1,12 @@
 //! `edit`: change a memory, by flags or in an editor.
 
-use super::{auto_commit, pairs, print_added, remember};
+use super::{pairs, print_added, remember};
 use crate::args::{self, Args};
 use crate::output::Out;
 use crate::wiring::Wired;
 use crate::{environment, person, wiring};
 use heirloom_core::code::exit;
-use heirloom_core::{Code, Fault, ShelfName, fault::Result};
+use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, Mode};
 use heirloom_engine::verbs::Added;
 use heirloom_engine::verbs::edit::{Edit, draft, drop_draft, edit, keep_draft, questions};
@@ -37,15 +37,12 @@ pub(crate) fn run(args: &Args, call: &args::Edit, out: &Out) -> Result<u8> {
         None => return Ok(exit::REFUSED),
     }
     let changed = edit(&wired.call, &ask)?.done()?;
-    changed_to(&wired, &changed, out);
+    changed_to(&changed, out);
     Ok(exit::OK)
 }
 
-fn changed_to(wired: &Wired, changed: &Added, out: &Out) {
+fn changed_to(changed: &Added, out: &Out) {
     out.answer(changed, || print_added(out, "changed", changed));
-    if changed.id.kind().shelf() != ShelfName::Tiers {
-        auto_commit(wired, out, &format!("memory: edit {}", changed.id));
-    }
 }
 
 /// A change in the editor. What cannot be taken is shown again with the reason, for as long as somebody is there who wants to go on; the text
@@ -64,7 +61,7 @@ fn by_hand(wired: &Wired, mut ask: Edit, out: &Out) -> Result<u8> {
             Ended::Well => match taken(wired, &mut ask, &text, out)? {
                 Taken::Changed(changed) => {
                     drop_draft(&wired.call)?;
-                    changed_to(wired, &changed, out);
+                    changed_to(&changed, out);
                     return Ok(exit::OK);
                 }
                 Taken::TurnedDown => return Ok(exit::REFUSED),

@@ -1,6 +1,5 @@
 //! `import`: memories from elsewhere, named or found, or an archive of turns and facts.
 
-use super::auto_commit;
 use super::visible;
 use crate::args::{Args, Import};
 use crate::output::{Meter, Out, Table};
@@ -51,9 +50,6 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     let report = import::import(&wired.call, &ask, &mut |at| meter.show(at))?;
     drop(meter);
     out.answer(&report, || print(out, &report));
-    if !call.dry_run && report.new_count() > 0 {
-        auto_commit(&wired, out, &format!("memory: import {} memories", report.new_count()));
-    }
     Ok(if report.refused.is_empty() { exit::OK } else { exit::REFUSED })
 }
 
@@ -84,7 +80,6 @@ fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
     let go = wanted && person::confirm(&format!("Import {new} memories?"), call.yes)?;
     if go {
         answer = brought(false)?;
-        auto_commit(wired, out, &format!("memory: import {} memories", answer.report.new_count()));
     }
     let FoundImport { report, .. } = &answer;
     out.answer(&answer, || {

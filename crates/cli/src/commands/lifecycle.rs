@@ -1,6 +1,5 @@
 //! `retire`, `restore`, `archive`, `unarchive`, `forget`.
 
-use super::auto_commit;
 use crate::args::{Archive, Args, Forget, Restore, Retire, Unarchive};
 use crate::output::Out;
 use crate::{person, wiring};
@@ -18,7 +17,6 @@ fn each(
     which: &[String],
     reason: Option<&str>,
     out: &Out,
-    verb: &str,
     run: fn(&Call, &Move) -> Result<Vec<Outcome<Done>>>,
 ) -> Result<u8> {
     let wired = wiring::wire(args)?;
@@ -41,27 +39,24 @@ fn each(
             }
         }
     });
-    if all.iter().any(|outcome| matches!(outcome, Outcome::Done(_))) {
-        auto_commit(&wired, out, &format!("memory: {verb} {}", which.join(" ")));
-    }
     let waits = all.iter().any(|outcome| matches!(outcome, Outcome::Waits(_)));
     Ok(if waits { exit::WAITS } else { exit::OK })
 }
 
 pub(crate) fn retire(args: &Args, call: &Retire, out: &Out) -> Result<u8> {
-    each(args, &call.which.ids, Some(&call.reason), out, "retire", life::retire)
+    each(args, &call.which.ids, Some(&call.reason), out, life::retire)
 }
 
 pub(crate) fn archive(args: &Args, call: &Archive, out: &Out) -> Result<u8> {
-    each(args, &call.which.ids, Some(&call.reason), out, "archive", life::archive)
+    each(args, &call.which.ids, Some(&call.reason), out, life::archive)
 }
 
 pub(crate) fn restore(args: &Args, call: &Restore, out: &Out) -> Result<u8> {
-    each(args, &call.which.ids, None, out, "restore", life::restore)
+    each(args, &call.which.ids, None, out, life::restore)
 }
 
 pub(crate) fn unarchive(args: &Args, call: &Unarchive, out: &Out) -> Result<u8> {
-    each(args, &call.which.ids, None, out, "unarchive", life::unarchive)
+    each(args, &call.which.ids, None, out, life::unarchive)
 }
 
 pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
@@ -88,7 +83,6 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
         still_in_git(out, &gone.in_git);
     });
     // A commit's message stays for good, and an id is made from a title.
-    auto_commit(&wired, out, "memory: forget");
     Ok(exit::OK)
 }
 

@@ -57,10 +57,10 @@ pub(crate) use crate::output::visible;
 
 use crate::args::{Args, Command, MemoryVerb, RecordAction};
 use crate::output::Out;
-use crate::wiring::{self, Wired};
+use crate::wiring;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::verbs::{Added, commit};
+use heirloom_engine::verbs::Added;
 
 /// Most files that one line names.
 const NAMED: usize = 5;
@@ -68,6 +68,7 @@ const NAMED: usize = 5;
 /// Runs a command; the number is the exit code. What it passed over is said behind its answer, in a line.
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let ended = run_alone(args, out);
+    wiring::uncommitted().into_iter().for_each(|why| out.note(visible(&one_line(&why))));
     let over = wiring::passed_over();
     // `verify` has said it with what to do.
     if !over.is_empty() && !matches!(args.command, Command::Verify(_)) {
@@ -148,13 +149,6 @@ fn run_alone(args: &Args, out: &Out) -> Result<u8> {
         Command::Man(call) => pages::man(call, out),
         Command::MergeDriver(call) => merge_driver::run(args, call, out),
         Command::Reference(call) => reference::run(call, out),
-    }
-}
-
-/// One git commit of the memory files that this call changed, if the settings want it. Failing to commit never fails a save.
-fn auto_commit(wired: &Wired, out: &Out, message: &str) {
-    if let Err(why) = commit::commit(&wired.call, message) {
-        out.note(format!("saved, but not committed: {why}"));
     }
 }
 

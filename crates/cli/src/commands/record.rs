@@ -10,9 +10,10 @@ use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, TempRoots};
 use heirloom_engine::gate::fields::without_secrets;
-use heirloom_engine::project::no_memory;
-use heirloom_engine::shelf::records::{Collected, Document, Health, Said, Version};
-use heirloom_engine::verbs::record::{Action, Write, write as write_record};
+use heirloom_engine::verbs::record::{
+    Action, Document, Said, Version, Write, is_there, write as write_record,
+};
+use heirloom_engine::verbs::records::{self, Candidate, Collected, Health};
 use heirloom_engine::verbs::upkeep;
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
@@ -66,7 +67,6 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
     match outcome {
         Ok(answer) => {
             out.json_line(&answer);
-            super::auto_commit(&wired, out, &format!("memory: {} {}", call.action, call.target));
             Ok(exit::OK)
         }
         Err(fault) => Ok(error_block(out, &fault)),
@@ -75,7 +75,7 @@ pub(crate) fn write(args: &Args, call: &RecordWrite, out: &Out) -> Result<u8> {
 
 fn act(wired: &Wired, call: &RecordWrite, said: &mut Said) -> Result<Value> {
     // A wrong target is named before anything is read.
-    let target = wired.call.records().target(&call.target, &wired.cwd)?;
+    let there = is_there(&wired.call, &call.target, &wired.cwd)?;
     let reason = call.reason.clone();
     let mut handed_over = None;
     let mut document = || -> Result<Document> {
@@ -92,7 +92,7 @@ fn act(wired: &Wired, call: &RecordWrite, said: &mut Said) -> Result<Value> {
             Action::Create { category: call.category.clone().unwrap_or_default(), document: document()? }
         }
         _ => Action::Update {
-            document: if target.path.exists() { document()? } else { Document::default() },
+            document: if there { document()? } else { Document::default() },
             version: call.hash.clone().map_or(Version::Any, Version::Exactly),
         },
     };
@@ -160,13 +160,17 @@ fn wire_for_root(args: &Args, root: &Path) -> Result<Wired> {
 
 pub(crate) fn candidate(args: &Args, call: &RecordCandidate, out: &Out) -> Result<u8> {
     let wired = wire_for_root(args, &call.root)?;
-    let Some(category) = wired.call.settings().category(&call.category) else {
+    if wired.call.settings().category(&call.category).is_none() {
         out.say(format!("error: unknown category '{}'", without_secrets(&call.category)));
         return Ok(exit::USAGE);
+    }
+    let ask = Candidate {
+        category: call.category.clone(),
+        new_info: call.new_info.clone(),
+        lifecycle_event: call.lifecycle_event.clone(),
     };
     let mut warnings = Vec::new();
-    let event = call.lifecycle_event.as_deref();
-    let answer = wired.call.records().candidate(category, &call.new_info, event, &mut warnings);
+    let answer = records::candidate(&wired.call, &ask, &mut warnings);
     for warning in warnings {
         out.say(format!("WARNING: {warning}"));
     }
@@ -184,25 +188,22 @@ pub(crate) fn candidate(args: &Args, call: &RecordCandidate, out: &Out) -> Resul
 
 pub(crate) fn index(args: &Args, call: &RecordIndex, out: &Out) -> Result<u8> {
     let wired = wire_for_root(args, &call.root)?;
-    let records = wired.call.records();
-    let root = wired.call.project().root().folder();
-    if !root.is_dir() {
-        out.say(format!("ERROR: {}", no_memory(root).message));
+    if let Err(none) = records::expect_memory(&wired.call) {
+        out.say(format!("ERROR: {}", none.message));
         return Ok(exit::REFUSED);
     }
     let warn = |lines: &[String]| lines.iter().for_each(|line| out.say(format!("WARNING: {line}")));
     if call.rebuild {
-        let (count, unreadable) = records.rebuild(&wired.call.project().lock()?)?;
-        warn(&unreadable);
-        out.line(if count == 0 {
-            "No active memories found.".to_owned()
-        } else {
-            format!("Rebuilt index.md with {count} entries")
+        let rebuilt = records::rebuild(&wired.call)?;
+        warn(&rebuilt.unreadable);
+        out.line(match rebuilt.entries {
+            0 => "No active memories found.".to_owned(),
+            count => format!("Rebuilt index.md with {count} entries"),
         });
         return Ok(exit::OK);
     }
     if call.validate {
-        let Some(mismatch) = records.compare_index()? else {
+        let Some(mismatch) = records::mismatch(&wired.call)? else {
             out.line("ERROR: index.md does not exist. Run --rebuild first.");
             return Ok(exit::REFUSED);
         };
@@ -216,7 +217,7 @@ pub(crate) fn index(args: &Args, call: &RecordIndex, out: &Out) -> Result<u8> {
         return Ok(exit::REFUSED);
     }
     if let Some(needle) = &call.query {
-        match records.query(needle)? {
+        match records::lines_with(&wired.call, needle)? {
             None => out.line("index.md does not exist. Run --rebuild first."),
             Some(lines) if lines.is_empty() => out.line(format!("No matches for '{needle}'")),
             Some(lines) => {
@@ -231,7 +232,7 @@ pub(crate) fn index(args: &Args, call: &RecordIndex, out: &Out) -> Result<u8> {
         return Ok(exit::OK);
     }
     if call.health {
-        let health = records.health()?;
+        let health = records::health(&wired.call)?;
         warn(&health.unreadable);
         print_health(out, &health);
         return Ok(exit::OK);

@@ -3,7 +3,7 @@
 use super::review_list::{print_draft, print_pending, print_suggestions};
 use super::show::print_memory;
 use super::visible;
-use super::{auto_commit, propose};
+use super::propose;
 use crate::args::{Args, Review, ReviewAction, Trust};
 use crate::output::Out;
 use crate::wiring::Wired;
@@ -78,9 +78,6 @@ fn accept_shown(wired: &Wired, chosen: &Chosen, out: &Out) -> Result<u8> {
             out.fault(&failed.fault);
         });
     });
-    if !chosen.drafts.is_empty() {
-        auto_commit(wired, out, "memory: accept what waited");
-    }
     Ok(done.failed.last().map_or(exit::OK, |failed| failed.fault.code.exit()))
 }
 

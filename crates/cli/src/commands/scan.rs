@@ -93,7 +93,6 @@ fn store(wired: &mut wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
             out.note("git may still hold the earlier versions; `heirloom scan --history` tells");
         }
     });
-    super::auto_commit(wired, out, "memory: redact");
     Ok(if left.is_empty() { exit::OK } else { exit::REFUSED })
 }
 

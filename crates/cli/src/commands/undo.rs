@@ -1,6 +1,5 @@
 //! `undo`: a change taken back.
 
-use super::auto_commit;
 use crate::args::{Args, Undo};
 use crate::output::{Out, Table};
 use crate::wiring;
@@ -44,10 +43,6 @@ pub(crate) fn run(args: &Args, call: &Undo, out: &Out) -> Result<u8> {
             Err(Fault::new(Code::OccConflict, message)
                 .fact("number", undone.number)
                 .hint("`heirloom undo --list` shows later changes; take those back first"))
-        }
-        "undone" => {
-            auto_commit(&wired, out, &format!("memory: undo {}", undone.number));
-            Ok(exit::OK)
         }
         _ => Ok(exit::OK),
     }

@@ -30,14 +30,8 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
             });
         }
         UserAction::Token { name, list: true, .. } => {
-            let mut all = users::list(&wired.call)?;
-            all.retain(|user| user.user == *name);
-            if all.is_empty() {
-                return Err(Fault::new(Code::NotFound, format!("there is no user `{name}`"))
-                    .hint("`heirloom user list` shows the users there are"));
-            }
-            let tokens: Vec<_> = all.iter().flat_map(|user| &user.tokens).collect();
-            out.answer(&tokens, || print(&all, out));
+            let user = users::one(&wired.call, name)?;
+            out.answer(&user.tokens, || print(std::slice::from_ref(&user), out));
         }
         UserAction::Remove { name, yes, shred, dry_run } => {
             person::checked(&mut wired, Verb::UserRemove)?;

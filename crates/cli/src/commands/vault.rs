@@ -1,17 +1,17 @@
 //! `vault …`: the vault's own tools.
 
 use super::visible;
-use super::{auto_commit, input, print_added};
+use super::{input, print_added};
 use crate::args::{Args, Vault, VaultAction};
 use crate::output::{Out, Table};
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
-use heirloom_core::{Code, fault::Result};
+use heirloom_core::fault::Result;
 use heirloom_engine::verbs::shelves::{self, RecallVault, Stats};
 use heirloom_engine::verbs::vault::{self as verbs, Promote};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub(crate) fn run(args: &Args, call: &Vault, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
@@ -136,7 +136,6 @@ fn promote(wired: &Wired, id: &str, text: &[String], tag: &[String], out: &Out) 
     }
     let done = verbs::promote(&wired.call, &ask)?.done()?;
     out.answer(&done, || print_added(out, "promoted", &done));
-    auto_commit(wired, out, &format!("memory: promote {}", done.id));
     Ok(exit::OK)
 }
 
@@ -176,48 +175,24 @@ fn recall(
 fn bulk_add(wired: &Wired, file: &str, out: &Out) -> Result<u8> {
     let all = verbs::additions(&wired.call, &input::bytes(file)?)?;
     let outcomes = verbs::bulk_add(&wired.call, all)?;
-    let mut worst = exit::OK;
-    let rows: Vec<Value> = outcomes
-        .iter()
-        .map(|outcome| match outcome {
-            Ok(stored) => json!({ "status": stored.status, "id": stored.id }),
-            Err(fault) if fault.code == Code::NeedsConfirmation => {
-                worst = worst.max(fault.code.exit());
-                json!({ "status": "waits", "id": fault.get("id"), "code": fault.code.name(),
-                    "message": fault.message, "hint": fault.next_step() })
-            }
-            Err(fault) => {
-                worst = worst.max(fault.code.exit());
-                json!({ "status": "refused", "code": fault.code.name(), "message": fault.message, "hint": fault.next_step() })
-            }
-        })
-        .collect();
-    out.answer(&rows, || {
-        for (at, outcome) in outcomes.iter().enumerate() {
-            match outcome {
-                Ok(stored) => out.line(format!(
-                    "{} {}",
-                    out.style.green(stored.status),
-                    out.style.bold(stored.id.as_str())
-                )),
-                Err(fault) => {
-                    let word = match fault.code {
-                        Code::NeedsConfirmation => out.style.yellow("waits"),
-                        _ => out.style.red("refused"),
-                    };
-                    out.line(format!(
-                        "{word} item {}: {} [{}]",
-                        at + 1,
-                        visible(&one_line(&fault.message)),
-                        fault.code.name()
-                    ));
-                    out.line(format!("  {}", out.style.dim(&visible(&one_line(fault.next_step())))));
-                }
-            }
+    out.answer(&outcomes, || {
+        for (at, one) in outcomes.iter().enumerate() {
+            let Some(why) = &one.why else {
+                let id = one.id.as_deref().unwrap_or_default();
+                out.line(format!("{} {}", out.style.green(one.status), out.style.bold(id)));
+                continue;
+            };
+            let word = match one.status {
+                "waits" => out.style.yellow("waits"),
+                _ => out.style.red("refused"),
+            };
+            let message = visible(&one_line(&why.message));
+            out.line(format!("{word} item {}: {message} [{}]", at + 1, why.code));
+            out.line(format!("  {}", out.style.dim(&visible(&one_line(&why.hint)))));
         }
     });
-    auto_commit(wired, out, "memory: add to the vault");
-    Ok(worst)
+    let exits = outcomes.iter().filter_map(|one| Some(one.why.as_ref()?.of.exit()));
+    Ok(exits.max().unwrap_or(exit::OK))
 }
 
 fn bulk_delete(wired: &Wired, ids: &[String], out: &Out) -> Result<u8> {
@@ -230,7 +205,6 @@ fn bulk_delete(wired: &Wired, ids: &[String], out: &Out) -> Result<u8> {
         group(out.style.yellow("waits"), &retired.waiting);
         group(out.style.red("not found"), &retired.not_found);
     });
-    auto_commit(wired, out, "memory: retire from the vault");
     Ok(match (retired.waiting.is_empty(), retired.deleted.is_empty() && !retired.not_found.is_empty()) {
         (false, _) => exit::WAITS,
         (true, true) => exit::NOT_FOUND,

@@ -23,7 +23,6 @@ pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
         }
         print_collected(out, &collected);
     });
-    super::auto_commit(&wired, out, "memory: gc");
     Ok(exit::OK)
 }
 

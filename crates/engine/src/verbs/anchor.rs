@@ -4,7 +4,7 @@
 //! person stands behind the memory. Saving something together with what it cites goes through here too. Never here: looking at code.
 
 use super::names::{self, Enough};
-use super::{Outcome, asked_of, seen, waiting};
+use super::{Outcome, asked_of, commit, seen, waiting};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::anchors;
@@ -41,7 +41,11 @@ pub struct Anchor {
 
 /// Changes what a memory cites.
 pub fn anchor(call: &Call, ask: &Anchor) -> Result<Outcome<Anchored>> {
-    run(call, ask, call.entry())
+    let outcome = run(call, ask, call.entry())?;
+    if let Outcome::Done(anchored) = &outcome {
+        commit::commit(call, &format!("memory: anchor {}", anchored.id));
+    }
+    Ok(outcome)
 }
 
 pub(super) fn run(call: &Call, ask: &Anchor, entry: Entry) -> Result<Outcome<Anchored>> {

@@ -4,7 +4,7 @@
 //! nothing else of a person's text without a yes. Never here: how each kind is made, which is [`crate::convert`]'s.
 
 use super::names::{self, Enough};
-use super::{Added, Outcome, asked_of, seen, waiting};
+use super::{Added, Outcome, asked_of, commit, seen, waiting};
 use crate::call::Call;
 pub use crate::convert::Conversion;
 use crate::convert::convert as made;
@@ -47,7 +47,12 @@ pub fn lacks(call: &Call, ask: &Convert) -> Result<Vec<Missing>> {
 
 /// Makes a memory of another kind.
 pub fn convert(call: &Call, ask: &Convert) -> Result<Outcome<Added>> {
-    run(call, ask, call.entry())
+    let outcome = run(call, ask, call.entry())?;
+    if let Outcome::Done(made) = &outcome {
+        let source = made.from.as_ref().map_or(ask.id.as_str(), |from| from.as_str());
+        commit::commit(call, &format!("memory: convert {source} to {}", made.id));
+    }
+    Ok(outcome)
 }
 
 pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcome<Added>> {

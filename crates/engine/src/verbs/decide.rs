@@ -5,7 +5,7 @@
 //! other bytes, accepts nothing. Never here: showing anything to anybody, or asking.
 
 use super::names::{self, Enough};
-use super::{may_read, review, seen, told};
+use super::{commit, may_read, review, seen, told};
 use crate::call::Call;
 use crate::capture::extract;
 use crate::files::{self, Lock, Mode};
@@ -224,6 +224,7 @@ pub fn accept(call: &Call, ask: &Accept) -> Result<Accepted> {
             }),
         }
     }
+    commit::commit(call, "memory: accept what waited");
     Ok(done)
 }
 

@@ -4,7 +4,7 @@
 //! file is not a person's word, even if a person brings the file. Never here: a memory's text changed; archives of turns and facts, which are
 //! `archive.rs`; asking whether somebody is sure.
 
-use super::{Progress, Watch, asked};
+use super::{Progress, Watch, asked, commit};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::transfer::{self, Homes, Imported, Origin, Source, find, gather, rehearse};
@@ -70,8 +70,10 @@ fn bring(call: &Call, sources: &[Source], dry_run: bool, watch: &mut Watch<'_>) 
     let entry = Entry::through(channel);
     let of = Some(sources.len() as u64);
     let mut told = |done: usize| watch(Progress { what: "files", done: done as u64, of });
-    match dry_run {
-        true => rehearse(call, sources, entry, &mut told),
-        false => transfer::import(call, sources, entry, &mut told),
+    if dry_run {
+        return rehearse(call, sources, entry, &mut told);
     }
+    let brought = transfer::import(call, sources, entry, &mut told)?;
+    commit::commit(call, &format!("memory: import {} memories", brought.new_count()));
+    Ok(brought)
 }

@@ -4,7 +4,7 @@
 //! yes. Never here: removing text; that is `forget`.
 
 use super::names::{self, Enough};
-use super::{Outcome, asked_of, seen, waiting};
+use super::{Outcome, asked_of, commit, seen, waiting};
 use crate::call::Call;
 use crate::shelf::Done;
 use heirloom_core::{May, Memory, MemoryId, Owner, Verb, fault::Result};
@@ -46,7 +46,10 @@ fn each(call: &Call, verb: Verb, ask: &Move) -> Result<Vec<Outcome<Done>>> {
     // All names are looked up before anything is touched.
     let ids: Vec<MemoryId> =
         ask.ids.iter().map(|name| names::find(call, name, enough)).collect::<Result<_>>()?;
-    ids.iter().map(|id| run(call, verb, id, ask.reason.as_deref())).collect()
+    let moved = ids.iter().map(|id| run(call, verb, id, ask.reason.as_deref())).collect();
+    // Also what was moved before one that failed.
+    commit::commit(call, &format!("memory: {} {}", verb.name(), ask.ids.join(" ")));
+    moved
 }
 
 pub(super) fn run(call: &Call, verb: Verb, id: &MemoryId, reason: Option<&str>) -> Result<Outcome<Done>> {

@@ -6,14 +6,16 @@
 use super::add::{Add, New, NewRecord, held_at};
 use super::edit::Edit;
 use super::life::{self, Move};
-use super::{Outcome, anchor, asked_of, waiting};
+use super::{Outcome, anchor, asked_of, commit, waiting};
 use crate::call::Call;
 use crate::shelf::anchors;
-use crate::shelf::records::{Document, Said, Target, Version};
+use crate::shelf::records::Target;
 use heirloom_core::settings::Category;
 use heirloom_core::{Code, Fault, May, Memory, MemoryId, Status, Verb, fault::Result};
 use serde_json::Value;
 use std::path::Path;
+
+pub use crate::shelf::records::{Document, Said, Version};
 
 /// Tries at an update whose record changes while its owner is looked up.
 const TRIES: usize = 8;
@@ -51,6 +53,20 @@ pub enum Action {
     Restore,
 }
 
+impl Action {
+    /// The word of the record format for it.
+    fn word(&self) -> &'static str {
+        match self {
+            Action::Create { .. } => "create",
+            Action::Update { .. } => "update",
+            Action::Retire { .. } => "delete",
+            Action::Archive { .. } => "archive",
+            Action::Unarchive => "unarchive",
+            Action::Restore => "restore",
+        }
+    }
+}
+
 /// A write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Write<'a> {
@@ -64,8 +80,22 @@ pub struct Write<'a> {
     pub cites: &'a [String],
 }
 
+/// Whether there is a record in the target's file. A path that is no record's place is refused.
+pub fn is_there(call: &Call, target: &str, cwd: &Path) -> Result<bool> {
+    Ok(call.records().target(target, cwd)?.path.exists())
+}
+
 /// Does it. `said` holds corrections and warnings, whatever comes out.
 pub fn write(call: &Call, ask: Write<'_>, said: &mut Said) -> Result<Outcome<Value>> {
+    let message = format!("memory: {} {}", ask.action.word(), ask.target);
+    let outcome = run(call, ask, said)?;
+    if matches!(outcome, Outcome::Done(_)) {
+        commit::commit(call, &message);
+    }
+    Ok(outcome)
+}
+
+fn run(call: &Call, ask: Write<'_>, said: &mut Said) -> Result<Outcome<Value>> {
     let cited = anchor::cited(call, ask.cites, Some(ask.cwd))?;
     let records = call.records();
     let target = records.target(ask.target, ask.cwd)?;

@@ -5,18 +5,20 @@
 //! is sure. That is the door's; a yes makes nobody a person.
 
 use super::names::{self, Enough};
-use super::seen;
+use super::{commit, seen};
 use crate::call::Call;
 use crate::follow::ShelfIndex;
 use crate::hook::trace;
 use crate::recall::ledger;
 use crate::shelf::door::change::{Decided, Decision};
-use crate::shelf::tiers::{Stored, Tier, counted_terms};
+use crate::shelf::tiers::{Tier, counted_terms};
 use crate::shelf::vault::Compacted;
 use crate::shelf::{Forgotten, Listing, Problem, unknown};
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result, text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+pub use crate::shelf::tiers::Stored;
 
 /// How much of a draft is shown before it goes, in characters.
 const GIST: usize = 80;
@@ -83,6 +85,41 @@ pub struct Cleared {
     pub ids: Vec<String>,
     /// Places this machine cannot reach, a line each.
     pub unreached: Vec<String>,
+    /// Paths whose earlier versions git still holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub in_git: Vec<String>,
+}
+
+impl Default for Cleared {
+    fn default() -> Cleared {
+        Cleared {
+            status: "forgotten",
+            count: 0,
+            ids: Vec::new(),
+            unreached: Vec::new(),
+            in_git: Vec::new(),
+        }
+    }
+}
+
+/// Everything about a topic that was shown and is to go. What nobody was shown stays.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForgetTopic {
+    /// The words.
+    pub topic: String,
+    /// The ids of the user's turns and facts.
+    #[serde(default)]
+    pub memories: Vec<String>,
+    /// The ids of the project's memories.
+    #[serde(default)]
+    pub others: Vec<String>,
+    /// The keys of drafts that wait.
+    #[serde(default)]
+    pub drafts: Vec<String>,
+    /// Also where that means rewriting tables that others use.
+    #[serde(default)]
+    pub shred: bool,
 }
 
 /// What `scan --store` found, cut out and left.
@@ -201,12 +238,12 @@ fn texts(value: &serde_json::Value) -> String {
 }
 
 /// Removes drafts for good; unlike a rejection it cannot be taken back. Returns the ids they would have had.
-pub fn forget_drafts(call: &Call, drafts: &[Draft]) -> Result<Vec<String>> {
+fn forget_drafts(call: &Call, keys: &[String]) -> Result<Vec<String>> {
     permitted(call, Verb::Forget, "")?;
     let now = call.project().world().now;
     let mut gone = Vec::new();
     for inbox in call.inboxes()? {
-        for item in inbox.list(now)?.into_iter().filter(|item| drafts.iter().any(|one| one.key == item.key)) {
+        for item in inbox.list(now)?.into_iter().filter(|item| keys.contains(&item.key)) {
             let id = item.waiting.id.clone();
             if item.waiting.shelf == ShelfName::Tiers.name() {
                 permitted(call, Verb::Forget, TOPIC)?;
@@ -260,9 +297,20 @@ fn about(call: &Call, topic: &str) -> Result<Vec<Memory>> {
 
 /// Removes every trace of a memory. With `shred` also where that means rewriting tables that others use.
 pub fn forget(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec<String>)> {
+    let gone = forget_one(call, id, shred)?;
+    // A commit's message stays for good, and an id is made from a title.
+    commit::commit(call, "memory: forget");
+    Ok(gone)
+}
+
+fn forget_one(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec<String>)> {
     permitted(call, Verb::Forget, id.as_str())?;
-    let gone = call
-        .shelf_of(id)?
+    let shelf = call.shelf_of(id)?;
+    // What is not this caller's to see is not there for them; of what is gone already, traces may be left.
+    if shelf.get(id)?.is_some_and(|memory| !call.caller().sees().sees(&memory)) {
+        return Err(unknown(id.as_str()));
+    }
+    let gone = shelf
         .forget(id, call.entry())
         .map_err(|fault| if fault.code == Code::NotFound { unknown(id.as_str()) } else { fault })?;
     let mut unreached = Vec::new();
@@ -274,11 +322,35 @@ pub fn forget(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec
     Ok((gone, unreached))
 }
 
-/// Removes what was found about a topic.
-pub fn forget_topic(call: &Call, topic: &str, ids: &[String], shred: bool) -> Result<Cleared> {
-    permitted(call, Verb::Forget, TOPIC)?;
-    let gone = call.tiers()?.forget_topic(topic, ids)?;
-    cleared(call, gone, shred)
+/// Removes what was found about a topic: turns and facts, the project's memories, drafts. Whoever may not remove all of it removes nothing.
+pub fn forget_topic(call: &Call, ask: &ForgetTopic) -> Result<Cleared> {
+    let others: Vec<MemoryId> = ask
+        .others
+        .iter()
+        .map(|id| MemoryId::parse(id).ok_or_else(|| unknown(id)))
+        .collect::<Result<_>>()?;
+    permitted(call, Verb::Forget, "")?;
+    if !ask.memories.is_empty() {
+        permitted(call, Verb::Forget, TOPIC)?;
+    }
+    others.iter().try_for_each(|id| permitted(call, Verb::Forget, id.as_str()))?;
+    let mut gone = match ask.memories.is_empty() {
+        true => Cleared::default(),
+        false => {
+            let ids = call.tiers()?.forget_topic(&ask.topic, &ask.memories)?;
+            cleared(call, ids, ask.shred)?
+        }
+    };
+    gone.ids.extend(forget_drafts(call, &ask.drafts)?);
+    for id in &others {
+        let (forgotten, unreached) = forget_one(call, id, ask.shred)?;
+        gone.ids.push(forgotten.id.to_string());
+        gone.unreached.extend(unreached);
+        gone.in_git.extend(forgotten.in_git);
+    }
+    gone.count = gone.ids.len();
+    commit::commit(call, "memory: forget");
+    Ok(gone)
 }
 
 /// Which of a user's memories are to be removed.
@@ -341,7 +413,7 @@ pub fn clear(call: &Call, ask: &Clear) -> Result<Cleared> {
 fn cleared(call: &Call, gone: Vec<String>, shred: bool) -> Result<Cleared> {
     let unreached = call.tiers()?.scrub(shred)?;
     derived(call, gone.iter().map(String::as_str))?;
-    Ok(Cleared { status: "forgotten", count: gone.len(), ids: gone, unreached })
+    Ok(Cleared { count: gone.len(), ids: gone, unreached, ..Cleared::default() })
 }
 
 /// What is derived from the shelves must not remember what they forgot. A project without a memory has nothing derived.
@@ -392,7 +464,9 @@ pub fn compact(call: &Call, ask: &Compact) -> Result<Compaction> {
         return Ok(Compaction::Would { dry_run: true, lines, would_go });
     }
     permitted(call, Verb::Compact, "vault")?;
-    call.vault().compact(call.entry()).map(Compaction::Done)
+    let compacted = call.vault().compact(call.entry())?;
+    commit::commit(call, "memory: compact the vault");
+    Ok(Compaction::Done(compacted))
 }
 
 /// What to do with what the gate would refuse.
@@ -414,5 +488,6 @@ pub fn redact(call: &Call, ask: &Redact) -> Result<Redacted> {
     }
     permitted(call, Verb::Redact, "")?;
     let fixed = call.redact_stored(call.entry())?;
+    commit::commit(call, "memory: redact");
     Ok(Redacted { held, fixed, left: call.refused_content()? })
 }

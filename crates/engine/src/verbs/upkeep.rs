@@ -4,7 +4,7 @@
 //! is nobody's wish and everybody may run it; anything earlier cannot be taken back and needs a person, or a token with the scope `delete`.
 //! Never here: a memory that is in use and has no time, or asking whether somebody is sure.
 
-use super::asked;
+use super::{asked, commit};
 use crate::call::Call;
 use crate::files::{self, Lock, Mode};
 use crate::shelf::records::Collected;
@@ -40,6 +40,9 @@ pub fn gc(call: &Call, ask: &Gc) -> Result<Collected> {
     let collected = records.collect_after(days, ask.dry_run)?;
     if !ask.dry_run && !ask.keep_index {
         records.rebuild(&call.lock()?)?;
+    }
+    if !ask.dry_run {
+        commit::commit(call, "memory: gc");
     }
     Ok(collected)
 }

@@ -172,6 +172,11 @@ pub fn list(call: &Call) -> Result<Vec<UserShown>> {
     Ok(tiers.store().accounts()?.into_iter().map(shown).collect())
 }
 
+/// One of them, with their tokens.
+pub fn one(call: &Call, user: &str) -> Result<UserShown> {
+    list(call)?.into_iter().find(|shown| shown.user == user).ok_or_else(|| unknown(user))
+}
+
 /// Adds a user.
 pub fn add(call: &Call, ask: &AddUser) -> Result<AddedUser> {
     call.permit(Verb::UserAdd, ShelfName::Tiers, "")?;

@@ -6,7 +6,7 @@
 use super::add::source;
 use super::convert::{self, Convert};
 use super::names::{self, Enough};
-use super::{Added, Outcome, asked, asked_of, life, seen};
+use super::{Added, Outcome, asked, asked_of, commit, life, seen};
 use crate::call::Call;
 use crate::convert::Conversion;
 use crate::shelf::vault::{Addition, Retired, Stored, Write};
@@ -51,7 +51,11 @@ pub fn to_show(call: &Call, ask: &Promote) -> Result<Option<Memory>> {
 
 /// Makes canon of a register.
 pub fn promote(call: &Call, ask: &Promote) -> Result<Outcome<Added>> {
-    convert::convert(call, &ask.as_conversion(call)?)
+    let outcome = convert::run(call, &ask.as_conversion(call)?, call.entry())?;
+    if let Outcome::Done(made) = &outcome {
+        commit::commit(call, &format!("memory: promote {}", made.id));
+    }
+    Ok(outcome)
 }
 
 /// A vault id as people type it: with its kind, or the bare name a line has.
@@ -91,10 +95,60 @@ pub fn additions(call: &Call, bytes: &[u8]) -> Result<Vec<Addition>> {
     values.into_iter().enumerate().map(one).collect()
 }
 
+/// What became of one of many additions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AddedOne {
+    /// `created`, `updated`, …; `waits` or `refused`, with why.
+    pub status: &'static str,
+    /// The memory's id, or the one that a draft would get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Why it waits or was refused.
+    #[serde(flatten)]
+    pub why: Option<Refusal>,
+}
+
+/// Why an addition is not stored.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Refusal {
+    /// The code of the table.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: String,
+    /// The same code, for a door's exit code.
+    #[serde(skip)]
+    pub of: Code,
+}
+
+impl AddedOne {
+    fn of(answer: Result<Stored>) -> AddedOne {
+        match answer {
+            Ok(stored) => AddedOne { status: stored.status, id: Some(stored.id.to_string()), why: None },
+            Err(fault) => {
+                let waits = fault.code == Code::NeedsConfirmation;
+                AddedOne {
+                    status: if waits { "waits" } else { "refused" },
+                    id: fault.get("id").filter(|_| waits).map(str::to_owned),
+                    why: Some(Refusal {
+                        code: fault.code.name(),
+                        hint: fault.next_step().to_owned(),
+                        of: fault.code,
+                        message: fault.message,
+                    }),
+                }
+            }
+        }
+    }
+}
+
 /// Adds many in one pass. One that is refused or waits costs only itself.
-pub fn bulk_add(call: &Call, all: Vec<Addition>) -> Result<Vec<Result<Stored>>> {
+pub fn bulk_add(call: &Call, all: Vec<Addition>) -> Result<Vec<AddedOne>> {
     asked(call, Verb::Add, ShelfName::Vault, Owner::Nobody)?;
-    call.vault().write_all(all.into_iter().map(Write::Add).collect(), call.entry())
+    let answers = call.vault().write_all(all.into_iter().map(Write::Add).collect(), call.entry())?;
+    commit::commit(call, "memory: add to the vault");
+    Ok(answers.into_iter().map(AddedOne::of).collect())
 }
 
 /// Takes many out of use in one pass; what is a person's waits for one.
@@ -123,6 +177,7 @@ pub fn bulk_delete(call: &Call, ids: &[String]) -> Result<Retired> {
         }
     }
     let retired = call.vault().retire_all(&free, call.entry())?;
+    commit::commit(call, "memory: retire from the vault");
     let named = |names: Vec<String>| names.into_iter().map(|name| whole.get(&name).cloned().unwrap_or(name));
     waiting.extend(named(retired.waiting));
     unknown.extend(named(retired.not_found));

@@ -5,7 +5,7 @@
 
 use super::cursor::{self, Spot};
 use crate::told;
-use heirloom_core::{Code, Fault, MemoryId, ShelfName, fault::Result};
+use heirloom_core::{Code, Fault, MemoryId, fault::Result};
 use heirloom_engine::Call;
 use heirloom_engine::verbs::add::{Add, New, Words, add};
 use heirloom_engine::verbs::edit::{Edit, edit};
@@ -15,7 +15,7 @@ use heirloom_engine::verbs::recall::{Recall, is_hybrid, recall};
 use heirloom_engine::verbs::search::{Search, search};
 use heirloom_engine::verbs::show::{Show, show};
 use heirloom_engine::verbs::working::{self, Append, Said, Session, Speaker};
-use heirloom_engine::verbs::{Added, Outcome, Waiting, commit};
+use heirloom_engine::verbs::{Added, Outcome, Waiting};
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -197,7 +197,7 @@ fn added(call: &Call, given: &JsonObject) -> Result<Answer> {
         ..Words::default()
     };
     let outcome = add(call, &Add::of(New::said(call, words)?))?;
-    written(call, outcome, "add")
+    written(call, outcome)
 }
 
 fn updated(call: &Call, given: &JsonObject) -> Result<Answer> {
@@ -212,10 +212,10 @@ fn updated(call: &Call, given: &JsonObject) -> Result<Answer> {
         ..Edit::default()
     };
     let outcome = edit(call, &ask)?;
-    written(call, outcome, "edit")
+    written(call, outcome)
 }
 
-fn written(call: &Call, outcome: Outcome<Added>, verb: &str) -> Result<Answer> {
+fn written(call: &Call, outcome: Outcome<Added>) -> Result<Answer> {
     let added = match outcome {
         Outcome::Done(added) => added,
         Outcome::Waits(waiting) => return Ok(waits(call, waiting).into()),
@@ -227,7 +227,7 @@ fn written(call: &Call, outcome: Outcome<Added>, verb: &str) -> Result<Answer> {
         answer["title"] = json!(shown.memory.title);
     }
     let mut notes = added.notes;
-    notes.extend(committed(call, verb, &added.id));
+    notes.extend(call.uncommitted().all());
     if !notes.is_empty() {
         answer["notes"] = json!(notes);
     }
@@ -235,15 +235,6 @@ fn written(call: &Call, outcome: Outcome<Added>, verb: &str) -> Result<Answer> {
         answer["assumed"] = json!(added.assumed);
     }
     Ok(answer.into())
-}
-
-/// One git commit of what this call wrote, where the settings want it. Says why there is none.
-fn committed(call: &Call, verb: &str, id: &MemoryId) -> Option<String> {
-    if id.kind().shelf() == ShelfName::Tiers {
-        return None;
-    }
-    let done = commit::commit(call, &format!("memory: {verb} {id}"));
-    done.err().map(|why| format!("saved, but not committed: {why}"))
 }
 
 /// What waits for a person. The id is told if there is such a memory; that of a mere draft would lead nowhere.
@@ -271,7 +262,7 @@ fn retired(call: &Call, given: &JsonObject) -> Result<Answer> {
     match outcome {
         Some(Outcome::Done(done)) => {
             let mut notes = done.notes;
-            notes.extend(committed(call, "retire", &done.id));
+            notes.extend(call.uncommitted().all());
             Ok(json!({ "status": done.status, "id": done.id, "notes": notes }).into())
         }
         Some(Outcome::Waits(waiting)) => Ok(waits(call, waiting).into()),

@@ -19,7 +19,7 @@ pub use vault::{NewVault, scope_named, source};
 pub use words::{Taken, Words};
 
 use super::remember::{self, NewFact, NewTurn};
-use super::{Added, Outcome, Yes, anchor, asked};
+use super::{Added, Outcome, Yes, anchor, asked, commit};
 use crate::call::Call;
 use crate::gate::Entry;
 pub use crate::shelf::records::Missing;
@@ -92,7 +92,11 @@ pub fn add(call: &Call, ask: &Add) -> Result<Outcome<Added>> {
     if ask.rehearse {
         return rehearse(call, ask).map(Outcome::Done);
     }
-    run(call, ask, call.entry())
+    let outcome = run(call, ask, call.entry())?;
+    if let Outcome::Done(added) = &outcome {
+        commit::commit(call, &format!("memory: add {}", added.id));
+    }
+    Ok(outcome)
 }
 
 /// What a person is to be asked before this is saved. Nobody else is asked anything: what they save waits instead.

@@ -10,7 +10,7 @@ mod record;
 mod vault;
 
 use super::names::{self, Enough};
-use super::{Added, Outcome, Waiting, Yes, asked_of, remember, seen, waiting};
+use super::{Added, Outcome, Waiting, Yes, asked_of, commit, remember, seen, waiting};
 use crate::call::Call;
 use crate::files::{self, Mode};
 use crate::gate::Entry;
@@ -128,7 +128,11 @@ pub fn questions(call: &Call, ask: &Edit) -> Result<Vec<remember::Question>> {
 
 /// Changes a memory.
 pub fn edit(call: &Call, ask: &Edit) -> Result<Outcome<Added>> {
-    run(call, ask, call.entry())
+    let outcome = run(call, ask, call.entry())?;
+    if let Outcome::Done(changed) = &outcome {
+        commit::commit(call, &format!("memory: edit {}", changed.id));
+    }
+    Ok(outcome)
 }
 
 pub(super) fn run(call: &Call, ask: &Edit, entry: Entry) -> Result<Outcome<Added>> {

@@ -120,10 +120,14 @@ enum Number {
 
 /// Takes a change back, or says what that would do.
 pub fn undo(call: &Call, ask: &Undo) -> Result<Undone> {
-    match chosen(call, ask)? {
+    let undone = match chosen(call, ask)? {
         Number::Project(number) => project::undo(call, number, ask.dry_run),
         Number::Tiers(number) => tiers::undo(call, number, ask.dry_run),
+    }?;
+    if undone.status == "undone" {
+        super::commit::commit(call, &format!("memory: undo {}", undone.number));
     }
+    Ok(undone)
 }
 
 fn chosen(call: &Call, ask: &Undo) -> Result<Number> {

@@ -7,14 +7,14 @@ use super::{Given, Param, Route, verb};
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use axum::http::{StatusCode, header};
-use heirloom_core::{Code, Fault, MemoryId, ShelfName};
+use heirloom_core::{Code, Fault, MemoryId};
 use heirloom_engine::Call;
 use heirloom_engine::verbs::add::{Add, New, Words, add};
 use heirloom_engine::verbs::edit::{Edit, edit};
 use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::list::{List, list};
 use heirloom_engine::verbs::show::{self, Show};
-use heirloom_engine::verbs::{Added, Done, Outcome, commit, remove};
+use heirloom_engine::verbs::{Added, Done, Outcome, remove};
 use serde_json::{Value, json};
 
 const TAG: &str = "memories";
@@ -172,28 +172,28 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/memories/{id}/retire",
         name: "retire_memory",
         about: "Take a memory out of use",
-        run: |call, given| moved(call, given, "retire", life::retire),
+        run: |call, given| moved(call, given, life::retire),
         ..MOVES
     },
     Route {
         path: "/v1/memories/{id}/restore",
         name: "restore_memory",
         about: "Put a retired memory back into use",
-        run: |call, given| moved(call, given, "restore", life::restore),
+        run: |call, given| moved(call, given, life::restore),
         ..MOVES
     },
     Route {
         path: "/v1/memories/{id}/archive",
         name: "archive_memory",
         about: "Keep a memory for the record, out of recall",
-        run: |call, given| moved(call, given, "archive", life::archive),
+        run: |call, given| moved(call, given, life::archive),
         ..MOVES
     },
     Route {
         path: "/v1/memories/{id}/unarchive",
         name: "unarchive_memory",
         about: "Put an archived memory back into use",
-        run: |call, given| moved(call, given, "unarchive", life::unarchive),
+        run: |call, given| moved(call, given, life::unarchive),
         ..MOVES
     },
 ];
@@ -236,7 +236,7 @@ fn added(call: &Call, given: &Given) -> Result<Reply, Problem> {
         ..Add::of(New::said(call, words)?)
     };
     let outcome = add(call, &ask)?;
-    written(call, outcome, "add", StatusCode::CREATED)
+    written(call, outcome, StatusCode::CREATED)
 }
 
 fn shown(call: &Call, given: &Given) -> Result<Reply, Problem> {
@@ -262,10 +262,10 @@ fn changed(call: &Call, given: &Given) -> Result<Reply, Problem> {
         Code::OccConflict => Problem::with(fault, StatusCode::PRECONDITION_FAILED),
         _ => fault.into(),
     })?;
-    written(call, outcome, "edit", StatusCode::OK)
+    written(call, outcome, StatusCode::OK)
 }
 
-fn written(call: &Call, outcome: Outcome<Added>, verb: &str, status: StatusCode) -> Result<Reply, Problem> {
+fn written(call: &Call, outcome: Outcome<Added>, status: StatusCode) -> Result<Reply, Problem> {
     let mut added = match outcome {
         Outcome::Done(added) => added,
         Outcome::Waits(waiting) => return Ok(waits(&waiting)),
@@ -273,7 +273,7 @@ fn written(call: &Call, outcome: Outcome<Added>, verb: &str, status: StatusCode)
     if added.status == "rehearsed" {
         return Ok(Reply::ok(&added).status(status));
     }
-    committed(call, verb, &added.id, &mut added.notes);
+    added.notes.extend(call.uncommitted().all());
     let reply = Reply::ok(&added)
         .status(status)
         .header(header::LOCATION, &format!("/v1/memories/{}", in_path(&added.id)));
@@ -285,15 +285,6 @@ fn written(call: &Call, outcome: Outcome<Added>, verb: &str, status: StatusCode)
 
 fn waits(waiting: &impl serde::Serialize) -> Reply {
     Reply::ok(waiting).status(StatusCode::ACCEPTED)
-}
-
-/// One git commit of what this call wrote, where the settings want it.
-fn committed(call: &Call, verb: &str, id: &MemoryId, notes: &mut Vec<String>) {
-    if id.kind().shelf() != ShelfName::Tiers
-        && let Err(why) = commit::commit(call, &format!("memory: {verb} {id}"))
-    {
-        notes.push(format!("saved, but not committed: {why}"));
-    }
 }
 
 /// An id as one part of a path.
@@ -308,14 +299,12 @@ fn in_path(id: &MemoryId) -> String {
 fn moved(
     call: &Call,
     given: &Given,
-    verb: &str,
     run: fn(&Call, &Move) -> heirloom_core::fault::Result<Vec<Outcome<Done>>>,
 ) -> Result<Reply, Problem> {
     let ask = Move { ids: vec![given.part("id")], reason: given.text("reason") };
     match run(call, &ask)?.pop() {
         Some(Outcome::Done(mut done)) => {
-            let id = done.id.clone();
-            committed(call, verb, &id, &mut done.notes);
+            done.notes.extend(call.uncommitted().all());
             Ok(Reply::ok(&done))
         }
         Some(Outcome::Waits(waiting)) => Ok(waits(&waiting)),
@@ -333,7 +322,5 @@ fn forgotten(call: &Call, given: &Given) -> Result<Reply, Problem> {
     if let Value::Object(answer) = &mut answer {
         answer.insert("unreached".to_owned(), json!(unreached));
     }
-    let mut notes = Vec::new();
-    committed(call, "forget", &id, &mut notes);
     Ok(Reply::new(StatusCode::OK, answer))
 }
