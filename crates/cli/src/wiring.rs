@@ -13,7 +13,7 @@ use heirloom_engine::gate::fields;
 use heirloom_engine::index::embed::chosen::Given;
 use heirloom_engine::settings::{self, Said, Sources};
 use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserContext};
-use heirloom_engine::verbs::commit;
+use heirloom_engine::verbs::{commit, trail};
 use heirloom_engine::{Call, Deployment, PassedOver, Project, Uncommitted, World};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -253,6 +253,8 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
     let (call, signed_out) = match access {
         Ok(access) => (call.with_tiers(access), None),
         Err(fault) if fault.code == Code::Unauthenticated && !goes_on_signed_out(&args.command) => {
+            // Nothing is done, whether or not the audit can be written.
+            let _ = trail::turned_away(&call, 1);
             return Err(fault);
         }
         // A server that cannot be reached is said once, when the command is done.

@@ -25,6 +25,11 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
+/// What a call only keeps until it ends: it never asks anything of it.
+pub(crate) trait Kept: std::fmt::Debug + Send {}
+
+impl<T: std::fmt::Debug + Send> Kept for T {}
+
 /// One call's view of a project's memory.
 #[derive(Debug)]
 pub struct Call {
@@ -38,8 +43,8 @@ pub struct Call {
     book: Mutex<Asked>,
     /// What opens the tiers. The shelf put it in and takes it out; a call only carries it.
     key: Option<Box<dyn Any + Send + Sync>>,
-    /// An index that was glanced at, carried in the same way.
-    glanced: Mutex<Option<Box<dyn Any + Send>>>,
+    /// An index that was glanced at.
+    glanced: Mutex<Option<Box<dyn Kept>>>,
     in_files: Numbers,
     in_tiers: Numbers,
     unseen: OnceLock<()>,
@@ -251,7 +256,7 @@ impl Call {
     }
 
     /// Keeps an index that was glanced at until the next one comes.
-    pub(crate) fn keep<T: Any + Send>(&self, index: T) {
+    pub(crate) fn keep(&self, index: impl Kept + 'static) {
         *locked(&self.glanced) = Some(Box::new(index));
     }
 

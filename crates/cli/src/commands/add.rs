@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, call: &args::Add, out: &Out) -> Result<u8> {
     }
     let added = add(&wired.call, &ask)?.done()?;
     if call.dry_run {
-        print_rehearsal(out, &ask.new, &added);
+        out.answer(&added, || print_rehearsal(out, &ask.new, &added));
         return Ok(exit::OK);
     }
     if matches!(ask.new, New::Fact(_) | New::Episode(_)) {

@@ -1,19 +1,27 @@
 //! `demo`: everything in a temporary project, a line of explanation each.
+//!
+//! Comes in: nothing. Goes out: what each verb answers, as a person and as an agent. Never here: a file of anybody's; the project goes away again.
 
 use crate::args::Args;
 use crate::output::Out;
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::settings::{Layer, Origin, empty_document, load};
-use heirloom_core::{Caller, Channel, Code, Fault, MemoryId, fault::Result, hash, time};
+use heirloom_core::{Audience, Caller, Code, Fault, MemoryId, fault::Result};
 use heirloom_engine::files::{self, Mode};
-use heirloom_engine::gate::{Entry, audit};
-use heirloom_engine::inject::records_block;
-use heirloom_engine::recall::title_tags::recall;
-use heirloom_engine::shelf::Shelf as _;
-use heirloom_engine::shelf::records::{Given, Said, Version, compose};
+use heirloom_engine::verbs::Outcome;
+use heirloom_engine::verbs::add::{Add, New, NewRecord, add};
+use heirloom_engine::verbs::edit::{Edit, edit};
+use heirloom_engine::verbs::life::{self, Move};
+use heirloom_engine::verbs::recall::{Recall, recall};
+use heirloom_engine::verbs::show::{self, Show};
+use heirloom_engine::verbs::trail;
 use heirloom_engine::{Call, Deployment, Project};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Most characters of the block that is shown.
+const BLOCK: usize = 6_000;
 
 /// The folder goes away however the demo ends.
 struct Temporary(std::path::PathBuf);
@@ -24,24 +32,48 @@ impl Drop for Temporary {
     }
 }
 
+/// The project of the demo: whoever watches is its person, and an agent comes to it as well.
+pub(super) struct Stage {
+    folder: PathBuf,
+    deployment: Arc<Deployment>,
+}
+
+impl Stage {
+    fn at(folder: &Path) -> Result<Stage> {
+        files::make_folder(&folder.join("project/.claude/memory"), Mode::Shared)?;
+        let deployment = Arc::new(Deployment::default().with_dice(wiring::random));
+        Ok(Stage { folder: folder.to_owned(), deployment })
+    }
+
+    fn call(&self, caller: impl FnOnce(&str) -> Caller) -> Call {
+        let mut world = wiring::world();
+        world.data = self.folder.join("data");
+        let settings = load(&[Layer { origin: Origin::Project, document: empty_document() }]).settings;
+        let caller = caller(&world.user);
+        let project = self.folder.join("project");
+        let root = project.join(".claude/memory");
+        self.deployment.call(Project::new(&project, &root, world), settings, caller)
+    }
+
+    pub(super) fn person(&self) -> Call {
+        self.call(Caller::person)
+    }
+
+    pub(super) fn agent(&self) -> Call {
+        self.call(|user| Caller::process(user).as_agent(None, Audience::of(vec!["shared".to_owned()])))
+    }
+}
+
 pub(crate) fn run(_args: &Args, out: &Out) -> Result<u8> {
-    let mut world = wiring::world();
-    let folder = crate::environment::temp_folder().join(format!("heirloom-demo-{}", &world.nonce[..12]));
+    let folder =
+        crate::environment::temp_folder().join(format!("heirloom-demo-{}", &wiring::world().nonce[..12]));
     let temporary = Temporary(folder.clone());
-    world.data = folder.join("data");
-    let root = folder.join("project/.claude/memory");
-    files::make_folder(&root, Mode::Shared)?;
-    let settings = load(&[Layer { origin: Origin::Project, document: empty_document() }]).settings;
-    let deployment = Arc::new(Deployment::default().with_dice(wiring::random));
-    // Whoever watches is the person of this store, which goes away again.
-    let caller = Caller::person(&world.user);
-    let engine = deployment.call(Project::new(&folder.join("project"), &root, world), settings, caller);
-    story(&engine, out)?;
+    story(&Stage::at(&folder)?, out)?;
     drop(temporary);
     Ok(exit::OK)
 }
 
-fn story(engine: &Call, out: &Out) -> Result<()> {
+fn story(stage: &Stage, out: &Out) -> Result<()> {
     let style = out.style;
     let step = |text: &str| out.line(format!("\n{} {text}", style.cyan("▸")));
     out.line(style.bold("Heirloom: memory for AI agents that people can read, trust and version"));
@@ -49,28 +81,28 @@ fn story(engine: &Call, out: &Out) -> Result<()> {
 
     step("Save what the project knows. A sentence is enough; it becomes a typed, validated file.");
     let postgres = save(
-        engine,
+        stage,
         out,
         "decision",
         "Use PostgreSQL for orders because we need jsonb and row locks",
         &["database"],
     )?;
     save(
-        engine,
+        stage,
         out,
         "preference",
         "Restart the queue worker when jobs pile up because it leaks connections",
         &["queue", "worker"],
     )?;
     save(
-        engine,
+        stage,
         out,
         "constraint",
         "The payment API allows 100 requests per minute because of our contract",
         &["payment", "api"],
     )?;
     let debt = save(
-        engine,
+        stage,
         out,
         "tech_debt",
         "Replace the hand-written CSV parser because quoting is broken",
@@ -80,7 +112,7 @@ fn story(engine: &Call, out: &Out) -> Result<()> {
     step("The gate looks at every write. A secret is refused, and the error does not repeat it.");
     // Put together at run time, so that no scanner mistakes this file for a leak.
     let secret = format!("The deploy token is gh{}_{}", "p", "x7Kq2mZ9vB4nT6wR1yL8sD3fG5hJ0cAeQiUo");
-    match save(engine, out, "decision", &secret, &[]) {
+    match save(stage, out, "decision", &secret, &[]) {
         Err(fault) if fault.code == Code::GateRefused => {
             out.line(format!("  {} {} [{}]", style.red("refused:"), fault.message, fault.code.name()));
             out.line(format!("  {} {}", style.cyan("next:"), fault.next_step()));
@@ -90,34 +122,35 @@ fn story(engine: &Call, out: &Out) -> Result<()> {
     }
 
     step("Things change. An update keeps history and cannot lose tags, files or earlier changes.");
-    let records = engine.records();
-    let target = records.locate(&postgres)?;
-    let bytes = files::read(&target.path, files::MAX_FILE)?;
-    let mut document =
-        records.document(&postgres)?.ok_or_else(|| heirloom_engine::shelf::unknown(postgres.as_str()))?;
-    document.set_content("status", "superseded");
-    let version = Version::Exactly(hash::sha256(&bytes));
-    records.update(&target, document, &version, engine.project().folder(), person(), &mut Said::default())?;
-    for change in records.history(&postgres)? {
-        out.line(format!("  {}  {}", style.dim(&change.at), change.summary));
+    let change = Edit {
+        id: postgres.to_string(),
+        fields: vec![("status".to_owned(), "superseded".to_owned())],
+        ..Edit::default()
+    };
+    edit(&stage.person(), &change)?.done()?;
+    for past in show::history(&stage.person(), &Show { id: postgres.to_string() })? {
+        out.line(format!("  {}  {}", style.dim(&past.change.at), past.change.summary));
     }
 
     step("What is done is retired: out of recall at once, restorable for 30 days, then collected.");
-    let done = records.retire(&debt, "The parser was replaced", person())?;
-    out.line(format!("  {} {}", done.status, done.id));
+    let ask = Move { ids: vec![debt.to_string()], reason: Some("The parser was replaced".to_owned()) };
+    for outcome in life::retire(&stage.person(), &ask)? {
+        let done = outcome.done()?;
+        out.line(format!("  {} {}", done.status, done.id));
+    }
 
     step("At a prompt the agent gets what fits, fenced and labelled. This is the block for");
     let prompt = "the payment api returns 429, how do we queue the orders?";
     out.line(format!("  {}", style.dim(&format!("“{prompt}”"))));
-    let hits = recall(engine, prompt)?;
-    out.raw(indent(&records_block(engine, &hits, 6_000)).as_bytes());
+    let ask = Recall { prompt: prompt.to_owned(), most: Some(BLOCK), ..Recall::default() };
+    out.raw(indent(&recall(&stage.agent(), &ask)?.block).as_bytes());
 
-    super::demo_shelves::story(engine, out)?;
+    super::demo_shelves::story(stage, out)?;
 
     step("Everything that happened is in a hash-chained audit, without a word of content.");
-    let path = engine.project().local()?.path("audit.jsonl");
-    let count = audit::verify(&path)?.entries;
-    let refused = audit::entries(&path)?.iter().filter(|e| e["verdict"] == "refuse").count();
+    let count = trail::verify_audit(&stage.person())?.entries;
+    let ask = trail::Audit { id: None, verdict: Some("refuse".to_owned()), event: None, limit: usize::MAX };
+    let refused = trail::audit(&stage.person(), &ask)?.len();
     out.line(format!("  {count} entries, chain whole, {refused} refusal"));
 
     out.line(format!(
@@ -127,29 +160,25 @@ fn story(engine: &Call, out: &Out) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn person() -> Entry {
-    Entry::through(Channel::Person)
+fn save(stage: &Stage, out: &Out, category: &str, sentence: &str, tags: &[&str]) -> Result<MemoryId> {
+    let new = NewRecord {
+        category: category.to_owned(),
+        text: sentence.to_owned(),
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..NewRecord::default()
+    };
+    saved(stage, out, New::Record(new))
 }
 
-fn save(engine: &Call, out: &Out, category: &str, sentence: &str, tags: &[&str]) -> Result<MemoryId> {
-    let category = engine
-        .settings()
-        .category(category)
-        .ok_or_else(|| Fault::new(Code::Internal, format!("no category {category}")))?;
-    let given = Given {
-        sentence: sentence.to_owned(),
-        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        ..Given::default()
-    };
-    let document = compose(category, &given, &time::format(engine.project().world().now))?.document;
-    let records = engine.records();
-    let name = document.text("id").unwrap_or_default().to_owned();
-    let place = engine.project().shown(&records.folder(category).join(format!("{name}.json")));
-    let target = records.target(&place, engine.project().folder())?;
-    records.create(&target, category, document, person(), &mut Said::default())?;
-    let id = MemoryId::new(&category.kind, &name);
-    out.line(format!("  {} {}", out.style.green("saved"), id));
-    Ok(id)
+/// Saves something as the person.
+pub(super) fn saved(stage: &Stage, out: &Out, new: New) -> Result<MemoryId> {
+    match add(&stage.person(), &Add::of(new))? {
+        Outcome::Done(added) => {
+            out.line(format!("  {} {}", out.style.green("saved"), added.id));
+            Ok(added.id)
+        }
+        Outcome::Waits(waiting) => Err(waiting.into()),
+    }
 }
 
 pub(super) fn indent(block: &str) -> String {

@@ -1,62 +1,70 @@
 //! The demo's second half: lessons, notes and the vault.
 
-use super::demo::{indent, person};
+use super::demo::{Stage, indent, saved};
 use crate::output::Out;
-use heirloom_core::{Channel, Code, Fault, fault::Result};
-use heirloom_engine::Call;
-use heirloom_engine::gate::Entry;
-use heirloom_engine::shelf::notes::{Moment, NoteDraft};
-use heirloom_engine::shelf::topics::{LessonWords, compose};
-use heirloom_engine::shelf::vault::{Addition, REGISTER};
-use heirloom_engine::verbs::review::{accept_draft, pending};
+use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_engine::verbs::Outcome;
+use heirloom_engine::verbs::add::{Add, New, NewLesson, NewNote, NewVault, add};
+use heirloom_engine::verbs::decide::{self, Choose};
+use heirloom_engine::verbs::shelves;
+use heirloom_engine::verbs::show::{Show, show};
 
-pub(super) fn story(engine: &Call, out: &Out) -> Result<()> {
+pub(super) fn story(stage: &Stage, out: &Out) -> Result<()> {
     let style = out.style;
     let step = |text: &str| out.line(format!("\n{} {text}", style.cyan("▸")));
-    let saved = |id: &str| out.line(format!("  {} {id}", style.green("saved")));
 
     step("What went wrong and what helped is a lesson. A task starts with the lessons that fit it.");
-    let words = LessonWords {
-        sentence: "A rebase lost three commits, fixed by git reflog and a cherry-pick".to_owned(),
-        ..LessonWords::default()
+    let lesson = NewLesson {
+        text: "A rebase lost three commits, fixed by git reflog and a cherry-pick".to_owned(),
+        topic: Some("git/rebase".to_owned()),
+        ..NewLesson::default()
     };
-    let today = jiff::tz::Offset::UTC.to_datetime(engine.project().world().now).date();
-    let topics = engine.topics();
-    saved(topics.store("git", "rebase", compose(today, &words)?, person())?.id.as_str());
-    out.raw(indent(&topics.brief("rebase my branch onto main")?.text).as_bytes());
+    saved(stage, out, New::Lesson(lesson))?;
+    let brief = shelves::brief(&stage.person(), "rebase my branch onto main")?;
+    out.raw(indent(&brief.text).as_bytes());
 
     step("An assistant's message worth keeping is a note, word for word.");
     let message =
         "The importer reads src/import.rs line by line.\nIt stops at the first line that is no UTF-8.";
-    let draft = NoteDraft::of(message, Moment::of(engine.project().world().now), 8);
-    let kept = engine.notes().create(draft, Entry::through(Channel::Agent))?;
+    let note = New::Note(NewNote { text: message.to_owned(), ..NewNote::default() });
+    let kept = add(&stage.agent(), &Add::of(note))?.done()?;
+    let shown = show(&stage.agent(), &Show { id: kept.id.to_string() })?;
     out.line(format!(
         "  {} {} {}",
         style.green("saved"),
-        kept.done.id,
-        style.dim(&kept.note.applies_to.to_string())
+        kept.id,
+        style.dim(&shown.memory.scope.to_string())
     ));
 
     step("What every session is told needs a person. An agent's canon waits; yours counts at once.");
-    let vault = engine.vault();
-    match vault.add(Addition::new("Deploys happen on Tuesdays only"), Entry::through(Channel::Agent)) {
-        Err(fault) if fault.code == Code::NeedsConfirmation => {
+    let canon =
+        New::Canon(NewVault { text: "Deploys happen on Tuesdays only".to_owned(), ..NewVault::default() });
+    match add(&stage.agent(), &Add::of(canon))? {
+        Outcome::Waits(waiting) => {
+            let fault = Fault::from(waiting);
             out.line(format!("  {} {} [{}]", style.yellow("waits:"), fault.message, fault.code.name()));
         }
-        Err(other) => return Err(other),
-        Ok(_) => return Err(Fault::new(Code::Internal, "the demo's canon did not wait")),
+        Outcome::Done(_) => return Err(Fault::new(Code::Internal, "the demo's canon did not wait")),
     }
-    for item in &pending(engine)?.drafts {
-        out.line(format!("  {} {}", style.green("accepted"), accept_draft(engine, item)?));
+    let person = stage.person();
+    let drafts = Choose { keys: drafts(stage)?, all: false };
+    for id in decide::accept(&person, &decide::choose(&person, &drafts)?.yes())?.stored {
+        out.line(format!("  {} {id}", style.green("accepted")));
     }
-    let task = Addition {
-        tier: REGISTER.to_owned(),
-        topic_id: Some("current-task".to_owned()),
-        ..Addition::new("Moving the importer to streams")
+    let task = NewVault {
+        text: "Moving the importer to streams".to_owned(),
+        topic: Some("current-task".to_owned()),
+        ..NewVault::default()
     };
-    saved(vault.add(task, person())?.id.as_str());
+    saved(stage, out, New::Register(task))?;
 
     step("This is the snapshot every session begins with.");
-    out.raw(indent(&vault.snapshot(&vault.reader(None), None)?).as_bytes());
+    out.raw(indent(&shelves::snapshot(&stage.person(), None, &[])?.block).as_bytes());
     Ok(())
+}
+
+/// The keys of what waits.
+fn drafts(stage: &Stage) -> Result<Vec<String>> {
+    let listed = decide::list(&stage.person())?;
+    Ok(listed.waiting.drafts.iter().map(|shown| shown.item.key.clone()).collect())
 }

@@ -75,9 +75,10 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }
-    let (gone, unreached) = remove::forget(&wired.call, &id, call.shred)?;
-    unreached.iter().for_each(|place| out.note(place));
-    out.answer(&gone, || {
+    let answer = remove::forget(&wired.call, &id, call.shred)?;
+    let gone = &answer.forgotten;
+    out.answer(&answer, || {
+        answer.unreached.iter().for_each(|place| out.note(place));
         out.line(format!("{} {}", out.style.green("forgotten"), out.style.bold(gone.id.as_str())));
         gone.places.iter().for_each(|place| out.line(format!("  {}", out.style.dim(place))));
         still_in_git(out, &gone.in_git);

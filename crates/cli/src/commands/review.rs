@@ -1,9 +1,9 @@
 //! `review` and `trust`: what waits for a person, and a person's yes.
 
+use super::propose;
 use super::review_list::{print_draft, print_pending, print_suggestions};
 use super::show::print_memory;
 use super::visible;
-use super::propose;
 use crate::args::{Args, Review, ReviewAction, Trust};
 use crate::output::Out;
 use crate::wiring::Wired;

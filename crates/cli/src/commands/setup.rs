@@ -108,7 +108,17 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
         if answer != Answer::No {
             let names = agents.iter().map(|agent| agent.name.to_owned()).collect();
             let ask = Uninstall { agents: names };
-            let underway = wired.as_ref().map(|wired| setup::uninstall(&wired.call, &ask)).transpose()?;
+            // Taking hooks out is one deed, with what `setup` switched on; putting them in is none that needs a line, our own settings do.
+            let own = plan.iter().any(|change| change.agent.is_none() && change.changes());
+            let settings = match (&wired, own) {
+                (None, true) => Some(wiring::wire_for_settings(args)?),
+                _ => None,
+            };
+            let underway = match (&wired, &settings) {
+                (Some(wired), _) => Some(setup::uninstall(&wired.call, &ask)?),
+                (None, Some(settings)) => Some(setup::own_setting(&settings.call, NOTES)?),
+                (None, None) => None,
+            };
             for change in plan.iter().filter(|change| change.changes()) {
                 apply(change, call.uninstall)?;
             }

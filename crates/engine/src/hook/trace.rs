@@ -38,6 +38,36 @@ pub enum Ended {
     Failed,
 }
 
+impl Ended {
+    /// Every way a run ends.
+    pub(crate) const ALL: [Ended; 9] = [
+        Ended::Silent,
+        Ended::Injected,
+        Ended::Captured,
+        Ended::Held,
+        Ended::Asked,
+        Ended::Saved,
+        Ended::Ignored,
+        Ended::Denied,
+        Ended::Failed,
+    ];
+
+    /// Its word in a trace and in answers.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Ended::Silent => "silent",
+            Ended::Injected => "injected",
+            Ended::Captured => "captured",
+            Ended::Held => "held",
+            Ended::Asked => "asked",
+            Ended::Saved => "saved",
+            Ended::Ignored => "ignored",
+            Ended::Denied => "denied",
+            Ended::Failed => "failed",
+        }
+    }
+}
+
 /// A run of a hook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {

@@ -7,7 +7,7 @@
 use crate::call::Call;
 use crate::files::{self, LOCK_LIMIT, Lock, Mode};
 use crate::gate::audit::{Chain, Event, Outcome};
-use heirloom_core::{Code, Verb, fault::Result};
+use heirloom_core::{Code, ShelfName, Verb, fault::Result};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 
@@ -75,7 +75,7 @@ impl<'c> Turn<'c> {
 }
 
 /// Notes that somebody came with a token that is nobody's, so many times since it was last noted. Who it was nobody knows; the audit of the account
-/// that runs the server says that it happened.
+/// that the door belongs to says that it happened.
 pub(crate) fn turned_away(call: &Call, times: u64) -> Result<()> {
     let world = call.project().world();
     files::make_folder(&world.data, Mode::Private)?;
@@ -85,7 +85,7 @@ pub(crate) fn turned_away(call: &Call, times: u64) -> Result<()> {
     chain.push(&Event {
         action: "sign_in",
         verdict: "refuse",
-        shelf: "server",
+        shelf: ShelfName::Tiers.name(),
         id: &id,
         by: &by,
         channel: call.caller().channel(),

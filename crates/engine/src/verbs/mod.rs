@@ -7,6 +7,7 @@
 //! A write ends in [`Outcome`]: done, or waiting for a person. Waiting is an answer, not an error; a door may still end with the exit code
 //! of [`Code::NeedsConfirmation`].
 
+mod about;
 pub mod add;
 pub mod anchor;
 pub mod archive;

@@ -4,24 +4,20 @@
 //! one of them needs a person, or a token that a person gave the scope `delete`; a refusal is audited. Never here: asking whether somebody
 //! is sure. That is the door's; a yes makes nobody a person.
 
+pub use super::about::Draft;
 use super::names::{self, Enough};
-use super::{commit, seen};
+use super::{about, commit, seen};
 use crate::call::Call;
 use crate::follow::ShelfIndex;
 use crate::hook::trace;
 use crate::recall::ledger;
 use crate::shelf::door::change::{Decided, Decision};
-use crate::shelf::tiers::{Tier, counted_terms};
-use crate::shelf::vault::Compacted;
-use crate::shelf::{Forgotten, Listing, Problem, unknown};
-use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result, text};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-
 pub use crate::shelf::tiers::Stored;
-
-/// How much of a draft is shown before it goes, in characters.
-const GIST: usize = 80;
+use crate::shelf::tiers::Tier;
+use crate::shelf::vault::Compacted;
+use crate::shelf::{Forgotten, Problem, unknown};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result};
+use serde::{Deserialize, Serialize};
 
 /// Stands for a user's turns and facts where no single one is named.
 const TOPIC: &str = "fact:*";
@@ -63,15 +59,14 @@ pub enum Doomed {
     },
 }
 
-/// A draft that waits for a yes and would go.
+/// A memory that is gone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Draft {
-    /// What a person names it by.
-    pub key: String,
-    /// The id it would have.
-    pub id: String,
-    /// How what it says begins.
-    pub text: String,
+pub struct Gone {
+    /// Which one, and where its text was.
+    #[serde(flatten)]
+    pub forgotten: Forgotten,
+    /// Places this machine cannot reach, a line each.
+    pub unreached: Vec<String>,
 }
 
 /// What is gone of a user's turns and facts.
@@ -92,13 +87,7 @@ pub struct Cleared {
 
 impl Default for Cleared {
     fn default() -> Cleared {
-        Cleared {
-            status: "forgotten",
-            count: 0,
-            ids: Vec::new(),
-            unreached: Vec::new(),
-            in_git: Vec::new(),
-        }
+        Cleared { status: "forgotten", count: 0, ids: Vec::new(), unreached: Vec::new(), in_git: Vec::new() }
     }
 }
 
@@ -166,7 +155,7 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
     // Words that are no whole id may be somebody's name: then everything that speaks of them is meant, wherever it lies.
     // A yes that was given before anything was shown is for what it names, not for whatever speaks of it.
     let looks = shown_first || ask.topic;
-    let mut others = if looks { about(call, &ask.name)? } else { Vec::new() };
+    let mut others = if looks { about::memories(call, &ask.name)? } else { Vec::new() };
     if let Some(id) = &named
         && !others.iter().any(|memory| memory.id == *id)
     {
@@ -180,7 +169,7 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
         Err(_) if !others.is_empty() || named.is_some() => Vec::new(),
         Err(fault) => return Err(fault),
     };
-    let waiting = if looks { drafts_about(call, &ask.name)? } else { Vec::new() };
+    let waiting = if looks { about::drafts(call, &ask.name)? } else { Vec::new() };
     let none = memories.is_empty() && waiting.is_empty();
     if let (Some(id), true, true) = (named, none, others.len() <= 1) {
         let memory = seen(call, &id).ok().map(Box::new);
@@ -198,43 +187,6 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
         .hint("`heirloom list` shows what there is"));
     }
     Ok(Doomed::Topic { topic: ask.name.clone(), memories, others, waiting })
-}
-
-/// The drafts that speak of this. What waits is nobody's memory yet, and a trace all the same.
-fn drafts_about(call: &Call, topic: &str) -> Result<Vec<Draft>> {
-    let wanted: BTreeSet<String> = counted_terms(topic).into_keys().collect();
-    let now = call.project().world().now;
-    let mut found = Vec::new();
-    for inbox in call.inboxes()? {
-        for item in inbox.list(now)? {
-            let name = item.waiting.id.replace(['-', '_', '/', '#', '.', ':'], " ");
-            let has = counted_terms(&format!("{name}\n{}", texts(&item.waiting.draft)));
-            if !wanted.is_empty() && wanted.iter().all(|term| has.contains_key(term)) {
-                let said = gist(&item.waiting.draft).unwrap_or_default();
-                let text = text::cut(&text::one_line(&said), GIST).to_owned();
-                found.push(Draft { key: item.key.clone(), id: item.waiting.id.clone(), text });
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// What a draft says, in a few words: its title or its text, wherever its shelf keeps them.
-fn gist(value: &serde_json::Value) -> Option<String> {
-    let map = value.as_object()?;
-    let own = ["title", "subject", "content", "text"].iter().find_map(|key| map.get(*key)?.as_str());
-    own.map(str::to_owned).or_else(|| map.values().find_map(gist))
-}
-
-/// Every text in a value, a line each.
-fn texts(value: &serde_json::Value) -> String {
-    use serde_json::Value;
-    match value {
-        Value::String(text) => format!("{text}\n"),
-        Value::Array(items) => items.iter().map(texts).collect(),
-        Value::Object(map) => map.values().map(texts).collect(),
-        _ => String::new(),
-    }
 }
 
 /// Removes drafts for good; unlike a rejection it cannot be taken back. Returns the ids they would have had.
@@ -273,37 +225,15 @@ fn is_there(call: &Call, id: &str) -> bool {
     MemoryId::parse(id).is_some_and(|id| seen(call, &id).is_ok())
 }
 
-/// The memories of the file shelves that speak of this, in their text, their labels or their names. One word of letters alone says too little to
-/// be taken for part of another.
-fn about(call: &Call, topic: &str) -> Result<Vec<Memory>> {
-    let wanted: BTreeSet<String> = counted_terms(topic).into_keys().collect();
-    if wanted.is_empty() {
-        return Ok(Vec::new());
-    }
-    let speaks = |memory: &Memory| {
-        let name = memory.id.name().replace(['-', '_', '/', '#', '.'], " ");
-        let fields = serde_json::Value::Object(memory.fields.clone()).to_string();
-        let text = format!("{}\n{}\n{}\n{name}\n{fields}", memory.title, memory.body, memory.tags.join(" "));
-        let has = counted_terms(&text);
-        wanted.iter().all(|term| has.contains_key(term))
-    };
-    let mut found = Vec::new();
-    for shelf in call.shelves().into_iter().filter(|shelf| shelf.name() != ShelfName::Tiers) {
-        let all = shelf.list(&Listing::everything())?;
-        found.extend(all.into_iter().filter(|memory| call.caller().sees().sees(memory) && speaks(memory)));
-    }
-    Ok(found)
-}
-
 /// Removes every trace of a memory. With `shred` also where that means rewriting tables that others use.
-pub fn forget(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec<String>)> {
+pub fn forget(call: &Call, id: &MemoryId, shred: bool) -> Result<Gone> {
     let gone = forget_one(call, id, shred)?;
     // A commit's message stays for good, and an id is made from a title.
     commit::commit(call, "memory: forget");
     Ok(gone)
 }
 
-fn forget_one(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec<String>)> {
+fn forget_one(call: &Call, id: &MemoryId, shred: bool) -> Result<Gone> {
     permitted(call, Verb::Forget, id.as_str())?;
     let shelf = call.shelf_of(id)?;
     // What is not this caller's to see is not there for them; of what is gone already, traces may be left.
@@ -319,16 +249,13 @@ fn forget_one(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec
     }
     derived(call, [gone.id.as_str()])?;
     [id, &gone.id].into_iter().try_for_each(|id| call.forget_in_audit(id.as_str()))?;
-    Ok((gone, unreached))
+    Ok(Gone { forgotten: gone, unreached })
 }
 
 /// Removes what was found about a topic: turns and facts, the project's memories, drafts. Whoever may not remove all of it removes nothing.
 pub fn forget_topic(call: &Call, ask: &ForgetTopic) -> Result<Cleared> {
-    let others: Vec<MemoryId> = ask
-        .others
-        .iter()
-        .map(|id| MemoryId::parse(id).ok_or_else(|| unknown(id)))
-        .collect::<Result<_>>()?;
+    let others: Vec<MemoryId> =
+        ask.others.iter().map(|id| MemoryId::parse(id).ok_or_else(|| unknown(id))).collect::<Result<_>>()?;
     permitted(call, Verb::Forget, "")?;
     if !ask.memories.is_empty() {
         permitted(call, Verb::Forget, TOPIC)?;
@@ -343,7 +270,7 @@ pub fn forget_topic(call: &Call, ask: &ForgetTopic) -> Result<Cleared> {
     };
     gone.ids.extend(forget_drafts(call, &ask.drafts)?);
     for id in &others {
-        let (forgotten, unreached) = forget_one(call, id, ask.shred)?;
+        let Gone { forgotten, unreached } = forget_one(call, id, ask.shred)?;
         gone.ids.push(forgotten.id.to_string());
         gone.unreached.extend(unreached);
         gone.in_git.extend(forgotten.in_git);

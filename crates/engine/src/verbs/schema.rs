@@ -1,18 +1,28 @@
-//! The shapes of answers, as JSON Schemas: of every reading verb here, of what keeps house (settings, review, the model) in `schema/house.rs`.
+//! The shapes of answers, as JSON Schemas: of every reading verb here, of what keeps house (settings, review, the model) in `schema/house.rs`, of
+//! upkeep in `schema/upkeep.rs`, of what writes in `schema/writes.rs`.
 //!
 //! Comes in: the name of an answer. Goes out: its schema, which becomes a file in `schemas/answers/`; tests hold what every command prints
 //! against it. No answer has a key that its schema does not name. Never here: an answer.
 
 mod house;
+mod upkeep;
+mod writes;
 
+use crate::hook::trace::Ended;
 use serde_json::{Map, Value, json};
 
 /// The answers that have a schema: the command's words, joined by `-`.
-pub const ANSWERS: [&str; 49] = [
+pub const ANSWERS: [&str; 76] = [
+    "add",
+    "anchor-add",
+    "anchor-drop",
     "anchor-list",
+    "anchor-renew",
+    "archive",
     "audit",
     "audit-verify",
     "brief",
+    "clear",
     "compact",
     "config-approve",
     "config-category",
@@ -21,9 +31,13 @@ pub const ANSWERS: [&str; 49] = [
     "config-pin",
     "config-set",
     "config-unset",
+    "convert",
     "doctor",
+    "edit",
+    "error",
     "expire",
     "export",
+    "forget",
     "gc",
     "history",
     "import",
@@ -33,26 +47,43 @@ pub const ANSWERS: [&str; 49] = [
     "lesson-load",
     "lesson-topics",
     "list",
+    "memory-clear",
+    "memory-forget",
     "model-embed",
     "model-remove",
     "model-status",
     "note-list",
     "note-session",
     "recall",
+    "record-candidate",
+    "record-write",
+    "remember",
+    "restore",
+    "retire",
     "review",
     "review-accept",
+    "review-propose",
     "review-reject",
     "scan",
     "search",
+    "setup",
     "show",
     "snapshot",
     "status",
     "sync",
     "trust",
+    "unarchive",
+    "undo",
     "undo-list",
+    "user-add",
     "user-list",
+    "user-remove",
+    "user-token",
+    "vault-bulk-add",
+    "vault-bulk-delete",
     "vault-consolidate",
     "vault-context",
+    "vault-promote",
     "vault-propose",
     "vault-recall",
     "vault-stats",
@@ -78,14 +109,15 @@ pub fn of(name: &str) -> Option<Value> {
             "The lessons a task should start with",
             object(&[("text", text()), ("tokens", count()), ("ids", list_of(id()))]),
         ),
-        "compact" => ("What became of the vault, or would", compacted()),
+        "compact" => ("What became of the vault, or would", upkeep::compacted()),
         "expire" => (
             "What was past its time",
             object(&[("users", count()), ("episodes", count()), ("audit_lines", count())]),
         ),
-        "export" => {
-            ("The files of shelves, or what was written of them; of turns and facts, counts", exported())
-        }
+        "export" => (
+            "The files of shelves, or what was written of them; of turns and facts, counts",
+            upkeep::exported(),
+        ),
         "gc" => (
             "What was collected, or would be",
             object(&[
@@ -100,13 +132,13 @@ pub fn of(name: &str) -> Option<Value> {
         ),
         "history" => ("How a memory came to be what it is, oldest first", list_of(change())),
         "import" => {
-            ("What an import brought, or would; of an archive of turns and facts, counts", imported())
+            ("What an import brought, or would; of an archive of turns and facts, counts", upkeep::imported())
         }
         "import-auto" => (
             "What coding agents already know about the project, and what came of it",
             object(&[
                 ("found", list_of(object(&[("what", text()), ("sources", list_of(text()))]))),
-                ("report", arrivals()),
+                ("report", upkeep::arrivals()),
             ]),
         ),
         "last" => ("What hooks did last, newest first", list_of(run())),
@@ -127,7 +159,7 @@ pub fn of(name: &str) -> Option<Value> {
                 ("block", text()),
             ]),
         ),
-        "scan" => ("What the gate would not store as it is, and what was not looked at", scanned()),
+        "scan" => ("What the gate would not store as it is, and what was not looked at", upkeep::scanned()),
         "search" => (
             "Memories that fit, best first",
             object(&[
@@ -145,8 +177,8 @@ pub fn of(name: &str) -> Option<Value> {
             "What every session is given of the vault",
             object(&[("agent", maybe("string")), ("scopes", list_of(text())), ("block", text())]),
         ),
-        "status" => ("What there is, and what needs attention", status()),
-        "sync" => ("What would move between here and the external memory, and what did", synced()),
+        "status" => ("What there is, and what needs attention", upkeep::status()),
+        "sync" => ("What would move between here and the external memory, and what did", upkeep::synced()),
         "vault-consolidate" => (
             "Pairs of the vault that may be one memory, best first",
             list_of(object(&[("score", number()), ("a", id()), ("b", id()), ("texts", list_of(text()))])),
@@ -160,10 +192,15 @@ pub fn of(name: &str) -> Option<Value> {
             list_of(object(&[("id", id()), ("reason", text()), ("text", text())])),
         ),
         "vault-recall" => ("The newest memories of the vault that are filed as asked", memories()),
-        "vault-stats" => ("The vault's figures", stats()),
+        "vault-stats" => ("The vault's figures", upkeep::stats()),
         "verify" => (
-            "Whether everything is as it should be",
-            object(&[("ok", yes_or_no()), ("problems", list_of(problem())), ("repaired?", list_of(text()))]),
+            "Whether everything is as it should be; with --staged, what the next commit holds",
+            object(&[
+                ("ok", yes_or_no()),
+                ("files?", count()),
+                ("problems", list_of(problem())),
+                ("repaired?", list_of(text())),
+            ]),
         ),
         "why" => (
             "The last time a memory was given to an agent",
@@ -176,7 +213,7 @@ pub fn of(name: &str) -> Option<Value> {
                 ("why", reasons()),
             ]),
         ),
-        other => house::of(other)?,
+        other => house::of(other).or_else(|| writes::of(other))?,
     };
     let mut whole = Map::new();
     whole.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
@@ -342,7 +379,7 @@ fn run() -> Value {
         ("at", text()),
         ("hook", text()),
         ("agent", text()),
-        ("ended", one_of(&["silent", "injected", "captured", "denied", "failed"])),
+        ("ended", one_of(&Ended::ALL.map(Ended::name))),
         ("saw", text()),
         ("because", list_of(text())),
         ("left_out?", list_of(text())),
@@ -384,147 +421,6 @@ fn problem() -> Value {
     object(&[("file", text()), ("line?", count()), ("code", text()), ("message", text()), ("fix", text())])
 }
 
-fn compacted() -> Value {
-    any_of(&[
-        object(&[("dry_run", json!({ "const": true })), ("lines", count()), ("would_go", count())]),
-        object(&[
-            ("lines_before", count()),
-            ("lines_after", count()),
-            ("lines_removed", count()),
-            ("twins_removed?", count()),
-            ("unreadable?", count()),
-        ]),
-    ])
-}
-
-fn exported() -> Value {
-    let held_back = object(&[("name", text()), ("why", text())]);
-    let by_user = json!({ "type": "object", "additionalProperties": count() });
-    any_of(&[
-        object(&[("folder", text()), ("files", list_of(text())), ("held_back?", list_of(held_back))]),
-        list_of(object(&[("name", text()), ("text", text())])),
-        object(&[("memories", count()), ("chunks", count()), ("users", by_user)]),
-    ])
-}
-
-fn arrivals() -> Value {
-    let shelf = object(&[
-        ("shelf", text()),
-        ("new", list_of(text())),
-        ("known", count()),
-        ("waiting", count()),
-        ("left_out", count()),
-    ]);
-    let refused = object(&[("from", text()), ("code", text()), ("message", text()), ("next", text())]);
-    object(&[
-        ("dry_run", yes_or_no()),
-        ("files", count()),
-        ("shelves", list_of(shelf)),
-        ("refused", list_of(refused)),
-        ("not_recognised", list_of(text())),
-        ("notes", list_of(text())),
-    ])
-}
-
-fn imported() -> Value {
-    any_of(&[
-        arrivals(),
-        object(&[
-            ("added", count()),
-            ("known", count()),
-            ("removed", count()),
-            ("expired", count()),
-            ("refused", json!({ "type": "object", "additionalProperties": count() })),
-            ("waiting", count()),
-            ("unsealed_chunks", count()),
-        ]),
-    ])
-}
-
-fn scanned() -> Value {
-    let place = object(&[
-        ("file", text()),
-        ("line", count()),
-        ("column", count()),
-        ("length", count()),
-        ("class", one_of(&["secret", "identity", "contact", "injection"])),
-        ("rule", text()),
-        ("level", one_of(&["possible", "probable", "definite"])),
-        ("act", one_of(&["keep", "neutralise", "redact", "confirm", "refuse"])),
-    ]);
-    let left_out = object(&[("path", text()), ("why", text())]);
-    any_of(&[
-        object(&[("looked", count()), ("findings", list_of(place)), ("left_out", list_of(left_out))]),
-        object(&[("held", list_of(problem())), ("fixed", list_of(text())), ("left", list_of(problem()))]),
-    ])
-}
-
-fn synced() -> Value {
-    let plan = object(&[
-        ("folder", text()),
-        ("remote?", text()),
-        ("bring", list_of(text())),
-        ("commit", list_of(object(&[("path", text()), ("what", text())]))),
-        ("pull", list_of(text())),
-        ("push", list_of(text())),
-    ]);
-    object(&[("plan", plan), ("done", list_of(text()))])
-}
-
-fn counts() -> [(&'static str, Value); 3] {
-    [("active", count()), ("retired", count()), ("archived", count())]
-}
-
-fn status() -> Value {
-    let with_counts = |first: &[(&'static str, Value)]| {
-        let parts: Vec<_> = first.iter().cloned().chain(counts()).collect();
-        list_of(object(&parts))
-    };
-    let error = object(&[("code", text()), ("message", text()), ("next", text())]);
-    object(&[
-        ("project", text()),
-        ("memory", text()),
-        ("categories", with_counts(&[("category", text()), ("enabled", yes_or_no())])),
-        ("shelves", with_counts(&[("shelf", text())])),
-        ("vault", stats()),
-        (
-            "external_memory",
-            object(&[
-                ("enabled", yes_or_no()),
-                ("configured?", text()),
-                ("memory_type", text()),
-                ("sync_strategy", text()),
-                ("in_use", yes_or_no()),
-                ("base", text()),
-                ("error?", error),
-            ]),
-        ),
-        ("bytes", count()),
-        ("index_in_sync", yes_or_no()),
-        ("issues", list_of(text())),
-        ("passed_over?", list_of(problem())),
-        ("waiting_for_review", count()),
-    ])
-}
-
-fn stats() -> Value {
-    let tally = || json!({ "type": "object", "additionalProperties": count() });
-    object(&[
-        ("active_count", count()),
-        ("max_active", count()),
-        ("utilization_pct", number()),
-        ("deleted_count", count()),
-        ("raw_lines", count()),
-        ("compactable_lines", count()),
-        ("unreadable_lines?", count()),
-        ("bloat_ratio", number()),
-        ("by_scope", tally()),
-        ("by_tier", tally()),
-        ("by_category", tally()),
-        ("register_topics", count()),
-    ])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -537,5 +433,12 @@ mod tests {
             assert!(jsonschema::meta::is_valid(&schema), "{name}");
         }
         assert_eq!(of("nothing"), None);
+    }
+
+    #[test]
+    fn every_way_a_hook_ends_has_its_word_in_the_schema() {
+        for ended in Ended::ALL {
+            assert_eq!(serde_json::to_value(ended).unwrap(), ended.name());
+        }
     }
 }

@@ -1,11 +1,11 @@
-//! Setup, as far as it is the engine's: who may take the hooks out of coding agents, and that it is written down.
+//! Setup, as far as it is the engine's: who may take the hooks out of coding agents or change the user's own settings, and that it is written down.
 //!
-//! Comes in: the agents. Goes out: leave to go on, with a line in the user's audit before anything is changed and one after it. The hooks guard the
-//! memory: whoever takes them out may write past the gate. Never here: an agent's settings, which are `crates/agents`' and the door's.
+//! Comes in: the agents, or a setting. Goes out: leave to go on, with a line in the user's audit before anything is changed and one after it. The hooks
+//! guard the memory: whoever takes them out may write past the gate. Never here: an agent's settings, which are `crates/agents`' and the door's.
 
 use crate::call::Call;
 use crate::settings::audited::{Noted, Turn};
-use heirloom_core::{ShelfName, Verb, fault::Result};
+use heirloom_core::{Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
 /// Hooks that are to be taken out.
@@ -16,7 +16,7 @@ pub struct Uninstall {
     pub agents: Vec<String>,
 }
 
-/// Hooks are being taken out. Dropped without [`Underway::done`], they were not.
+/// Something is being changed. Dropped without [`Underway::done`], it was not.
 #[derive(Debug)]
 #[must_use = "say what became of it"]
 pub struct Underway<'c> {
@@ -25,7 +25,7 @@ pub struct Underway<'c> {
 }
 
 impl Underway<'_> {
-    /// They are out.
+    /// It is done.
     pub fn done(self) {
         self.noted.done();
     }
@@ -41,5 +41,13 @@ pub fn uninstall<'c>(call: &'c Call, ask: &Uninstall) -> Result<Underway<'c>> {
     may_uninstall(call)?;
     let turn = Turn::wait(call)?;
     let noted = turn.intend(Verb::Uninstall, &format!("hooks {}", ask.agents.join(" ")), false)?;
+    Ok(Underway { noted, _turn: turn })
+}
+
+/// Says that a setting of the user's own file is about to be changed, together with the agents' settings and with a receipt for all of them.
+pub fn own_setting<'c>(call: &'c Call, key: &str) -> Result<Underway<'c>> {
+    super::asked(call, Verb::ConfigSet, ShelfName::Records, Owner::Nobody)?;
+    let turn = Turn::wait(call)?;
+    let noted = turn.intend(Verb::ConfigSet, key, false)?;
     Ok(Underway { noted, _turn: turn })
 }

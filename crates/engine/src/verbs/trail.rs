@@ -124,7 +124,7 @@ pub fn settings_audit(call: &Call, ask: &Audit) -> Result<Vec<Value>> {
     Ok(wanted(call, chain::entries(&own_chain(&call.project().world().data))?, ask))
 }
 
-/// Notes in that audit that a server turned somebody away whose token is nobody's.
+/// Notes in that audit that a door turned somebody away whose token is nobody's.
 pub fn turned_away(call: &Call, times: u64) -> Result<()> {
     crate::settings::audited::turned_away(call, times)
 }

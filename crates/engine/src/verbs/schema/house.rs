@@ -2,7 +2,7 @@
 //!
 //! Comes in: the name of an answer. Goes out: what it is and its schema. Never here: an answer.
 
-use super::{anchored, count, free, id, list_of, maybe, memory, number, object, one_of, text, yes_or_no};
+use super::{anchored, count, id, list_of, maybe, memory, number, object, one_of, text, yes_or_no};
 use serde_json::{Value, json};
 
 pub(super) fn of(name: &str) -> Option<(&'static str, Value)> {
@@ -128,10 +128,12 @@ fn accepted() -> Value {
 }
 
 fn user() -> Value {
-    let mut token = free();
-    token["description"] =
-        json!("what is known of a token: id, name, scopes, added_at, expires_at; never the token");
-    object(&[("user", text()), ("added_at", text()), ("has_token", yes_or_no()), ("tokens", list_of(token))])
+    object(&[
+        ("user", text()),
+        ("added_at", text()),
+        ("has_token", yes_or_no()),
+        ("tokens", list_of(super::writes::token())),
+    ])
 }
 
 fn undoable() -> Value {

@@ -9,7 +9,7 @@ mod project;
 mod tiers;
 
 use crate::call::Call;
-use heirloom_core::{Code, Fault, MemoryId, ShelfName, fault::Result};
+use heirloom_core::{Code, Fault, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
 /// Which change is to be taken back.
@@ -78,6 +78,7 @@ pub struct Step {
 
 /// The changes that are kept, newest first.
 pub fn list(call: &Call) -> Result<Vec<Change>> {
+    super::may_read(call, Verb::History)?;
     let mut all = project::changes(call)?;
     // A database that cannot be reached keeps nobody from looking at files.
     all.extend(tiers::changes(call).unwrap_or_default());

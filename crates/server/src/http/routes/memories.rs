@@ -15,7 +15,7 @@ use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::list::{List, list};
 use heirloom_engine::verbs::show::{self, Show};
 use heirloom_engine::verbs::{Added, Done, Outcome, remove};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const TAG: &str = "memories";
 
@@ -317,10 +317,5 @@ fn forgotten(call: &Call, given: &Given) -> Result<Reply, Problem> {
     let id = MemoryId::parse(&name).ok_or_else(|| {
         Fault::new(Code::Usage, "this is no whole id").hint("give the id as `GET /v1/memories` shows it")
     })?;
-    let (gone, unreached) = remove::forget(call, &id, given.flag("shred"))?;
-    let mut answer = serde_json::to_value(&gone).unwrap_or_default();
-    if let Value::Object(answer) = &mut answer {
-        answer.insert("unreached".to_owned(), json!(unreached));
-    }
-    Ok(Reply::new(StatusCode::OK, answer))
+    Ok(Reply::ok(&remove::forget(call, &id, given.flag("shred"))?))
 }
