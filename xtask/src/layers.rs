@@ -97,14 +97,7 @@ const ROOMS_OF_RULES: &[&str] = &[
 
 /// What a command may use of those rooms all the same, and why. No row is for a rule about memories.
 const DOORS: &[(&str, &str, &str)] = &[
-    ("clear.rs", "shelf", "what is shown before it goes"),
     ("demo.rs", "files", "a project of its own that goes away again"),
-    ("demo.rs", "gate", "shows each stage by itself"),
-    ("demo.rs", "inject", "shows each stage by itself"),
-    ("demo.rs", "recall", "shows each stage by itself"),
-    ("demo.rs", "shelf", "shows each stage by itself"),
-    ("demo_shelves.rs", "gate", "shows each stage by itself"),
-    ("demo_shelves.rs", "shelf", "shows each stage by itself"),
     ("doctor.rs", "files", "reads agents' settings, and the folder of the round trip"),
     ("edit.rs", "files", "the file that the editor is given"),
     ("import.rs", "shelf", "what the verb answers"),
@@ -115,15 +108,11 @@ const DOORS: &[(&str, &str, &str)] = &[
     ("pick.rs", "recall", "the picker asks while somebody types"),
     ("record.rs", "files", "the temporary folders input is taken from"),
     ("record.rs", "gate", "keeps a secret out of what is said about a category"),
-    ("record.rs", "shelf", "the words of the record tools' own format"),
     ("reference.rs", "gate", "the tables of the reference pages"),
     ("scan_report.rs", "gate", "what the verb answers"),
     ("serve.rs", "files", "the token file and the key of the server, which are no memories"),
     ("setup.rs", "files", "agents' settings, which are no memories"),
     ("setup_receipt.rs", "files", "agents' settings, which are no memories"),
-    ("staged.rs", "files", "a folder of its own that goes away again"),
-    ("staged.rs", "git", "takes out what is about to be committed"),
-    ("staged.rs", "shelf", "what the verb answers"),
     ("sync.rs", "shelf", "what the verb answers"),
 ];
 

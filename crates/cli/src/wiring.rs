@@ -222,6 +222,9 @@ pub(crate) fn wire_for_settings(args: &Args) -> Result<Wired> {
 
 /// Whether a command changes nothing but the user's own settings.
 fn of_the_user(command: &Command) -> bool {
+    if let Command::Setup(setup) = command {
+        return !setup.shared;
+    }
     let Command::Config(config) = command else { return false };
     matches!(config.action, ConfigAction::Set { user: true, .. } | ConfigAction::Unset { user: true, .. })
 }

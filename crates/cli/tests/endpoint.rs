@@ -454,6 +454,8 @@ fn turns_an_endpoint_does_not_answer_for_are_sent_again_later() {
     server.says("{\"facts\":[{\"fact\":\"The user works from Graz\",\"turn\":1}]}");
     let looked = env.run(&["review", "propose", "--json"]).ok().json();
     assert_eq!((&looked["turns"], &looked["proposed"]), (&json!(1), &json!(1)), "{looked}");
+    let shape = heirloom_engine::verbs::schema::of("review-propose").unwrap();
+    assert_eq!(crate::answers::misfit(&shape, &looked, "review-propose"), None);
 }
 
 #[test]

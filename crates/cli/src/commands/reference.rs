@@ -239,3 +239,54 @@ fn walk(page: &mut String, command: &mut clap::Command, path: &str) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+    use heirloom_engine::verbs::schema::ANSWERS;
+
+    /// Commands without an answer of their own, and why.
+    const SILENT: &[(&str, &str)] = &[
+        ("completions", "prints a script for a shell"),
+        ("demo", "tells a story"),
+        ("hook", "answers in the words of the agent that calls it"),
+        ("man", "prints manual pages"),
+        ("mcp", "speaks its own protocol"),
+        ("merge-driver", "is called by git, which reads exit codes"),
+        ("model-install", "answers as `model embed`, which it ends with"),
+        ("record-index", "answers in the record format's own lines"),
+        ("reference", "prints pages of the documentation"),
+        ("review-list", "is `review`"),
+        ("serve", "serves until it is stopped"),
+    ];
+
+    fn leaves(command: &clap::Command, name: &str, found: &mut Vec<String>) {
+        let mut below = command.get_subcommands().filter(|one| one.get_name() != "help").peekable();
+        if below.peek().is_none() || !command.is_subcommand_required_set() {
+            found.push(name.to_owned());
+        }
+        for one in below {
+            let name = format!("{name}-{}", one.get_name());
+            leaves(one, name.trim_start_matches('-'), found);
+        }
+    }
+
+    #[test]
+    fn every_command_has_a_schema_for_its_answer_or_a_reason_why_not() {
+        let mut found = Vec::new();
+        let mut whole = crate::args::Args::command();
+        whole.build();
+        for one in whole.get_subcommands().filter(|one| one.get_name() != "help") {
+            leaves(one, one.get_name(), &mut found);
+        }
+        assert!(found.len() > 60, "{found:?}");
+        let silent = |name: &str| SILENT.iter().any(|(of, _)| *of == name);
+        let without: Vec<_> =
+            found.iter().filter(|name| !ANSWERS.contains(&name.as_str()) && !silent(name)).collect();
+        assert!(without.is_empty(), "{without:?}");
+        for (name, why) in SILENT {
+            let known = found.iter().any(|one| one == name) || cfg!(not(feature = "server"));
+            assert!(known && why.len() > 5 && !ANSWERS.contains(name), "{name}");
+        }
+    }
+}

@@ -70,14 +70,15 @@ struct Row<'a> {
 
 pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
     let project = wiring::project_folder(&wiring::cwd(args)?);
-    let wired = if call.uninstall && !call.dry_run {
-        let mut wired = wiring::wire_for_settings(args)?;
-        person::checked(&mut wired, Verb::Uninstall)?;
-        setup::may_uninstall(&wired.call)?;
-        Some(wired)
-    } else {
-        None
-    };
+    let mut wired = wiring::wire_for_settings(args)?;
+    match (call.dry_run, call.uninstall) {
+        (true, _) => {}
+        (false, false) => setup::may_install(&wired.call)?,
+        (false, true) => {
+            person::checked(&mut wired, Verb::Uninstall)?;
+            setup::may_uninstall(&wired.call)?;
+        }
+    }
     let agents = wanted(call)?;
     let mut plan = Vec::new();
     for agent in &agents {
@@ -108,16 +109,11 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
         if answer != Answer::No {
             let names = agents.iter().map(|agent| agent.name.to_owned()).collect();
             let ask = Uninstall { agents: names };
-            // Taking hooks out is one deed, with what `setup` switched on; putting them in is none that needs a line, our own settings do.
             let own = plan.iter().any(|change| change.agent.is_none() && change.changes());
-            let settings = match (&wired, own) {
-                (None, true) => Some(wiring::wire_for_settings(args)?),
-                _ => None,
-            };
-            let underway = match (&wired, &settings) {
-                (Some(wired), _) => Some(setup::uninstall(&wired.call, &ask)?),
-                (None, Some(settings)) => Some(setup::own_setting(&settings.call, NOTES)?),
-                (None, None) => None,
+            let underway = match (call.uninstall, own) {
+                (true, _) => Some(setup::uninstall(&wired.call, &ask)?),
+                (false, true) => Some(setup::own_setting(&wired.call, NOTES)?),
+                (false, false) => None,
             };
             for change in plan.iter().filter(|change| change.changes()) {
                 apply(change, call.uninstall)?;

@@ -31,6 +31,11 @@ impl Underway<'_> {
     }
 }
 
+/// Whether this caller may put hooks into coding agents. A refusal is audited.
+pub fn may_install(call: &Call) -> Result<()> {
+    super::asked(call, Verb::Setup, ShelfName::Records, Owner::Nobody).map(|_| ())
+}
+
 /// Whether this caller may take hooks out. A refusal is audited.
 pub fn may_uninstall(call: &Call) -> Result<()> {
     call.permit(Verb::Uninstall, ShelfName::Records, "")

@@ -8,7 +8,7 @@ use super::super::export::{Export, files};
 use super::super::import::{Import, import};
 use super::super::init::{Init, init};
 use super::super::scan::{Scan, scan};
-use super::super::setup::{Uninstall, uninstall};
+use super::super::setup::{Uninstall, may_install, uninstall};
 use super::super::sync::{Sync, sync};
 use super::super::upkeep::{Expire, Gc, expire, gc};
 use super::super::verify::{Verify, verify};
@@ -47,6 +47,7 @@ fn drive(call: &Call, verb: Verb, archive: &[u8]) -> Option<Result<()>> {
         Verb::ConfigSet => config::set(call, &set("retrieval.max_inject", json!(3), false)).map(drop),
         Verb::ConfigGuarded => config::set(call, &set("gate.profile", json!("seed"), true)).map(drop),
         Verb::Init => init(call, Init::default()).map(drop),
+        Verb::Setup => may_install(call),
         Verb::Uninstall => {
             uninstall(call, &Uninstall { agents: vec!["codex".into()] }).map(|underway| underway.done())
         }
@@ -104,7 +105,10 @@ fn what_keeps_house_happens_as_the_table_says() {
             let signed_in = who.signed_in;
             let call = desk.call(who);
             let by = call.caller().shown();
-            let Some(ended) = drive(&call, row.verb, &archive) else { continue };
+            let Some(ended) = drive(&call, row.verb, &archive) else {
+                wrong.push(format!("{} is driven nowhere", row.name));
+                break;
+            };
             drop(call);
             let after = desk.state();
             let told = |line: &&String| {

@@ -52,7 +52,8 @@ fn walk(verb: Verb, shelf: ShelfName, owner: Owner, walked: &mut Walked) {
         let ended = act(&call, verb, shelf, &subject);
         drop(call);
         let after = desk.state();
-        // Whoever nobody knows has no chain of their own, and a project without a memory has none either.
+        // Whoever nobody knows has no chain of their own in the tiers. The doors turn an unknown token away before any verb, and note that in the
+        // account's audit (`trail::turned_away`).
         let unheard = is_nobody && shelf == ShelfName::Tiers;
         if let Err(why) = judged(verb, said, &ended, (&before, &after), &by, (is_nobody, unheard)) {
             walked.wrong.push(format!("{what}: the table says {said:?}; {why}"));
