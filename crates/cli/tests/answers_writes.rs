@@ -136,7 +136,8 @@ impl Twice {
     fn copied(&self, from: &str, to: &str) {
         let base = self.env.base();
         let _ = std::fs::remove_dir_all(base.join(to));
-        let done = self.env.command("cp").arg("-a").arg(base.join(from)).arg(base.join(to)).status();
+        let mut copy = std::process::Command::new("cp");
+        let done = copy.current_dir(&base).args(["-a", from, to]).status();
         assert!(done.unwrap().success());
     }
 

@@ -248,6 +248,9 @@ mod tests {
     /// Commands without an answer of their own, and why.
     const SILENT: &[(&str, &str)] = &[
         ("completions", "prints a script for a shell"),
+        ("config-category-add", "answers as `config-category`"),
+        ("config-category-disable", "answers as `config-category`"),
+        ("config-category-enable", "answers as `config-category`"),
         ("demo", "tells a story"),
         ("hook", "answers in the words of the agent that calls it"),
         ("man", "prints manual pages"),
