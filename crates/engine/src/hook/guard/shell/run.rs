@@ -179,6 +179,8 @@ impl Walk<'_> {
     fn act(&mut self, act: Act, read: &Arguments<'_>, args: &[Field]) {
         match act {
             Act::Each => read.plain.iter().for_each(|field| self.hit(field, Deed::Write)),
+            Act::Here if read.plain.is_empty() => self.hit(&Field::sure("."), Deed::Write),
+            Act::Here => read.plain.iter().for_each(|field| self.hit(field, Deed::Write)),
             Act::After(n) => read.plain.iter().skip(n).for_each(|field| self.hit(field, Deed::Write)),
             Act::Nth(n) => read.plain.iter().skip(n).take(1).for_each(|field| self.hit(field, Deed::Write)),
             Act::Last => read.split_last().1.iter().for_each(|field| self.hit(field, Deed::Write)),

@@ -132,6 +132,8 @@ impl<'h> Walk<'h> {
         }
         match name {
             "HOME" => Some(vec![self.home()?]),
+            "XDG_DATA_HOME" => Some(vec![format!("{}/.local/share", self.home()?)]),
+            "XDG_CONFIG_HOME" => Some(vec![format!("{}/.config", self.home()?)]),
             "PWD" => Some(self.here()),
             "OLDPWD" => Some(self.before.iter().map(|cwd| cwd.to_string_lossy().into_owned()).collect()),
             "CLAUDE_PROJECT_DIR" | "GEMINI_PROJECT_DIR" | "GEMINI_CWD" => {
@@ -232,6 +234,12 @@ impl<'h> Walk<'h> {
     /// `cd -`.
     pub(super) fn go_back(&mut self) {
         std::mem::swap(&mut self.before, &mut self.cwds);
+    }
+
+    /// Another name for a command: a function that hands its arguments on.
+    pub(super) fn also_called(&mut self, name: &str, command: &str) {
+        let body = tokens(&format!("{command} \"$@\""), &mut self.steps);
+        self.functions.insert(name.to_owned(), body.into());
     }
 
     pub(super) fn has_function(&self, name: &str) -> bool {
@@ -343,6 +351,12 @@ impl<'h> Walk<'h> {
                     match token {
                         Token::Into => into.push(word),
                         Token::Given => input.text = Some(self.value(word).join("\n")),
+                        // `< <(command)`: what that command prints is the input.
+                        Token::From if matches!(word.as_slice(), [Part::Process(_)]) => {
+                            if let [Part::Process(tokens)] = word.as_slice() {
+                                input.text = self.aside(|walk| walk.output_of(tokens));
+                            }
+                        }
                         _ => input.files.extend(self.value(word)),
                     }
                 }
