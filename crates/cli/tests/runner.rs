@@ -15,6 +15,7 @@ mod agents;
 mod anchors;
 mod answers;
 mod answers_upkeep;
+mod attacks_doors;
 mod attacks_floods;
 mod attacks_git;
 mod attacks_paths;

@@ -11,9 +11,7 @@ use crate::files::{self, Lock, Mode};
 use crate::gate::Entry;
 use crate::shelf::door::change::{Was, Written};
 use heirloom_core::settings::Origin;
-use heirloom_core::{
-    Channel, Kind, MemoryId, Owner, Settings, ShelfName, Status, Verb, fault::Result, time,
-};
+use heirloom_core::{Channel, Kind, MemoryId, Owner, Settings, ShelfName, Status, Verb, fault::Result, time};
 use serde::Serialize;
 
 /// What collecting did.

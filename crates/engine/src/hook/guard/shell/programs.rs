@@ -88,10 +88,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     row(&["mount"], &[Act::Each]),
     // Editors of a file, interactive or not.
     Program { unless: &["-R", "-M"], ..row(&["vi", "vim", "nvim"], &[Act::Each]) },
-    row(
-        &["ex", "ed", "nano", "emacs", "pico", "micro", "joe", "dos2unix", "unix2dos"],
-        &[Act::Each],
-    ),
+    row(&["ex", "ed", "nano", "emacs", "pico", "micro", "joe", "dos2unix", "unix2dos"], &[Act::Each]),
     Program {
         only_with: &["-i", "--in-place"],
         takes: &["-e", "-f", "--expression", "--file", "-l"],

@@ -8,6 +8,9 @@ use super::expand::Field;
 use super::programs::{Act, Program, WRAPPERS, rows};
 use super::walk::{Input, Walk, plainly};
 
+/// This program.
+const PROGRAM: &str = "heirloom";
+
 /// Wrappers around wrappers.
 const WRAPPED_MAX: usize = 16;
 
@@ -144,6 +147,7 @@ impl Walk<'_> {
         let Some((first, args)) = fields.split_first() else { return };
         self.steps.spend(args.len() + 1);
         let name = base(&first.text).to_owned();
+        self.moves_home |= name == PROGRAM && self.names_home();
         if self.has_function(&name) {
             return self.call(&name, args);
         }

@@ -33,6 +33,7 @@ pub(super) struct Input {
 
 pub(super) struct Walk<'h> {
     pub(super) steps: Steps,
+    pub(super) moves_home: bool,
     pub(super) found: HashSet<Target>,
     /// Where the command may be; never empty.
     pub(super) cwds: Vec<PathBuf>,
@@ -58,6 +59,7 @@ impl<'h> Walk<'h> {
     pub(super) fn new(cwd: &Path, home: Option<&'h Path>) -> Walk<'h> {
         Walk {
             steps: Steps::new(),
+            moves_home: false,
             found: HashSet::new(),
             cwds: vec![cwd.to_owned()],
             start: cwd.to_owned(),
@@ -116,6 +118,12 @@ impl<'h> Walk<'h> {
     /// Folders the command may be in, as text.
     fn here(&self) -> Vec<String> {
         self.cwds.iter().map(|cwd| cwd.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Whether this command says where the user's settings and data are.
+    pub(super) fn names_home(&self) -> bool {
+        const NAMES: [&str; 3] = ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
+        NAMES.iter().any(|name| self.variables.contains_key(*name))
     }
 
     /// What a variable may hold; `None` if nothing here says so.
