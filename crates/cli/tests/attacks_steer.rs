@@ -273,7 +273,19 @@ fn a_memory_folder_above_that_belongs_to_another_account_is_not_used() {
 
 /// The trust of a person's turn that a session's end keeps from a transcript. `place` puts the transcript of session `s1` somewhere.
 fn kept(session: &str, place: impl Fn(&TestEnv, &Path, &str) -> PathBuf) -> String {
-    let env = TestEnv::ready();
+    kept_with(session, &|_| None, place)
+}
+
+/// The same, where a variable may say that the host's folder is elsewhere.
+fn kept_with(
+    session: &str,
+    moved: &dyn Fn(&TestEnv) -> Option<PathBuf>,
+    place: impl Fn(&TestEnv, &Path, &str) -> PathBuf,
+) -> String {
+    let mut env = TestEnv::ready();
+    if let Some(folder) = moved(&env) {
+        env.set("CLAUDE_CONFIG_DIR", folder.to_str().unwrap());
+    }
     env.at_terminal(&["config", "set", "--user", "tiers.capture", "true"], "").ok();
     let own = env.home().join(".claude/projects/p");
     std::fs::create_dir_all(&own).unwrap();
@@ -313,6 +325,56 @@ fn the_owner_s_trust_is_only_for_transcripts_the_host_wrote() {
         own.join("s1.jsonl")
     };
     assert_eq!(kept("s1", second_name), "medium", "nor does a second name");
+    // A variable can say that the host's folder is anywhere.
+    let said = |place: fn(&TestEnv) -> PathBuf| {
+        kept_with("s1", &move |env: &TestEnv| Some(place(env)), |env, _, text| {
+            let own = place(env).join("projects/p");
+            std::fs::create_dir_all(&own).unwrap();
+            written(own.join("s1.jsonl"), text)
+        })
+    };
+    assert_eq!(said(|env| env.scratch().join("claude")), "medium", "a folder for passing files");
+    assert_eq!(said(|env| env.project().join(".claude")), "medium", "a folder of the project");
+    assert_eq!(said(|env| env.home().join("elsewhere")), "high", "one's own is where one says");
+}
+
+#[test]
+fn a_project_cannot_have_conversations_kept_by_itself() {
+    let says = json!({ "type": "assistant", "sessionId": "s1", "timestamp": "2026-01-10T09:00:00Z",
+        "message": { "role": "assistant", "content": [{ "type": "text", "text": "CANARY: the importer reads every row twice, because the queue hands out \
+            a row again after a minute, and a large file takes longer than that. ".repeat(4) }] } });
+    let notes = |env: &TestEnv| {
+        let own = env.home().join(".claude/projects/p");
+        std::fs::create_dir_all(&own).unwrap();
+        let transcript = written(own.join("s1.jsonl"), &(says.to_string() + "\n"));
+        for moment in ["stop", "session-end"] {
+            hook(
+                env,
+                moment,
+                json!({ "hook_event_name": "Stop", "session_id": "s1", "transcript_path": transcript }),
+            );
+        }
+        env.run(&["list", "--kind", "note", "--json"]).ok().items().as_array().unwrap().len()
+    };
+    for wish in [
+        json!({ "notes": { "capture": true } }),
+        json!({ "notes.capture": true }),
+        json!({ "notes": { "capture": "yes" } }),
+    ] {
+        let env = TestEnv::new();
+        env.run(&["init"]).ok();
+        settings(&env, &wish);
+        assert_eq!(notes(&env), 0, "{wish}");
+        env.run(&["config", "set", "notes.capture", "true"]).fails_with("CONFIG_ERROR", 1);
+        env.run(&["config", "approve", "notes.capture"]).fails_with("NEEDS_PERSON", 1);
+        assert_eq!(notes(&env), 0, "{wish}");
+    }
+    // A person's yes belongs to this place.
+    let env = TestEnv::new();
+    env.run(&["init"]).ok();
+    settings(&env, &json!({ "notes": { "capture": true } }));
+    env.at_terminal(&["config", "approve", "notes.capture"], "").ok();
+    assert_eq!(notes(&env), 1);
 }
 
 #[test]

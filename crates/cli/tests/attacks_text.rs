@@ -360,7 +360,7 @@ fn attack_15_a_secret_reaches_the_disk_by_no_side_door() {
         line(&format!("We decided on {token} because.\n\nWe chose it because of {token}.")) + "\n",
     )
     .unwrap();
-    env.run(&["config", "set", "notes.capture", "true"]).ok();
+    env.at_terminal(&["config", "set", "notes.capture", "true"], "").ok();
     env.at_terminal(&["config", "set", "--user", "tiers.capture", "true"], "").ok();
     for (moment, event) in [
         ("prompt", json!({ "prompt": said })),

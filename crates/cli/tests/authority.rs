@@ -120,3 +120,72 @@ fn what_cannot_be_taken_back_is_refused_to_an_agent_with_the_way_to_do_it_and_au
             .all(|line| line["by"].as_str().is_some_and(|by| by.starts_with("account:")))
     );
 }
+
+/// The first record of a project whose settings were changed by an agent, after that agent did something.
+fn after_settings(settings: &[(&str, &str)], act: impl Fn(&TestEnv)) -> TestEnv {
+    let env = TestEnv::ready();
+    env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "").ok();
+    for (key, value) in settings {
+        env.run(&["config", "set", key, value]).ok();
+    }
+    act(&env);
+    env
+}
+
+#[test]
+fn no_window_that_an_agent_sets_retires_what_a_person_wrote() {
+    let add = |env: &TestEnv| {
+        env.run(&["add", "decision", "Use Redis because it is fast"]).ok();
+        let ran = env.run(&["add", "decision", "Use Kafka because it streams"]).ok();
+        assert!(ran.stderr.contains("stays: a person stands behind it"), "{}", ran.stderr);
+    };
+    let env = after_settings(&[("categories.decision.max_retained", "1")], add);
+    assert_eq!(status(&env, "use-postgresql"), "active");
+    assert_eq!(status(&env, "use-redis"), "retired", "an agent's own is");
+    assert_eq!(status(&env, "use-kafka"), "active");
+    // A person's own is the person's to let go.
+    env.at_terminal(&["add", "decision", "Use NATS because it is small"], "").ok();
+    assert_eq!(status(&env, "use-postgresql"), "retired");
+}
+
+#[test]
+fn no_time_that_an_agent_sets_retires_or_removes_what_a_person_wrote() {
+    // Nothing in a record is trusted to say how old it is, so time passes by a settings file that asks for none of it.
+    let settings = [("delete.grace_period_days", "0"), ("delete.archive_retired", "false")];
+    let env = after_settings(&settings, |env| {
+        env.at_terminal(&["retire", "use-postgresql", "--reason", "replaced"], "").ok();
+        env.run(&["add", "decision", "Use Redis because it is fast"]).ok();
+        env.run(&["retire", "use-redis", "--reason", "tidying up"]).ok();
+    });
+    let said = env.run(&["gc"]).ok().stdout;
+    assert!(said.contains("use-postgresql.json: a person stands behind it"), "{said}");
+    assert_eq!(status(&env, "use-postgresql"), "retired");
+    env.run(&["show", "use-redis"]).fails_with("NOT_FOUND", 1);
+    // Neither do a flag, a variable or the tool of the record shelf.
+    env.run(&["--set", "delete.grace_period_days=0", "gc"]);
+    env.run(&["gc", "--grace-days", "0"]);
+    env.run(&["record", "index", "--gc"]);
+    assert_eq!(status(&env, "use-postgresql"), "retired");
+    env.at_terminal(&["gc"], "y\n").ok();
+    env.run(&["show", "use-postgresql"]).fails_with("NOT_FOUND", 1);
+}
+
+#[test]
+fn no_retention_that_an_agent_sets_retires_what_a_person_wrote() {
+    let env = TestEnv::ready();
+    let mut old = crate::env::decision("Use PostgreSQL");
+    for key in ["created_at", "updated_at"] {
+        old[key] = "2020-01-01T00:00:00Z".into();
+    }
+    for name in ["use-postgresql", "use-redis"] {
+        old["id"] = name.into();
+        env.write(format!("{}/decisions/{name}.json", crate::env::ROOT), old.to_string());
+    }
+    env.at_terminal(&["trust", "use-postgresql"], "y\n").ok();
+    env.run(&["config", "set", "categories.decision.retention_days", "1"]).ok();
+    env.run(&["gc"]).ok();
+    assert_eq!(status(&env, "use-postgresql"), "active");
+    assert_eq!(status(&env, "use-redis"), "retired", "nobody stands behind this one");
+    env.at_terminal(&["gc"], "").ok();
+    assert_eq!(status(&env, "use-postgresql"), "retired");
+}

@@ -47,7 +47,7 @@ fn what_would_be_lost_is_kept_before_compaction_and_at_the_end_only_if_wanted() 
         let input = json!({ "session_id": "s", "transcript_path": path });
         assert_eq!(hook(&env, moment, "claude-code", &input).ok().stdout, "");
         assert_eq!(notes(&env), 0, "{moment}: nobody asked for notes");
-        env.run(&["config", "set", "notes.capture", "true"]).ok();
+        env.at_terminal(&["config", "set", "notes.capture", "true"], "").ok();
         assert_eq!(hook(&env, moment, "claude-code", &input).ok().stdout, "");
         assert_eq!(notes(&env), 1, "{moment}");
         hook(&env, moment, "claude-code", &input).ok();

@@ -105,7 +105,7 @@ fn a_subject_is_one_line_however_it_is_given() {
 #[test]
 fn an_answer_without_a_time_is_kept_once_however_many_stops_see_it() {
     let env = ready();
-    env.run(&["config", "set", "notes.capture", "true"]).ok();
+    env.at_terminal(&["config", "set", "notes.capture", "true"], "").ok();
     let answer = |text: &str| json!({ "type": "assistant", "content": text }).to_string();
     let file = env.scratch().join("t.jsonl");
     let one = answer("The queue worker was stuck.\nRestarting it helped.");

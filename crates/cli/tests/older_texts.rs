@@ -71,7 +71,12 @@ fn an_agents_text_stays_an_agents_under_another_name() {
     let mut copy: Value =
         serde_json::from_slice(&std::fs::read(env.memory(&format!("decisions/{name}.json"))).unwrap())
             .unwrap();
-    for (to, change) in [("copied", None), ("blank", Some("  ")), ("titled", None)] {
+    for (to, change) in [
+        ("copied", None),
+        ("blank", Some("  ")),
+        ("hidden", Some("\u{200b}\u{2060}\u{e0041}")),
+        ("titled", None),
+    ] {
         copy["id"] = json!(to);
         if to == "titled" {
             copy["title"] = json!("House rule");

@@ -485,7 +485,7 @@ fn hooks(walk: &mut Walk) {
     };
     let transcript = walk.env.scratch().join(fresh() + ".jsonl");
     std::fs::write(&transcript, format!("{}\n{}\n", line("user"), line("assistant"))).unwrap();
-    walk.env.run(&["config", "set", "notes.capture", "true"]).ok();
+    walk.env.at_terminal(&["config", "set", "notes.capture", "true"], "").ok();
     walk.env.at_terminal(&["config", "set", "--user", "tiers.capture", "true"], "y\n").ok();
     for (moment, event) in [
         ("session-start", json!({ "source": secret })),

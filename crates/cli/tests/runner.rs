@@ -16,6 +16,7 @@ mod anchors;
 mod answers;
 mod answers_upkeep;
 mod answers_writes;
+mod attacks_doors;
 mod attacks_floods;
 mod attacks_git;
 mod attacks_paths;

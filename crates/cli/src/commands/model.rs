@@ -106,7 +106,10 @@ fn download(work: &Path) -> Result<PathBuf> {
     let tools: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip"], &["uv", "tool", "run", "pip"]];
     let mut why = "neither python3 nor pip nor uv was found".to_owned();
     for tool in tools {
-        let mut command = Command::new(tool[0]);
+        let Some(program) = environment::find_program(tool[0]) else { continue };
+        let mut command = Command::new(program);
+        // Python runs modules that lie where it is started, and uv reads settings there: that must not be somebody's clone.
+        command.current_dir(work);
         command.args(&tool[1..]).args(["download", "--quiet", "--no-deps", "--dest"]).arg(work).arg(PACKAGE);
         match command.output() {
             Ok(output) if output.status.success() => {

@@ -65,7 +65,7 @@ fn settings() -> String {
             Guard::Open => "anyone",
             Guard::Tighten(_) => "a project can only tighten it",
             Guard::UserFirst => "yours counts before the project's",
-            Guard::UserOnly => "only you",
+            Guard::UserOnly | Guard::OwnTighten(_) => "only you",
             Guard::NotProject => "not a project",
             Guard::Adds => "yours and the project's together",
             Guard::InsideProject => "a project only inside itself",

@@ -52,6 +52,11 @@ fn accept_shown(wired: &Wired, chosen: &Chosen, out: &Out) -> Result<u8> {
     }
     for memory in &chosen.memories {
         print_memory(&aside, memory);
+        if let Some(text) = chosen.stored.get(memory.id.as_str()) {
+            aside.line("");
+            aside.line(aside.style.dim("as it is stored"));
+            text.lines().for_each(|line| aside.line(format!("{} {line}", aside.style.dim("  |"))));
+        }
         aside.line("");
     }
     let yes = chosen.yes();

@@ -115,7 +115,7 @@ impl<'a> Flat<'a> {
             return;
         };
         let stricter = match leaf.key.guard {
-            Guard::Tighten(order) => {
+            Guard::Tighten(order) | Guard::OwnTighten(order) => {
                 read::strictness(leaf.key, order, leaf.value)
                     > read::strictness(known.key, order, known.value)
             }

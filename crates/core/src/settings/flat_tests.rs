@@ -125,6 +125,18 @@ fn of_the_tiers_a_project_may_turn_capture_off_and_lower_trust_and_nothing_else(
     };
     assert_eq!(*tiers, expected);
     assert_eq!(loaded.warnings.len(), 9, "{:?}", loaded.warnings);
+    // Not even something stricter: whose turns are refused, and what the audit of them says, is the user's.
+    for (name, value) in [("fail_on_secret", true), ("audit_queries", false), ("capture_tools", false)] {
+        let document = |value: bool| json!({ "tiers": { name: value } });
+        let layers = [
+            Layer { origin: Origin::Project, document: document(value) },
+            Layer { origin: Origin::User, document: document(!value) },
+        ];
+        let loaded = load(&layers);
+        let counts = loaded.values.iter().find(|one| one.name == format!("tiers.{name}")).unwrap();
+        assert_eq!((&counts.value, counts.origin), (&json!(!value), Origin::User), "{name}");
+        assert_eq!(loaded.warnings.len(), 1, "{name}: {:?}", loaded.warnings);
+    }
     let layers = [
         Layer { origin: Origin::Project, document: json!({ "tiers.capture": false }) },
         Layer { origin: Origin::User, document: json!({ "tiers": { "capture": true } }) },

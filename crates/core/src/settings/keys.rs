@@ -56,6 +56,8 @@ pub enum Guard {
     Open,
     /// A project may only choose something stricter than the user did; words listed from loose to strict.
     Tighten(&'static [&'static str]),
+    /// Only the user may decide it; for one call anybody may choose something stricter. Words listed from loose to strict.
+    OwnTighten(&'static [&'static str]),
     /// What the user set counts before what the project set.
     UserFirst,
     /// Only the user may decide it; what a project's file says is ignored.
@@ -331,7 +333,15 @@ pub const KEYS: &[Key] = &[
         "10",
         "how long one call of git may take for external memory; a write goes on without it",
     ),
-    key("notes.capture", Type::Switch, "false", "on: a stop keeps the assistant's longer messages as notes"),
+    guarded(
+        Guard::Tighten(CAPTURE),
+        key(
+            "notes.capture",
+            Type::Switch,
+            "false",
+            "on: a stop keeps the assistant's longer messages as notes",
+        ),
+    ),
     key(
         "notes.max_per_capture",
         Type::Whole { min: 1, max: 1_000 },
@@ -379,7 +389,7 @@ pub const KEYS: &[Key] = &[
         ),
     ),
     guarded(
-        Guard::Tighten(CAPTURE),
+        Guard::OwnTighten(CAPTURE),
         key(
             "tiers.capture_tools",
             Type::Switch,
@@ -388,7 +398,7 @@ pub const KEYS: &[Key] = &[
         ),
     ),
     guarded(
-        Guard::Tighten(FAILING),
+        Guard::OwnTighten(FAILING),
         key(
             "tiers.fail_on_secret",
             Type::Switch,
@@ -397,7 +407,7 @@ pub const KEYS: &[Key] = &[
         ),
     ),
     guarded(
-        Guard::Tighten(CAPTURE),
+        Guard::OwnTighten(CAPTURE),
         key(
             "tiers.audit_queries",
             Type::Switch,

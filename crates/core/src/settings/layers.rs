@@ -231,6 +231,9 @@ fn not_for_a_project(key: &Key, value: &Value, origin: Origin) -> Option<&'stati
     if read::leads_out(path) {
         return Some("a project cannot move its memory outside itself; set this in your own settings");
     }
+    if path.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+        return Some("git's own folder holds no memory; name another one");
+    }
     (!read::is_plain_path(path)).then_some(
         "a project's folder is named with letters, digits, `.`, `_`, `-` and `/`, at most 120 of them",
     )
@@ -245,7 +248,7 @@ fn decide(
 ) -> Option<(Value, Origin)> {
     match key.guard {
         Guard::Open | Guard::InsideProject => {}
-        Guard::UserOnly | Guard::NotProject => {
+        Guard::UserOnly | Guard::NotProject | Guard::OwnTighten(_) => {
             if found.iter().any(|(_, origin)| *origin == Origin::Project) {
                 let message =
                     "only you can set this, in your own settings; the project's value is ignored".to_owned();

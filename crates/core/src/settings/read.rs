@@ -54,7 +54,7 @@ pub(super) fn coerce(key: &Key, raw: &Value) -> Result<Taken, Bad> {
     let plain = |value: Value| Ok(Taken { value, note: None });
     let bad = |expected: &str| {
         let strictest = match key.guard {
-            Guard::Tighten(order) => order.last().map(|word| json!(word)),
+            Guard::Tighten(order) | Guard::OwnTighten(order) => order.last().map(|word| json!(word)),
             _ => None,
         };
         let instead = strictest.as_ref().map_or_else(
@@ -203,7 +203,7 @@ pub(super) fn word_of(value: &Value) -> String {
 /// Whether only a person may give this value with a call: it is guarded, and not what the guard would choose anyway.
 pub fn needs_person(key: &Key, raw: &Value) -> bool {
     match key.guard {
-        Guard::Tighten(order) => strictness(key, order, raw) + 1 < order.len(),
+        Guard::Tighten(order) | Guard::OwnTighten(order) => strictness(key, order, raw) + 1 < order.len(),
         Guard::UserOnly => true,
         Guard::InsideProject => raw.as_str().is_some_and(leads_out),
         Guard::Open | Guard::UserFirst | Guard::NotProject | Guard::Adds => false,

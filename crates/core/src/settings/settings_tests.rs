@@ -120,7 +120,7 @@ fn the_users_triage_mode_counts_before_the_projects() {
 
 #[test]
 fn a_project_cannot_move_its_memory_outside_itself_but_its_user_can() {
-    for path in ["/etc/memory", "../elsewhere", "a/../../b", "~/x"] {
+    for path in ["/etc/memory", "../elsewhere", "a/../../b", "~/x", ".git/notes", "a/.GIT", ".git"] {
         let loaded = project(json!({"memory_root": path}));
         assert_eq!(loaded.settings.memory_root, ".claude/memory", "{path}");
         assert_eq!(loaded.warnings.len(), 1);

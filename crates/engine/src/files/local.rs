@@ -31,7 +31,7 @@ impl Local {
                 std::fs::remove_dir_all(&new).map_err(|e| Fault::io(&new, "remove", &e))?;
             }
             atomic::make_folder(&new, Mode::Private)?;
-            atomic::write(&new.join(".gitignore"), IGNORE.as_bytes(), Mode::Shared)?;
+            atomic::write(&new.join(".gitignore"), IGNORE.as_bytes(), Mode::Private)?;
             atomic::write(&new.join("mark"), mark.as_bytes(), Mode::Private)?;
             atomic::rename(&new, &folder)?;
         }

@@ -79,9 +79,10 @@ pub fn note_whole(book: &Path, now: Timestamp, noted: &Noted<'_>) -> Result<()> 
 /// Texts that are shorter say too little to be known again.
 const SHORT: usize = 24;
 
-/// What a text is known by under whatever name: white space and case make no other text.
+/// What a text is known by under whatever name: white space, case and what nobody sees make no other text.
 pub fn body_of(text: &str) -> Option<String> {
-    let plain: String = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let seen = heirloom_core::text::strip_invisible(text);
+    let plain: String = seen.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     (plain.len() >= SHORT).then(|| heirloom_core::hash::sha256(plain.as_bytes())[..24].to_owned())
 }
 

@@ -343,7 +343,8 @@ pub fn keep_turns(
     }
     let path = transcript.and_then(|path| allowed(path, folders));
     let Some(path) = path else { return Ok(KeptTurns::default()) };
-    let of_host = folders.host.is_some_and(|host| is_of_host(&path, host));
+    let of_host =
+        folders.host.is_some_and(|host| is_of_host(&path, host) && !is_anybodys(call, folders, host));
     let named = session.is_some_and(|session| is_named_after(&path, session));
     let by_owner = |said: Option<&str>| match (said, session) {
         (Some(said), Some(session)) => of_host && said == session,
@@ -363,6 +364,22 @@ fn is_of_host(real: &Path, host: &Path) -> bool {
     let me = rustix::process::geteuid().as_raw();
     host.is_some()
         && std::fs::metadata(real).is_ok_and(|file| file.is_file() && file.uid() == me && file.nlink() == 1)
+}
+
+/// Whether anybody may have written what lies in a host's folder: a variable can say that it is in the project, or in a folder for passing files.
+fn is_anybodys(call: &Call, folders: Folders<'_>, host: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (host, home) = (real(host), folders.home.map(real));
+    let home = home.as_deref();
+    let of_the_project =
+        |folder: &Path| host.starts_with(folder) && !home.is_some_and(|home| home.starts_with(folder));
+    // A home that lies in such a folder itself is a home all the same.
+    let passing = |folder: &Path| {
+        host.starts_with(folder)
+            && !home.is_some_and(|home| home.starts_with(folder) && host.starts_with(home))
+    };
+    let shared = [folders.temp, folders.own, Path::new("/var/tmp"), Path::new("/dev/shm")];
+    of_the_project(&real(call.project().folder())) || shared.into_iter().any(|folder| passing(&real(folder)))
 }
 
 /// Whether a transcript's name holds the session's, for hosts that do not name it inside.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// The settings that a project may ask for and a person may approve.
-const KEYS: [&str; 3] = ["auto_commit", MEMORY_ROOT, RULES];
+const KEYS: [&str; 4] = ["auto_commit", MEMORY_ROOT, RULES, "notes.capture"];
 
 /// Rules of the gate, where there are more of them than a project may add by itself.
 const RULES: &str = "gate.rules";
@@ -31,7 +31,7 @@ pub(crate) fn wish<'a>(asked: &'a Value, key: &str) -> Option<&'a Value> {
     if !is_asked(key) {
         return None;
     }
-    let nested = || asked.get("gate").filter(|_| key == RULES).and_then(|gate| gate.get("rules"));
+    let nested = || key.split_once('.').and_then(|(group, last)| asked.get(group)?.get(last));
     asked.get(key).or_else(nested)
 }
 

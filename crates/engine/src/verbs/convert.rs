@@ -10,8 +10,7 @@ pub use crate::convert::Conversion;
 use crate::convert::convert as made;
 use crate::gate::Entry;
 pub use crate::shelf::records::Missing;
-use heirloom_core::kind::OTHER_KINDS;
-use heirloom_core::{Code, Fault, Kind, May, Memory, Trust, Verb, fault::Result};
+use heirloom_core::{May, Memory, Trust, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
 /// What is to become of what.
@@ -42,7 +41,7 @@ pub fn to_show(call: &Call, ask: &Convert) -> Result<Option<Memory>> {
 /// The fields that are still to be said before this can be made. A door with a person asks for them; for anybody else [`convert`] names them.
 pub fn lacks(call: &Call, ask: &Convert) -> Result<Vec<Missing>> {
     let source = source(call, ask)?;
-    crate::convert::lacks(call, &source, &known_kind(call, &ask.kind)?, &ask.wanted)
+    crate::convert::lacks(call, &source, &super::list::known_kind(call, &ask.kind)?, &ask.wanted)
 }
 
 /// Makes a memory of another kind.
@@ -57,7 +56,7 @@ pub fn convert(call: &Call, ask: &Convert) -> Result<Outcome<Added>> {
 
 pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcome<Added>> {
     let source = source(call, ask)?;
-    let kind = known_kind(call, &ask.kind)?;
+    let kind = super::list::known_kind(call, &ask.kind)?;
     if asked_of(call, Verb::Convert, &source, call.stands_behind(&source)?)? == May::Waits {
         crate::convert::ready(call, &source, &kind, &ask.wanted)?;
         let ask = Convert { id: source.id.to_string(), seen: None, ..ask.clone() };
@@ -78,15 +77,4 @@ pub(super) fn run(call: &Call, ask: &Convert, mut entry: Entry) -> Result<Outcom
 
 fn source(call: &Call, ask: &Convert) -> Result<Memory> {
     seen(call, &names::find(call, &ask.id, Enough::to_change(call))?)
-}
-
-fn known_kind(call: &Call, name: &str) -> Result<Kind> {
-    let settings = call.settings();
-    if Kind::built_in(name).is_some() || settings.category(name).is_some() {
-        return Ok(Kind::named(name));
-    }
-    let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
-    let names: Vec<&str> = settings.categories.iter().map(|c| c.name()).chain(shelves).collect();
-    Err(Fault::new(Code::Usage, format!("there is no kind `{name}`"))
-        .hint(format!("use one of {}", names.join(", "))))
 }

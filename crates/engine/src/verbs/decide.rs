@@ -12,6 +12,7 @@ use crate::files::{self, Lock, Mode};
 use crate::index::embed::endpoint::{Clean, Post};
 use heirloom_core::{Code, Fault, Kind, Memory, Owner, ShelfName, Trust, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use super::review::{Alike, Field, Known, Pending, Proposed, Shown, Suggestions};
@@ -62,6 +63,8 @@ pub struct Chosen {
     pub drafts: Vec<Shown>,
     /// Stored memories, as they are.
     pub memories: Vec<Memory>,
+    /// What is stored of each of them, by id, to the letter: a yes is for all of it.
+    pub stored: BTreeMap<String, String>,
 }
 
 impl Chosen {
@@ -81,7 +84,8 @@ pub fn choose(call: &Call, ask: &Choose) -> Result<Chosen> {
     call.permit(Verb::Accept, ShelfName::Records, "")?;
     let waiting = review::pending(call)?;
     if ask.all {
-        return Ok(Chosen { drafts: waiting.drafts, memories: waiting.saved_by_agents });
+        let stored = stored(call, &waiting.saved_by_agents)?;
+        return Ok(Chosen { drafts: waiting.drafts, memories: waiting.saved_by_agents, stored });
     }
     let named = |shown: &Shown, key: &str| shown.item.key == key || shown.item.id == key;
     let mut chosen = Chosen::default();
@@ -105,6 +109,7 @@ pub fn choose(call: &Call, ask: &Choose) -> Result<Chosen> {
     }
     let drafts = waiting.drafts.into_iter();
     chosen.drafts = drafts.filter(|shown| ask.keys.iter().any(|key| named(shown, key))).collect();
+    chosen.stored = stored(call, &chosen.memories)?;
     Ok(chosen)
 }
 
@@ -117,7 +122,21 @@ pub fn choose_any(call: &Call, names: &[String]) -> Result<Chosen> {
         believable(&memory)?;
         memories.push(memory);
     }
-    Ok(Chosen { drafts: Vec::new(), memories })
+    let stored = stored(call, &memories)?;
+    Ok(Chosen { drafts: Vec::new(), memories, stored })
+}
+
+/// What is stored of memories, to the letter, as far as they are files. Other bytes than those a memory was read from are not shown as its own.
+fn stored(call: &Call, memories: &[Memory]) -> Result<BTreeMap<String, String>> {
+    let mut texts = BTreeMap::new();
+    for memory in memories {
+        let Some(text) = call.shelf_of(&memory.id)?.raw(&memory.id)? else { continue };
+        if seen(call, &memory.id)?.content_hash != memory.content_hash {
+            return Err(not_shown(memory.id.as_str()));
+        }
+        texts.insert(memory.id.to_string(), text);
+    }
+    Ok(texts)
 }
 
 /// Refuses what no yes can change: whose words a turn holds is a matter of record, and so is where a fact came from.

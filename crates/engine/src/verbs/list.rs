@@ -91,10 +91,24 @@ pub fn known_kind(call: &Call, name: &str) -> Result<Kind> {
     if Kind::built_in(name).is_some() || call.settings().category(name).is_some() {
         return Ok(Kind::named(name));
     }
-    let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
-    let names: Vec<&str> = call.settings().categories.iter().map(|c| c.name()).chain(shelves).collect();
     Err(Fault::new(Code::Usage, format!("there is no kind `{name}`"))
-        .hint(format!("use one of {}", names.join(", "))))
+        .hint(format!("use one of {}", kinds(call))))
+}
+
+/// Most categories of a project's own that are listed where somebody looks for a kind; an agent reads that list.
+const OWN_KINDS: usize = 12;
+
+/// The kinds there are, for whoever named another one.
+pub(super) fn kinds(call: &Call) -> String {
+    let (built_in, own): (Vec<&str>, Vec<&str>) = (call.settings().categories.iter())
+        .map(|category| category.name())
+        .partition(|name| Kind::built_in(name).is_some());
+    let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
+    let names: Vec<&str> =
+        built_in.into_iter().chain(shelves).chain(own.iter().copied().take(OWN_KINDS)).collect();
+    let more = own.len().saturating_sub(OWN_KINDS);
+    let more = if more > 0 { format!(" and {more} more categories of the project") } else { String::new() };
+    names.join(", ") + &more
 }
 
 fn named_tier(name: &str) -> Result<Tier> {

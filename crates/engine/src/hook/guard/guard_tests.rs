@@ -113,6 +113,32 @@ fn every_folder_of_the_list_is_guarded_by_the_same_grammar() {
 }
 
 #[test]
+fn no_command_gives_this_program_another_home() {
+    let own =
+        [PathBuf::from("/nowhere/sam/.config/heirloom"), PathBuf::from("/nowhere/sam/.local/share/heirloom")];
+    let memory = memory().with_own(own);
+    let denied = |command: &str| refusal(&memory, Attempt::Command(command), Path::new(PROJECT));
+    for command in [
+        "XDG_DATA_HOME=/tmp/x heirloom retire decision:use-kafka",
+        "XDG_CONFIG_HOME=/tmp/x heirloom add decision 'x because y'",
+        "HOME=/tmp/x /usr/local/bin/heirloom trust decision:x",
+        "env HOME=/tmp/x heirloom gc",
+        "export XDG_DATA_HOME=/tmp/x; cd src && heirloom edit decision:x --title y",
+        "sh -c 'XDG_DATA_HOME=/tmp/x heirloom retire x'",
+        "XDG_DATA_HOME=/tmp/x timeout 5 heirloom retire x",
+        "echo x > \"$XDG_DATA_HOME\"/heirloom/trust.jsonl",
+        "cp /tmp/x ${XDG_CONFIG_HOME:-$HOME/.config}/heirloom/config.json",
+    ] {
+        assert_eq!(denied(command), Some(OWN_REASON), "{command}");
+    }
+    for command in
+        ["heirloom retire x", "HOME=/tmp/x npm test", "X=1 heirloom list", "HEIRLOOM_LOG=debug heirloom list"]
+    {
+        assert_eq!(denied(command), None, "{command}");
+    }
+}
+
+#[test]
 fn a_relative_write_starts_where_the_tool_works() {
     for (folder, command) in [
         (".claude/memory", "touch a.json"),

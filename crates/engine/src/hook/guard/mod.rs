@@ -33,8 +33,16 @@ pub const OWN_REASON: &str = "Direct writes to Heirloom's own settings and data 
 
 /// The reason to refuse an attempt on the memory or on what is the user's own, if there is one. `cwd` is where relative paths start: the tool's own working folder.
 pub fn refusal(memory: &Memory, attempt: Attempt<'_>, cwd: &Path) -> Option<&'static str> {
-    let own = || memory.own().is_some_and(|own| changes(own, attempt, cwd)).then_some(OWN_REASON);
+    let own = || {
+        let own = memory.own()?;
+        (changes(own, attempt, cwd) || moves_home(attempt, cwd)).then_some(OWN_REASON)
+    };
     changes(memory, attempt, cwd).then_some(REASON).or_else(own)
+}
+
+/// Whether an attempt runs this program with other settings and data than the user's: there nobody stands behind any text.
+fn moves_home(attempt: Attempt<'_>, cwd: &Path) -> bool {
+    matches!(attempt, Attempt::Command(command) if shell::look(command, cwd, None).moves_home)
 }
 
 /// Whether an attempt changes a guarded folder.

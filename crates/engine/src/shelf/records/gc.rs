@@ -10,7 +10,8 @@ use super::target::Target;
 use crate::files::{self, Lock, Mode};
 use crate::gate::Entry;
 use crate::shelf::door::change::{Was, Written};
-use heirloom_core::{Channel, Kind, MemoryId, ShelfName, Status, fault::Result, time};
+use heirloom_core::settings::Origin;
+use heirloom_core::{Channel, Kind, MemoryId, Owner, Settings, ShelfName, Status, Verb, fault::Result, time};
 use serde::Serialize;
 
 /// What collecting did.
@@ -44,6 +45,7 @@ impl Records<'_> {
         let archive = self.call.settings().delete.archive_retired;
         let mut done = Collected { grace_period_days, ..Collected::default() };
         self.retire_unused(dry_run, &mut done)?;
+        let persons = self.persons_grace(grace_period_days);
         let lock = if dry_run { None } else { Some(self.call.lock()?) };
         let scan = self.scan();
         done.unreadable = scan.unreadable;
@@ -58,6 +60,10 @@ impl Records<'_> {
                 continue;
             };
             if age < i64::from(grace_period_days) {
+                continue;
+            }
+            if age < persons && self.is_a_persons(found)? {
+                done.skipped.push(format!("{shown}: a person stands behind it; run `heirloom gc` yourself"));
                 continue;
             }
             let outcome = match &lock {
@@ -75,6 +81,23 @@ impl Records<'_> {
             self.call.inbox()?.sweep(now, None)?;
         }
         Ok(done)
+    }
+
+    /// Days that a retired text of a person's stays, whoever collects: what cannot be taken back needs a person, or a token for it, unless the usual
+    /// time is over. The days a project sets count for the rest, since an agent can set them.
+    fn persons_grace(&self, asked: u32) -> i64 {
+        const KEY: &str = "delete.grace_period_days";
+        if self.call.asks(Verb::RemoveEarly, ShelfName::Records, Owner::Person).is_ok() {
+            return asked.into();
+        }
+        let mut values = self.call.said().values.iter();
+        let users = values.any(|value| value.name == KEY && value.origin == Origin::User);
+        let usual = Settings::standard().delete.grace_period_days;
+        if users { asked.into() } else { asked.max(usual).into() }
+    }
+
+    fn is_a_persons(&self, found: &Found) -> Result<bool> {
+        Ok(self.call.owner_of(&self.memory(found)?)? == Owner::Person)
     }
 
     /// Removes one record that is past its time, or moves it to the archive.
@@ -132,6 +155,10 @@ impl Records<'_> {
                     continue;
                 }
                 let shown = self.call.project().shown(&found.path);
+                if !self.may_retire(&found)? {
+                    done.skipped.push(format!("{shown}: a person stands behind it; retire it yourself"));
+                    continue;
+                }
                 if !dry_run {
                     let target = Target { path: found.path, shown: shown.clone() };
                     let reason = format!("Not updated for {} days", category.retention_days);

@@ -5,6 +5,7 @@
 
 use super::document::{Document, change, short};
 use super::replace::Change;
+use super::scan::Found;
 use super::store::Records;
 use super::target::Target;
 use super::write::Said;
@@ -12,7 +13,7 @@ use crate::files::{Lock, Mode, Placed, Prepared};
 use crate::gate::Entry;
 use crate::shelf::door::change::{Was, Written};
 use heirloom_core::settings::Category;
-use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, time};
+use heirloom_core::{Code, Fault, May, MemoryId, ShelfName, Status, Verb, fault::Result, time};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -170,6 +171,11 @@ impl Records<'_> {
         let surplus = active.len().saturating_sub(max as usize);
         for found in active.into_iter().take(surplus) {
             let shown = self.call.project().shown(&found.path);
+            // A window is a setting of the project's, which an agent can change: it retires nothing that `retire` would not.
+            if !self.may_retire(&found)? {
+                said.warnings.push(format!("`{shown}` stays: a person stands behind it"));
+                continue;
+            }
             let open = ["next_actions", "blockers", "in_progress"]
                 .iter()
                 .filter_map(|key| found.document.content()?.get(*key)?.as_array())
@@ -186,6 +192,12 @@ impl Records<'_> {
             said.warnings.push(format!("`{shown}` retired: only the newest {max} are kept"));
         }
         Ok(())
+    }
+
+    /// Whether the caller may take a record out of use without asking anybody.
+    pub(super) fn may_retire(&self, found: &Found) -> Result<bool> {
+        let owner = self.call.owner_of(&self.memory(found)?)?;
+        Ok(self.call.asks(Verb::Retire, ShelfName::Records, owner).is_ok_and(|may| may == May::Does))
     }
 
     fn there(&self, target: &Target, code: Code, fix: &str) -> Result<(Document, Vec<u8>)> {

@@ -45,8 +45,13 @@ const HARMLESS: [&str; 22] = [
 ];
 
 /// Settings inside the groups above that do run programs or lead elsewhere and that nothing overrides.
-const HARMFUL: [&str; 4] =
-    ["core.gitproxy", "core.worktree", "core.alternaterefscommand", "push.recursesubmodules"];
+const HARMFUL: [&str; 5] = [
+    "core.gitproxy",
+    "core.worktree",
+    "core.alternaterefscommand",
+    "push.recursesubmodules",
+    "fetch.bundleuri",
+];
 
 /// The tree without files, by object format: attributes are read from it, so none of the repository's count.
 const EMPTY_TREE: [&str; 2] = [

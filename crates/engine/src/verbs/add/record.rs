@@ -9,9 +9,8 @@ use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::anchors::Anchor;
 use crate::shelf::records::{Composed, Document, Given, Missing, Said, Target, compose, missing, name_for};
-use heirloom_core::kind::OTHER_KINDS;
 use heirloom_core::settings::Category;
-use heirloom_core::{Code, Fault, Kind, May, MemoryId, Verb, fault::Result, text, time};
+use heirloom_core::{Code, Fault, May, MemoryId, Verb, fault::Result, text, time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -48,11 +47,10 @@ pub struct NewRecord {
 pub(super) fn category<'c>(call: &'c Call, name: &str) -> Result<&'c Category> {
     let settings = call.settings();
     settings.category(name).ok_or_else(|| {
-        let shelves = OTHER_KINDS.iter().filter(|row| row.name != Kind::Working.name()).map(|row| row.name);
-        let names: Vec<&str> = settings.categories.iter().map(|c| c.name()).chain(shelves).collect();
-        Fault::new(Code::Usage, format!("there is no kind `{name}`"))
-            .fact("category", name)
-            .hint(format!("use one of {}, or `heirloom config category add {name}`", names.join(", ")))
+        Fault::new(Code::Usage, format!("there is no kind `{name}`")).fact("category", name).hint(format!(
+            "use one of {}, or `heirloom config category add {name}`",
+            crate::verbs::list::kinds(call)
+        ))
     })
 }
 

@@ -159,7 +159,11 @@ impl Plan {
                     before.leaves.contains_key(name)
                         && after.leaves.get(name).is_none_or(|leaf| needs_person(leaf.key, leaf.value))
                 }
-                Guard::UserFirst | Guard::UserOnly | Guard::NotProject | Guard::InsideProject => false,
+                Guard::UserFirst
+                | Guard::UserOnly
+                | Guard::OwnTighten(_)
+                | Guard::NotProject
+                | Guard::InsideProject => false,
             };
             if asks {
                 found.push(name.clone());

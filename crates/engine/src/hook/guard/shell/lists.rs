@@ -104,7 +104,7 @@ impl Walk<'_> {
             self.steps.give_up();
         }
         // A test that names the folder makes it a place of its own, wherever the search begins.
-        let mut named = false;
+        let (mut named, mut kept) = (false, false);
         let mut rest = args[at..].iter();
         let mut more: Vec<Field> = Vec::new();
         while let Some(arg) = rest.next() {
@@ -121,6 +121,8 @@ impl Walk<'_> {
             let pattern =
                 if arg.text == "-regex" { pattern.replace(".*", "*").replace('\\', "") } else { pattern };
             let pattern = pattern.trim_end_matches("/*").trim_start_matches("*/").trim_start_matches("./");
+            // Every file of a kind that memories are kept in: what lies right below such a place goes with it.
+            kept |= ["*.json", "*.jsonl", "*.md"].contains(&pattern);
             let names = pattern.contains(|c: char| c.is_alphanumeric()) && !pattern.contains("*.");
             if names && more.len() < LINES_MAX * 4 {
                 for place in &places {
@@ -129,7 +131,7 @@ impl Walk<'_> {
             }
         }
         // Whatever lies right below goes with it.
-        if !named {
+        if !named || kept {
             more.extend(places.iter().map(|place| Field::sure(format!("{}/{}", place.text, activated("*")))));
             more.retain(|field| !is_whole(&field.text));
         }

@@ -44,6 +44,8 @@ pub(super) struct Seen {
     pub(super) targets: Vec<Target>,
     /// The command is too long, too deep or too costly: what was not seen may still write.
     pub(super) gave_up: bool,
+    /// It runs this program, and says itself where the user's settings and data are.
+    pub(super) moves_home: bool,
     #[cfg(test)]
     pub(super) steps: usize,
 }
@@ -59,6 +61,7 @@ pub(super) fn look(command: &str, cwd: &Path, home: Option<&Path>) -> Seen {
         #[cfg(test)]
         steps: walk.steps.spent(),
         gave_up: walk.steps.gave_up(),
+        moves_home: walk.moves_home,
         targets: walk.found.into_iter().collect(),
     }
 }

@@ -18,6 +18,8 @@ pub(super) enum Act {
     Into,
     /// Takes away all but the last.
     Moved,
+    /// Writes each, or what is below the folder it works in if nothing is named.
+    Here,
     /// Takes each away; with what is below it if it is told to.
     Removed,
     /// Writes what one of these options names.
@@ -85,10 +87,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     },
     row(&["mount"], &[Act::Each]),
     // Editors of a file, interactive or not.
-    row(
-        &["vi", "vim", "nvim", "ex", "ed", "nano", "emacs", "pico", "micro", "joe", "dos2unix", "unix2dos"],
-        &[Act::Each],
-    ),
+    Program { unless: &["-R", "-M"], ..row(&["vi", "vim", "nvim"], &[Act::Each]) },
+    row(&["ex", "ed", "nano", "emacs", "pico", "micro", "joe", "dos2unix", "unix2dos"], &[Act::Each]),
     Program {
         only_with: &["-i", "--in-place"],
         takes: &["-e", "-f", "--expression", "--file", "-l"],
@@ -276,7 +276,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     Program {
         unless: &["-n", "--dry-run"],
         takes: &["-e", "--exclude"],
-        ..row(&["git clean"], &[Act::Each])
+        ..row(&["git clean"], &[Act::Here])
     },
     Program {
         takes: &["--directory", "-p", "--exclude", "--include"],

@@ -8,6 +8,9 @@ use super::expand::Field;
 use super::programs::{Act, Program, WRAPPERS, rows};
 use super::walk::{Input, Walk, plainly};
 
+/// This program.
+const PROGRAM: &str = "heirloom";
+
 /// Wrappers around wrappers.
 const WRAPPED_MAX: usize = 16;
 
@@ -144,6 +147,7 @@ impl Walk<'_> {
         let Some((first, args)) = fields.split_first() else { return };
         self.steps.spend(args.len() + 1);
         let name = base(&first.text).to_owned();
+        self.moves_home |= name == PROGRAM && self.names_home();
         if self.has_function(&name) {
             return self.call(&name, args);
         }
@@ -179,6 +183,8 @@ impl Walk<'_> {
     fn act(&mut self, act: Act, read: &Arguments<'_>, args: &[Field]) {
         match act {
             Act::Each => read.plain.iter().for_each(|field| self.hit(field, Deed::Write)),
+            Act::Here if read.plain.is_empty() => self.hit(&Field::sure("."), Deed::Write),
+            Act::Here => read.plain.iter().for_each(|field| self.hit(field, Deed::Write)),
             Act::After(n) => read.plain.iter().skip(n).for_each(|field| self.hit(field, Deed::Write)),
             Act::Nth(n) => read.plain.iter().skip(n).take(1).for_each(|field| self.hit(field, Deed::Write)),
             Act::Last => read.split_last().1.iter().for_each(|field| self.hit(field, Deed::Write)),

@@ -50,6 +50,14 @@ impl Walk<'_> {
                 let value = self.printed.take().unwrap_or_default();
                 self.assign(&name.text, vec![value], false);
             }
+            "alias" => {
+                for (name, command) in args.iter().filter_map(|arg| arg.text.split_once('=')) {
+                    // `alias rm='rm -i'` would only call itself.
+                    if command.split_whitespace().next() != Some(name) {
+                        self.also_called(name, command);
+                    }
+                }
+            }
             "xargs" | "parallel" => self.xargs(args, input),
             "find" | "gfind" => self.find(args),
             "fd" | "fdfind" => return self.fd(args),

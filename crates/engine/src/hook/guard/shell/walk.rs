@@ -33,6 +33,7 @@ pub(super) struct Input {
 
 pub(super) struct Walk<'h> {
     pub(super) steps: Steps,
+    pub(super) moves_home: bool,
     pub(super) found: HashSet<Target>,
     /// Where the command may be; never empty.
     pub(super) cwds: Vec<PathBuf>,
@@ -58,6 +59,7 @@ impl<'h> Walk<'h> {
     pub(super) fn new(cwd: &Path, home: Option<&'h Path>) -> Walk<'h> {
         Walk {
             steps: Steps::new(),
+            moves_home: false,
             found: HashSet::new(),
             cwds: vec![cwd.to_owned()],
             start: cwd.to_owned(),
@@ -118,6 +120,12 @@ impl<'h> Walk<'h> {
         self.cwds.iter().map(|cwd| cwd.to_string_lossy().into_owned()).collect()
     }
 
+    /// Whether this command says where the user's settings and data are.
+    pub(super) fn names_home(&self) -> bool {
+        const NAMES: [&str; 3] = ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
+        NAMES.iter().any(|name| self.variables.contains_key(*name))
+    }
+
     /// What a variable may hold; `None` if nothing here says so.
     pub(super) fn known(&self, name: &str, index: Option<&str>) -> Option<Vec<String>> {
         if let Some(index) = index {
@@ -132,6 +140,8 @@ impl<'h> Walk<'h> {
         }
         match name {
             "HOME" => Some(vec![self.home()?]),
+            "XDG_DATA_HOME" => Some(vec![format!("{}/.local/share", self.home()?)]),
+            "XDG_CONFIG_HOME" => Some(vec![format!("{}/.config", self.home()?)]),
             "PWD" => Some(self.here()),
             "OLDPWD" => Some(self.before.iter().map(|cwd| cwd.to_string_lossy().into_owned()).collect()),
             "CLAUDE_PROJECT_DIR" | "GEMINI_PROJECT_DIR" | "GEMINI_CWD" => {
@@ -232,6 +242,12 @@ impl<'h> Walk<'h> {
     /// `cd -`.
     pub(super) fn go_back(&mut self) {
         std::mem::swap(&mut self.before, &mut self.cwds);
+    }
+
+    /// Another name for a command: a function that hands its arguments on.
+    pub(super) fn also_called(&mut self, name: &str, command: &str) {
+        let body = tokens(&format!("{command} \"$@\""), &mut self.steps);
+        self.functions.insert(name.to_owned(), body.into());
     }
 
     pub(super) fn has_function(&self, name: &str) -> bool {
@@ -343,6 +359,12 @@ impl<'h> Walk<'h> {
                     match token {
                         Token::Into => into.push(word),
                         Token::Given => input.text = Some(self.value(word).join("\n")),
+                        // `< <(command)`: what that command prints is the input.
+                        Token::From if matches!(word.as_slice(), [Part::Process(_)]) => {
+                            if let [Part::Process(tokens)] = word.as_slice() {
+                                input.text = self.aside(|walk| walk.output_of(tokens));
+                            }
+                        }
                         _ => input.files.extend(self.value(word)),
                     }
                 }
