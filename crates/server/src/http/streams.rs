@@ -4,7 +4,7 @@
 //! call of its own, so that a token that was revoked ends its stream. Never here: what an archive holds.
 
 use super::door::{Http, Said, flags, line, too_large_problem};
-use super::openapi::{ALL_USERS, DRY_RUN};
+use super::openapi::{ALL_USERS, DRY_RUN, EVEN_REMOVED};
 use super::problem::Problem;
 use super::reply::Reply;
 use crate::counter::Visit;
@@ -206,13 +206,13 @@ impl Read for From {
 
 /// Reads an archive; says how far it is, and at the end what came of it.
 pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request) -> Result<Reply, Problem> {
-    let (set, project) = flags(&request, &[&ALL_USERS, &DRY_RUN])?;
+    let (set, project) = flags(&request, &[&ALL_USERS, &DRY_RUN, &EVEN_REMOVED])?;
     visit.project = project;
     let has = |name: &str| set.iter().any(|known| known == name);
     let ask = ReadArchive {
         dry_run: has(DRY_RUN.name),
         all_users: has(ALL_USERS.name),
-        even_removed: false,
+        even_removed: has(EVEN_REMOVED.name),
         vouch: false,
     };
     let most = http.limits.archive;
