@@ -72,7 +72,9 @@ impl Office {
         let Some(token) = &who.token else {
             return match wiring::access_to(self.database.as_deref(), world, Arc::clone(&kept.store)) {
                 Err(fault) if fault.code == Code::Unauthenticated => Err(fault),
-                access => Ok(access.ok().map(|access| access.of(access.who().clone().traced(who.trace.as_deref())))),
+                access => {
+                    Ok(access.ok().map(|access| access.of(access.who().clone().traced(who.trace.as_deref()))))
+                }
             };
         };
         let user = UserContext::by_token(kept.store.as_ref(), token, world.now)?.traced(who.trace.as_deref());

@@ -23,7 +23,8 @@ const OURS: &str = "heirloom";
 pub(crate) fn install(level: &str, json: bool) {
     match level.parse::<Level>() {
         Ok(level) => {
-            let log = Log { level, json, began: Instant::now(), last: AtomicU64::new(0), open: Mutex::default() };
+            let log =
+                Log { level, json, began: Instant::now(), last: AtomicU64::new(0), open: Mutex::default() };
             // Only a second one could fail, and there is none.
             let _ = tracing::subscriber::set_global_default(log);
         }

@@ -270,6 +270,7 @@ pub fn forget(call: &Call, id: &MemoryId, shred: bool) -> Result<(Forgotten, Vec
         unreached = call.tiers()?.scrub(true)?;
     }
     derived(call, [gone.id.as_str()])?;
+    super::once::forget(call, &[id.as_str(), gone.id.as_str()])?;
     [id, &gone.id].into_iter().try_for_each(|id| call.forget_in_audit(id.as_str()))?;
     Ok((gone, unreached))
 }
@@ -341,6 +342,7 @@ pub fn clear(call: &Call, ask: &Clear) -> Result<Cleared> {
 fn cleared(call: &Call, gone: Vec<String>, shred: bool) -> Result<Cleared> {
     let unreached = call.tiers()?.scrub(shred)?;
     derived(call, gone.iter().map(String::as_str))?;
+    super::once::forget(call, &gone.iter().map(String::as_str).collect::<Vec<_>>())?;
     Ok(Cleared { status: "forgotten", count: gone.len(), ids: gone, unreached })
 }
 

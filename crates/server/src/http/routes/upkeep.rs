@@ -74,7 +74,10 @@ pub(super) const ROUTES: &[Route] = &[
         body: Some(|| {
             object(&[
                 ("action", json!({ "type": "string", "enum": ["add", "renew", "drop"] })),
-                ("places?", shapes::texts("PATH, PATH:12-20, PATH#symbol; with drop at most one, all without")),
+                (
+                    "places?",
+                    shapes::texts("PATH, PATH:12-20, PATH#symbol; with drop at most one, all without"),
+                ),
             ])
         }),
         answer: || verb("anchor-list")["items"].clone(),
@@ -214,7 +217,10 @@ pub(super) const ROUTES: &[Route] = &[
         name: "expire",
         about: "Remove turns that are past their time; needs the scope upkeep, and earlier ones delete",
         body: Some(|| {
-            object(&[("within_days?", shapes::count("Also turns whose time ends within so many days", 0, 36_500))])
+            object(&[(
+                "within_days?",
+                shapes::count("Also turns whose time ends within so many days", 0, 36_500),
+            )])
         }),
         answer: || verb("expire"),
         run: |call, given| {
