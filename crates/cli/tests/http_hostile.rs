@@ -110,10 +110,10 @@ fn clients_that_never_read_their_answers_are_let_go() {
         server.port, server.token
     );
     // Enough answers to fill every buffer between here and there.
-    let mut deaf: Vec<TcpStream> = (0..20).map(|_| server.connect()).collect();
+    let mut deaf: Vec<TcpStream> = (0..3).map(|_| server.connect()).collect();
     for stream in &mut deaf {
         stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
-        for _ in 0..150 {
+        for _ in 0..80 {
             if stream.write_all(request.as_bytes()).is_err() {
                 break;
             }
@@ -126,8 +126,8 @@ fn clients_that_never_read_their_answers_are_let_go() {
         line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()
     };
     let began = Instant::now();
-    while open() > 5 {
-        assert!(began.elapsed() < Duration::from_secs(60), "{} connections are still open", open());
+    while open() > 1 {
+        assert!(began.elapsed() < Duration::from_secs(120), "{} connections are still open", open());
         std::thread::sleep(Duration::from_millis(500));
     }
     drop(deaf);

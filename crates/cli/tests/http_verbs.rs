@@ -16,9 +16,10 @@ fn upkeep_is_done_over_http_as_by_commands() {
         .is(201)
         .json();
     let path = format!("/v1/memories/{}", added["id"].as_str().unwrap().replace(':', "%3A"));
-    let made = server.post(&format!("{path}/convert"), &json!({ "kind": "note" })).is(201);
-    assert!(made.json()["id"].as_str().unwrap().starts_with("note:"));
+    let made = server.post(&format!("{path}/convert"), &json!({ "kind": "lesson" })).is(201);
+    assert!(made.json()["id"].as_str().unwrap().starts_with("lesson:"));
     assert_eq!(made.json()["from"], added["id"]);
+    server.post(&format!("{path}/convert"), &json!({ "kind": "note" })).fails(400, "USAGE");
     std::fs::write(env.project().join("main.c"), "int main(void) {\n  return 0;\n}\n").unwrap();
     let cited = json!({ "action": "add", "places": ["main.c:1-3"] });
     let cited = server.post(&format!("{path}/anchors"), &cited).is(200).json();

@@ -392,7 +392,8 @@ fn a_long_resource_says_where_it_was_cut_and_how_to_read_on() {
         }
     }
     assert!(rest.ends_with("The very end."));
-    assert_eq!(shown.matches("word").count() + rest.matches("word").count(), 9_000);
+    let body = shown.split_once("- version").unwrap().1;
+    assert_eq!(body.matches("word").count() + rest.matches("word").count(), 9_000);
 }
 
 #[test]
