@@ -203,7 +203,7 @@ const HOUSE: &[Floor] = &[
             ("install", &["run", "symbols", "workspace"]),
             ("stress", &["conformance", "report"]),
             ("bench", &["conformance", "install", "report", "stress", "workspace"]),
-            ("load", &["report", "stress", "workspace"]),
+            ("load", &["report", "run", "stress", "workspace"]),
             ("speed", &["bench", "retrieval"]),
             ("first_day", &["retrieval", "workspace"]),
             ("order", &["install", "run", "speed", "symbols"]),

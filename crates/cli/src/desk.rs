@@ -66,12 +66,19 @@ impl Office {
         Ok(kept)
     }
 
-    fn access(&self, kept: &Kept, who: &Visitor, world: &World) -> Result<Access> {
+    /// Whose turns and facts a visitor reaches; `None` for a process of the account while the store cannot be reached, which has the files all the
+    /// same. Whoever shows a token is nobody until the store says who: without it there is no answer at all.
+    fn access(&self, kept: &Kept, who: &Visitor, world: &World) -> Result<Option<Access>> {
         let Some(token) = &who.token else {
-            return wiring::access_to(self.database.as_deref(), world, Arc::clone(&kept.store));
+            return match wiring::access_to(self.database.as_deref(), world, Arc::clone(&kept.store)) {
+                Err(fault) if fault.code == Code::Unauthenticated => Err(fault),
+                access => {
+                    Ok(access.ok().map(|access| access.of(access.who().clone().traced(who.trace.as_deref()))))
+                }
+            };
         };
-        let who = UserContext::by_token(kept.store.as_ref(), token, world.now)?;
-        Ok(Access::new(Arc::clone(&kept.store), who, &world.data.join("tiers")))
+        let user = UserContext::by_token(kept.store.as_ref(), token, world.now)?.traced(who.trace.as_deref());
+        Ok(Some(Access::new(Arc::clone(&kept.store), user, &world.data.join("tiers"))))
     }
 }
 
@@ -90,10 +97,7 @@ impl Desk for Office {
         let Loaded { settings, values, warnings } =
             settings::load(&self.sources, folder, &folder.join(PROJECT_SETTINGS), &world);
         let kept = self.kept(&settings, &world)?;
-        let access = match self.access(&kept, who, &world) {
-            Err(fault) if fault.code == Code::Unauthenticated => return Err(fault),
-            access => access.ok(),
-        };
+        let access = self.access(&kept, who, &world)?;
         who.agent.as_deref().map_or(Ok(()), |name| fields::name("agent", name))?;
         let caller = person::visitor(&world.user, &settings, access.as_ref(), who.agent.as_deref());
         let project = match &around {

@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     if !matches!(args.command, args::Command::Hook(_))
         && let Some(level) = environment::text("HEIRLOOM_LOG")
     {
-        output::log::install(&level);
+        output::log::install(&level, is_server(&args.command));
     }
     let out = output::Out::new(args.json);
     match commands::run(&args, &out) {
@@ -60,6 +60,17 @@ fn main() -> ExitCode {
             ExitCode::from(code)
         }
         Err(fault) => ExitCode::from(out.fault(&person::explained(fault))),
+    }
+}
+
+/// Whether a command runs on and on, and programs read its log.
+const fn is_server(command: &args::Command) -> bool {
+    #[cfg(feature = "server")]
+    return matches!(command, args::Command::Serve(_));
+    #[cfg(not(feature = "server"))]
+    {
+        let _ = command;
+        false
     }
 }
 

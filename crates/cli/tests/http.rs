@@ -69,7 +69,11 @@ impl Server {
             .args(args)
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
+        Server::of(command.spawn().unwrap())
+    }
+
+    /// A server that was started with a pipe for what it says.
+    pub(crate) fn of(mut child: Child) -> Server {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut line = || lines.next().expect("the server ended").unwrap();
         let port = line().rsplit_once(':').unwrap().1.parse().unwrap();
@@ -183,7 +187,7 @@ fn in_path(id: &Value) -> String {
 }
 
 /// A token of another user; made by a person.
-fn token_of(env: &TestEnv, user: &str, scopes: &str) -> String {
+pub(crate) fn token_of(env: &TestEnv, user: &str, scopes: &str) -> String {
     env.at_terminal(&["user", "add", user], "").ok();
     let made = env.at_terminal(&["user", "token", user, "--scope", scopes, "--json"], "").ok();
     made.json()["token"].as_str().unwrap().to_owned()
@@ -635,7 +639,10 @@ fn acknowledged(server: Server, stop: fn(&Server)) -> Vec<String> {
                 let mut ids = Vec::new();
                 for n in 0.. {
                     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { break };
-                    let body = json!({ "kind": "decision", "text": format!("Use plan {client} variant {n} because trial {client}-{n} went well") }).to_string();
+                    // Files and the database in turn.
+                    let kind = if n % 2 == 0 { "decision" } else { "episode" };
+                    let text = format!("Use plan {client} variant {n} because trial {client}-{n} went well");
+                    let body = json!({ "kind": kind, "text": text }).to_string();
                     let request = format!(
                         "POST /v1/memories HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
                         body.len()
@@ -673,7 +680,9 @@ fn every_acknowledged_write_survives_the_end_of_the_server_however_it_comes() {
     }] {
         let env = TestEnv::ready();
         let ids = acknowledged(Server::start(&env), stop);
-        assert!(!ids.is_empty());
+        for kind in ["decision:", "episode:"] {
+            assert!(ids.iter().any(|id| id.starts_with(kind)), "{ids:?}");
+        }
         let again = Server::start(&env);
         for id in &ids {
             again.get(&format!("/v1/memories/{}", in_path(&json!(id)))).is(200);

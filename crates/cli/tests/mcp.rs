@@ -372,6 +372,31 @@ fn every_listed_resource_can_be_read_and_no_other() {
 }
 
 #[test]
+fn a_long_resource_says_where_it_was_cut_and_how_to_read_on() {
+    let env = TestEnv::ready();
+    let mut client = Client::open(&env);
+    let text = format!("Begin {} The very end.", "word ".repeat(9_000));
+    let id = client.call("add_memory", json!({ "kind": "note", "text": text }))["id"].clone();
+    let uri = client.ask("resources/list", json!({}))["result"]["resources"][0]["uri"].clone();
+    let read = client.ask("resources/read", json!({ "uri": uri }));
+    let shown = read["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    assert!(shown.len() < 26_000 && !shown.contains("The very end."), "{}", shown.len());
+    let cursor = shown.split("cursor \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_owned();
+    let (mut rest, mut ask) = (String::new(), json!({ "ids": [id], "cursor": cursor }));
+    loop {
+        let part = client.call("get_memory", ask.clone());
+        rest.push_str(part["memories"][0]["body"].as_str().unwrap());
+        match part.get("next") {
+            Some(next) => ask["cursor"] = next.clone(),
+            None => break,
+        }
+    }
+    assert!(rest.ends_with("The very end."));
+    let body = shown.split_once("- version").unwrap().1;
+    assert_eq!(body.matches("word").count() + rest.matches("word").count(), 9_000);
+}
+
+#[test]
 fn there_are_three_prompts_and_one_without_its_argument_says_which_is_missing() {
     let env = TestEnv::ready();
     let mut client = Client::open(&env);

@@ -58,6 +58,10 @@ mod hostile;
 mod hostile_clone;
 #[cfg(feature = "server")]
 mod http;
+#[cfg(feature = "server")]
+mod http_hostile;
+#[cfg(feature = "server")]
+mod http_verbs;
 mod hybrid;
 mod index_laws;
 mod lessons;

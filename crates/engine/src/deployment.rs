@@ -9,10 +9,10 @@ use crate::gate::Screen;
 use crate::gate::books::Books;
 use crate::gate::inbox::Dice;
 use crate::index::embed::chosen::{Chosen, Given};
+use crate::index::embed::followed::Followed;
 use crate::threads::locked;
 use crate::working::Workings;
 use heirloom_core::settings::Gate;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -27,25 +27,9 @@ pub struct Deployment {
     dice: Option<Dice>,
     screens: Mutex<Vec<(Gate, Arc<Screen>)>>,
     books: Books,
-    model: Mutex<Option<Model>>,
+    model: Followed,
     user_settings: Option<PathBuf>,
     workings: Arc<Mutex<Workings>>,
-}
-
-/// A model that was opened, and the file it was opened from.
-#[derive(Debug)]
-struct Model {
-    file: PathBuf,
-    stamp: Stamp,
-    model: Option<Arc<Chosen>>,
-}
-
-/// By what a model's file is known to be unchanged: where it is, how long, and since when.
-type Stamp = Option<(u64, u64, u64, i64, i64)>;
-
-fn stamp(file: &Path) -> Stamp {
-    let meta = std::fs::metadata(file).ok()?;
-    Some((meta.dev(), meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec()))
 }
 
 impl Deployment {
@@ -108,19 +92,7 @@ impl Deployment {
 
     /// The model that makes vectors. It is kept open until another one is installed.
     pub(crate) fn model(&self, data: &Path) -> Option<Arc<Chosen>> {
-        let file = Chosen::file(data);
-        let stamp = stamp(&file);
-        if let Some(kept) = &*locked(&self.model)
-            && kept.stamp == stamp
-            && kept.file == file
-        {
-            return kept.model.clone();
-        }
-        // Opened without the lock: two threads that come at once open it twice, and nobody waits.
-        let model = Chosen::of(self.given.as_ref(), data).map(Arc::new);
-        tracing::debug!(opened = model.is_some(), "model");
-        *locked(&self.model) = Some(Model { file, stamp, model: model.clone() });
-        model
+        self.model.now(self.given.as_ref(), data)
     }
 
     /// The trust books that were read.
@@ -146,21 +118,6 @@ impl Deployment {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_model_is_opened_once_and_anew_when_its_file_changes() {
-        let data = tempfile::tempdir().unwrap();
-        let deployment = Deployment::default();
-        let first = deployment.model(data.path()).unwrap();
-        assert!(Arc::ptr_eq(&first, &deployment.model(data.path()).unwrap()));
-        let file = Chosen::file(data.path());
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        // One that cannot be read leaves the built-in one in use, but it was looked at.
-        std::fs::write(&file, b"no model").unwrap();
-        let second = deployment.model(data.path()).unwrap();
-        assert!(!Arc::ptr_eq(&first, &second));
-        assert!(Arc::ptr_eq(&second, &deployment.model(data.path()).unwrap()));
-    }
 
     #[test]
     fn a_set_of_rules_is_compiled_once() {

@@ -227,7 +227,7 @@ impl Workings {
         working
     }
 
-    /// The same, if there is one.
+    /// The same, if there is one. One that was silent for too long is gone.
     pub fn known(
         &mut self,
         user: &str,
@@ -235,7 +235,13 @@ impl Workings {
         limits: WorkingLimits,
         now: Timestamp,
     ) -> Option<&mut Working> {
-        let working = self.sessions.get_mut(&(user.to_owned(), session.to_owned()))?;
+        let key = (user.to_owned(), session.to_owned());
+        let last = self.sessions.get(&key)?.last;
+        if last.is_some_and(|at| now.as_second().saturating_sub(at.as_second()) >= limits.seconds) {
+            self.sessions.remove(&key);
+            return None;
+        }
+        let working = self.sessions.get_mut(&key)?;
         working.limits = limits;
         working.pass_time(now);
         Some(working)

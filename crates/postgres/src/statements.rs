@@ -62,9 +62,12 @@ pub fn begin(who: &UserContext, durable: bool) -> String {
     // One round trip. Quotes are doubled and backslashes are plain, as the connection's settings say.
     let user = who.user().replace('\'', "''");
     let waits = if durable { "on" } else { "off" };
+    // Whoever looks at the server's activity or its log finds the request there. The id of a trace is hex digits alone.
+    let trace = who.trace().map(|id| format!("; set local application_name = 'heirloom {id}'"));
     format!(
         "set local role {ROLE}; set local statement_timeout = '{LONGEST}'; set local synchronous_commit = {waits}; \
-         set local heirloom.user_id = '{user}'"
+         set local heirloom.user_id = '{user}'{}",
+        trace.unwrap_or_default()
     )
 }
 

@@ -24,6 +24,8 @@ pub struct Visitor {
     pub token: Option<String>,
     /// The agent, if the door was set up for one.
     pub agent: Option<String>,
+    /// The trace the request is part of: the id in its `traceparent`.
+    pub trace: Option<String>,
 }
 
 /// Makes calls.

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Args, call: &args::Serve, out: &Out) -> Result<u8> {
     for folder in &call.folders {
         let folder = here.join(folder);
         if !folder.is_dir() {
-            return Err(Fault::new(Code::Usage, format!("`{}` is no folder", folder.display()))
+            return Err(Fault::new(Code::Usage, format!("`{}` is not a folder", folder.display()))
                 .hint("give existing project folders: heirloom serve FOLDER"));
         }
         projects.push(folder);
@@ -86,8 +86,9 @@ fn connections() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     let files = getrlimit(Resource::Nofile).current.unwrap_or(65_536);
-    // The engine needs some for databases and files.
-    usize::try_from(files).unwrap_or(65_536).saturating_sub(256).clamp(64, 8_192)
+    // The engine needs some for databases and files: half of few, two thousand of many.
+    let files = usize::try_from(files).unwrap_or(65_536);
+    files.saturating_sub((files / 2).min(2_048)).clamp(64, 8_192)
 }
 
 /// Threads that work on requests.

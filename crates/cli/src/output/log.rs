@@ -1,10 +1,13 @@
 //! What the engine does, step by step, on standard error: for whoever sets `HEIRLOOM_LOG`.
 //!
-//! Comes in: the engine's spans and events, which name acts, tables and numbers. Goes out: a line each, with the time since the start. Without the
+//! Comes in: the engine's spans and events, which name acts, tables and numbers. Goes out: a line each, with the time since the start; of a server a
+//! JSON object each, with the time of day, for programs that collect logs. Without the
 //! variable nothing is installed and every event costs one look at a number; a hook never installs it. Never here: what other crates log, which
 //! may be anything, and never content, which the engine puts into no event.
 
 use super::Out;
+use heirloom_core::time;
+use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,11 +19,12 @@ use tracing::{Event, Level, Metadata, Subscriber};
 /// Only what our own crates say.
 const OURS: &str = "heirloom";
 
-/// Listens from now on, to what weighs at least as much as `level` says: `error`, `warn`, `info`, `debug` or `trace`.
-pub(crate) fn install(level: &str) {
+/// Listens from now on, to what weighs at least as much as `level` says: `error`, `warn`, `info`, `debug` or `trace`. With `json` for programs.
+pub(crate) fn install(level: &str, json: bool) {
     match level.parse::<Level>() {
         Ok(level) => {
-            let log = Log { level, began: Instant::now(), last: AtomicU64::new(0), open: Mutex::default() };
+            let log =
+                Log { level, json, began: Instant::now(), last: AtomicU64::new(0), open: Mutex::default() };
             // Only a second one could fail, and there is none.
             let _ = tracing::subscriber::set_global_default(log);
         }
@@ -31,6 +35,7 @@ pub(crate) fn install(level: &str) {
 
 struct Log {
     level: Level,
+    json: bool,
     began: Instant,
     last: AtomicU64,
     /// Spans that are not over: their number, what they are, when they began, how often they are held.
@@ -38,7 +43,22 @@ struct Log {
 }
 
 impl Log {
+    /// One event as an object: when, how much it weighs, where, what, and its fields.
+    fn object(level: Level, target: &str, fields: Fields) {
+        let mut line = Map::new();
+        line.insert("at".to_owned(), time::format(crate::world::now()).into());
+        line.insert("level".to_owned(), level.as_str().to_lowercase().into());
+        line.insert("target".to_owned(), target.into());
+        line.insert("message".to_owned(), fields.message.trim().into());
+        line.extend(fields.named);
+        Out::new(false).say(Value::Object(line).to_string());
+    }
+
     fn line(&self, level: Level, target: &str, text: &str) {
+        if self.json {
+            let message = text.to_owned();
+            return Log::object(level, target, Fields { message, ..Fields::default() });
+        }
         let at = self.began.elapsed().as_secs_f64() * 1_000.0;
         let target = target.strip_prefix("heirloom_").unwrap_or(target);
         Out::new(false).say(format!("{at:9.3} ms {:5} {target}:{text}", level.as_str().to_lowercase()));
@@ -49,19 +69,39 @@ impl Log {
     }
 }
 
-/// Fields as ` name=value`, the message first and bare.
+/// Fields as ` name=value`, the message first and bare; and by name.
 #[derive(Default)]
 struct Fields {
     message: String,
     rest: String,
+    named: Map<String, Value>,
+}
+
+impl Fields {
+    fn name(&mut self, field: &Field, value: impl Into<Value>) {
+        if field.name() != "message" {
+            self.named.insert(field.name().to_owned(), value.into());
+        }
+    }
 }
 
 impl Visit for Fields {
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        let _ = write!(self.rest, " {}={value}", field.name());
+        self.name(field, value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        let _ = write!(self.rest, " {}={value}", field.name());
+        self.name(field, value);
+    }
+
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         let _ = match field.name() {
             "message" => write!(self.message, " {value:?}"),
             name => write!(self.rest, " {name}={value:?}"),
         };
+        self.name(field, format!("{value:?}"));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
@@ -69,6 +109,7 @@ impl Visit for Fields {
             "message" => write!(self.message, " {value}"),
             name => write!(self.rest, " {name}={value}"),
         };
+        self.name(field, value);
     }
 }
 
@@ -99,6 +140,9 @@ impl Subscriber for Log {
         let mut fields = Fields::default();
         event.record(&mut fields);
         let about = event.metadata();
+        if self.json {
+            return Log::object(*about.level(), about.target(), fields);
+        }
         self.line(*about.level(), about.target(), &format!("{}{}", fields.message, fields.rest));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Comes in: the hash of a key and of what was asked. Goes out: whose turn it is, or how it ended the first time. Kept for a day in the user's own
 //! folder of the data folder: hashes, a status, ids. A process that died in the middle leaves a mark; the request under it is not carried out a
-//! second time before the mark is old. Never here: a text of a memory, or the key itself.
+//! second time before the mark is old. What was forgotten is not named here either. Never here: a text of a memory, or the key itself.
 
 use crate::call::Call;
 use crate::files::{self, LOCK_LIMIT, Lock, Mode};
@@ -19,6 +19,10 @@ const WORK: i64 = 10 * 60;
 const MOST: usize = 10_000;
 /// The longest entry.
 const LONGEST: u64 = 16 << 10;
+/// The file whose time says when old entries were last taken out.
+const SWEPT: &str = "swept";
+/// How often that is done, in seconds.
+const SWEEP: i64 = 60 * 60;
 
 /// How a request ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,11 +92,49 @@ pub fn end(call: &Call, name: &str, asked: &str, done: Option<&Done>) -> Result<
     }
 }
 
-/// Each user has a folder; its name is a hash, since a user's name may hold anything.
+/// Takes the ids of memories that were forgotten out of what is kept. A request under such a key is still not carried out twice.
+pub(super) fn forget(call: &Call, ids: &[&str]) -> Result<()> {
+    let Ok(folder) = folder(call) else { return Ok(()) };
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let _turn = Lock::acquire(&folder.join("lock"), LOCK_LIMIT)?;
+    for path in entries(&folder) {
+        let Some(mut entry) = read(&path)? else { continue };
+        let names = |done: &&mut Done| done.answer["id"].as_str().is_some_and(|id| ids.contains(&id));
+        if let Some(done) = entry.done.as_mut().filter(names) {
+            done.answer = Value::Object(serde_json::Map::new());
+            write(&path, &entry)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes all that is kept of a user who is gone.
+pub(super) fn drop_user(call: &Call, user: &str) -> Result<()> {
+    let folder = folder_of(call, user);
+    match std::fs::remove_dir_all(&folder) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(Fault::new(Code::Io, format!("what is kept of the user's requests cannot be removed: {e}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn folder(call: &Call) -> Result<PathBuf> {
-    let tiers = call.tiers()?;
-    let user = hash::sha256(format!("heirloom once\0{}", tiers.who().user()).as_bytes());
-    Ok(call.project().world().data.join("tiers").join("once").join(&user[..24]))
+    Ok(folder_of(call, call.tiers()?.who().user()))
+}
+
+/// Each user has a folder; its name is a hash, since a user's name may hold anything.
+fn folder_of(call: &Call, user: &str) -> PathBuf {
+    let user = hash::sha256(format!("heirloom once\0{user}").as_bytes());
+    call.project().world().data.join("tiers").join("once").join(&user[..24])
+}
+
+/// The files of the keys.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    all.filter(|path| path.file_name().is_some_and(|name| name.len() == 64)).collect()
 }
 
 fn file(folder: &Path, name: &str) -> Result<PathBuf> {
@@ -110,25 +152,29 @@ fn write(path: &Path, entry: &Entry) -> Result<()> {
     files::write(path, &serde_json::to_vec(entry).unwrap_or_default(), Mode::Private)
 }
 
-/// Takes out what is too old, where there is much.
+/// Takes out what is too old, once an hour and when there is too much.
 fn sweep(folder: &Path, now: i64) -> Result<()> {
-    let names: Vec<PathBuf> =
-        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    if names.len() < MOST / 10 {
+    let mark = folder.join(SWEPT);
+    let last = files::read_if_there(&mark, LONGEST)?;
+    let last = last.and_then(|bytes| String::from_utf8(bytes).ok()?.trim().parse::<i64>().ok());
+    let all = entries(folder);
+    let lately = last.is_some_and(|last| (0..SWEEP).contains(&now.saturating_sub(last)));
+    if lately && all.len() <= MOST {
         return Ok(());
     }
-    let mut left = names.len();
-    for path in names.iter().filter(|path| path.file_name().is_some_and(|name| name.len() == 64)) {
-        if read(path)?.is_none_or(|entry| now.saturating_sub(entry.at) >= KEPT) {
-            files::remove(path)?;
-            left -= 1;
+    let mut left = 0;
+    for path in all {
+        if read(&path)?.is_none_or(|entry| now.saturating_sub(entry.at) >= KEPT) {
+            files::remove(&path)?;
+        } else {
+            left += 1;
         }
     }
     if left > MOST {
         return Err(Fault::new(Code::Capacity, "too many keys of the last day are kept already")
             .hint("send fewer requests with a key, or wait"));
     }
-    Ok(())
+    files::write(&mark, now.to_string().as_bytes(), Mode::Private)
 }
 
 #[cfg(test)]

@@ -67,3 +67,35 @@ fn a_name_that_is_no_hash_is_refused() {
         assert_eq!(begin(&call, name, "r").unwrap_err().code, Code::Usage);
     }
 }
+
+#[test]
+fn what_is_a_day_old_is_taken_off_the_disk() {
+    let place = Place(tempfile::tempdir().unwrap());
+    for (name, second) in [("a", 1_000_000), ("b", 1_000_000 + KEPT / 2), ("c", 1_000_000 + KEPT)] {
+        let call = place.call("ana", second);
+        begin(&call, &key(name), "r").unwrap();
+        end(&call, &key(name), "r", Some(&done())).unwrap();
+    }
+    let folder = folder(&place.call("ana", 1_000_000)).unwrap();
+    let mut left = entries(&folder);
+    left.sort();
+    let mut wanted = [key("b"), key("c")].map(|name| folder.join(name));
+    wanted.sort();
+    assert_eq!(left, wanted);
+}
+
+#[test]
+fn what_was_forgotten_is_named_no_more_and_its_request_is_still_done_once() {
+    let place = Place(tempfile::tempdir().unwrap());
+    let call = place.call("ana", 1_000_000);
+    begin(&call, &key("a"), "r").unwrap();
+    end(&call, &key("a"), "r", Some(&done())).unwrap();
+    forget(&call, &["fact:x"]).unwrap();
+    let gone = Done { status: 201, answer: serde_json::json!({}) };
+    assert_eq!(begin(&call, &key("a"), "r").unwrap(), Turn::Done(gone));
+    let file = folder(&call).unwrap().join(key("a"));
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("fact:x"));
+    drop_user(&call, "ana").unwrap();
+    assert!(!file.exists());
+    drop_user(&call, "ana").unwrap();
+}

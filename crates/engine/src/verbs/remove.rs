@@ -248,6 +248,7 @@ fn forget_one(call: &Call, id: &MemoryId, shred: bool) -> Result<Gone> {
         unreached = call.tiers()?.scrub(true)?;
     }
     derived(call, [gone.id.as_str()])?;
+    super::once::forget(call, &[id.as_str(), gone.id.as_str()])?;
     [id, &gone.id].into_iter().try_for_each(|id| call.forget_in_audit(id.as_str()))?;
     Ok(Gone { forgotten: gone, unreached })
 }
@@ -340,6 +341,7 @@ pub fn clear(call: &Call, ask: &Clear) -> Result<Cleared> {
 fn cleared(call: &Call, gone: Vec<String>, shred: bool) -> Result<Cleared> {
     let unreached = call.tiers()?.scrub(shred)?;
     derived(call, gone.iter().map(String::as_str))?;
+    super::once::forget(call, &gone.iter().map(String::as_str).collect::<Vec<_>>())?;
     Ok(Cleared { count: gone.len(), ids: gone, unreached, ..Cleared::default() })
 }
 

@@ -285,6 +285,7 @@ pub fn remove(call: &Call, ask: &RemoveUser) -> Result<RemovedUser> {
     let name = shown_name(&ask.user);
     tiers.account_changes(Verb::UserRemove, &format!("user {name} is to go"))?;
     removed.unreached = tiers.remove_user(&ask.user, ask.shred)?;
+    super::once::drop_user(call, &ask.user)?;
     tiers.account_changes(Verb::UserRemove, &format!("user {name} is gone"))?;
     removed.status = "removed";
     Ok(removed)

@@ -100,6 +100,9 @@ pub struct Kept {
     pub tokens: usize,
     /// How many messages made room.
     pub dropped: usize,
+    /// Whether the session begins here: nothing was kept of it. It is new, it was cleared, its time ran out, or the server was started again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub new: bool,
     /// Whether opaque items are among them, which make room turn by turn.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub by_turn: bool,
@@ -118,6 +121,9 @@ pub struct Conversation {
     pub tokens: usize,
     /// The lowest trust of all that was said so far, also of what dropped out.
     pub trust: Trust,
+    /// Whether nothing is kept of the session: it is new, it was cleared, its time ran out, or the server was started again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub new: bool,
 }
 
 /// The newest message, taken out.
@@ -147,6 +153,7 @@ pub fn append(call: &Call, ask: &Append) -> Result<Kept> {
             .hint("leave the content out of a message with an item"));
     }
     let mut all = locked(call.workings());
+    let new = all.known(&user, &ask.session, limits(call), now).is_none();
     let working = all.session(&user, &ask.session, limits(call), now);
     let before = working.messages().len();
     for said in &ask.messages {
@@ -169,6 +176,7 @@ pub fn append(call: &Call, ask: &Append) -> Result<Kept> {
         count,
         tokens: working.tokens(),
         dropped: before + ask.messages.len() - count,
+        new,
         by_turn: working.by_turn(),
         trust: working.label().trust,
     })
@@ -182,6 +190,7 @@ pub fn read(call: &Call, ask: &Session) -> Result<Conversation> {
     let working = all.known(&user, &ask.session, limits(call), now);
     Ok(Conversation {
         session: ask.session.clone(),
+        new: working.is_none(),
         messages: working.iter().flat_map(|working| working.messages().map(InMind::from)).collect(),
         tokens: working.as_ref().map_or(0, |working| working.tokens()),
         trust: working.map_or(Trust::High, |working| working.label().trust),

@@ -1,10 +1,12 @@
 //! The one accept loop: connections, their limits, and the end of all of them.
 //!
-//! Comes in: a listener. Goes out: connections that each serve one request after the other. A client that does not finish a head, or says nothing, is
-//! let go after a while; when all places are taken, the connection that was idle for longest makes room. At the end nothing new is taken and what was
-//! begun is finished. Only HTTP/1.1 is spoken. Never here: what a request says.
+//! Comes in: a listener. Goes out: connections that each serve one request after the other. A client that does not finish a head, says nothing, or does
+//! not read its answer is let go after a while; when all places are taken, the connection that was idle for longest makes room, and if all are busy
+//! whoever comes is told to come back. At the end nothing new is taken and what was begun is finished. Only HTTP/1.1 is spoken. Never here: what a
+//! request says.
 
 use super::door::Http;
+use super::patience::Patient;
 use super::tls::Tls;
 use axum::Router;
 use axum::body::Body;
@@ -99,9 +101,13 @@ pub(crate) async fn serve(
         };
         let _ = stream.set_nodelay(true);
         let Some((id, connection)) = connections.enter(http.limits.connections) else {
-            http.metrics.overloaded.fetch_add(1, Ordering::Relaxed);
+            let full = http.full().reply().into_wire();
+            if tls.is_none() {
+                let _ = stream.try_write(&full);
+            }
             continue;
         };
+        let stream = Patient::new(stream, http.limits.body);
         let (http, router, tls, end, open, connections) = (
             Arc::clone(&http),
             router.clone(),
@@ -167,5 +173,5 @@ async fn talk(
     }
     // What was begun is answered; then the connection ends.
     talk.as_mut().graceful_shutdown();
-    let _ = talk.await;
+    let _ = tokio::time::timeout(GRACE.max(http.limits.request), talk).await;
 }

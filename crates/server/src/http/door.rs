@@ -34,6 +34,10 @@ pub(crate) struct Http {
     pub(crate) workers: Arc<Semaphore>,
     pub(crate) queue: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
+    /// Archives that come or go at once: each takes a worker for as long as its client takes.
+    pub(crate) archives: Arc<Semaphore>,
+    /// Tokens that are looked up at once before anything else of their request is read.
+    pub(crate) strangers: Arc<Semaphore>,
     /// The hash of the token in the token file.
     pub(crate) own_token: Option<String>,
     pub(crate) hosts: Vec<String>,
@@ -50,15 +54,18 @@ pub(crate) struct Named(pub(crate) &'static str);
 const PROJECT_HEADER: HeaderName = HeaderName::from_static("heirloom-project");
 
 impl Http {
+    /// What is said when the queue is full.
+    pub(crate) fn full(&self) -> Problem {
+        self.metrics.overloaded.fetch_add(1, Ordering::Relaxed);
+        Problem::later(Code::Overloaded, "there is too much to do at the moment", 1)
+    }
+
     /// Does a piece of engine work.
     pub(crate) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Http) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        let Ok(place) = Arc::clone(&self.queue).try_acquire_owned() else {
-            self.metrics.overloaded.fetch_add(1, Ordering::Relaxed);
-            return Err(Problem::later(Code::Overloaded, "there is too much to do at the moment", 1));
-        };
+        let Ok(place) = Arc::clone(&self.queue).try_acquire_owned() else { return Err(self.full()) };
         let turn = Arc::clone(&self.workers).acquire_owned().await;
         let http = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
@@ -169,7 +176,7 @@ pub(crate) fn visit(request: &Request) -> Visit {
         .extensions()
         .get::<Visit>()
         .cloned()
-        .unwrap_or(Visit { who: Visitor { token: Some(String::new()), agent: None }, project: None })
+        .unwrap_or(Visit { who: Visitor { token: Some(String::new()), ..Visitor::default() }, project: None })
 }
 
 /// An answer that says which route it is of.

@@ -1,8 +1,9 @@
 //! The guard in front of the HTTP door: whose request this is, whether it comes from here, and how many there are.
 //!
 //! Comes in: every request. Goes out: the same with its visitor, or a refusal that is JSON like everything else. Only the names of this server count
-//! in `Host` and `Origin`, so that no page of a browser can be made to speak to it. A line is logged for each request: method, route, status, time;
-//! never a path as it was asked for. Never here: what a token may do; the verbs ask the table of authority.
+//! in `Host` and `Origin`, so that no page of a browser can be made to speak to it. A token that has not counted lately is looked up before a byte of
+//! the body is read. A line is logged for each request: method, route, status, time, trace; never a path as it was asked for. Never here: what a token
+//! may do; the verbs ask the table of authority.
 
 use super::door::{Http, Named, named, visit};
 use super::limits::Wait;
@@ -27,10 +28,18 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
     let began = Instant::now();
     let method = method_name(request.method().as_str());
     let trace = trace(request.headers());
-    let response = match admitted(&http, request, began) {
+    let response = match admitted(&http, request, trace.clone(), began) {
         Err(problem) => problem.reply().into_response(),
-        Ok((request, held)) => {
-            let answered = tokio::time::timeout(http.limits.request, next.run(request)).await;
+        Ok(Admitted { request, held, stranger }) => {
+            let answering = async {
+                if let Some((name, who)) = stranger
+                    && let Err(problem) = looked_up(&http, &name, who, began).await
+                {
+                    return problem.reply().into_response();
+                }
+                next.run(request).await
+            };
+            let answered = tokio::time::timeout(http.limits.request, answering).await;
             drop(held);
             answered.unwrap_or_else(|_| {
                 let fault =
@@ -59,6 +68,10 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
 /// Lets only those pass whose token counts. MCP itself would answer with a result that a client takes for a tool's.
 pub(crate) async fn signed_in(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response<Body> {
     let visit = visit(&request);
+    // MCP has its own way to the engine, so the queue is asked here.
+    let Ok(_place) = Arc::clone(&http.queue).try_acquire_owned() else {
+        return named("/mcp", Err(http.full()));
+    };
     let known = http.work(move |http| Ok(http.counter.call(&visit.who, Some("none")).map(drop)?)).await;
     match known {
         Err(problem) => named("/mcp", Err(problem)),
@@ -70,13 +83,32 @@ pub(crate) async fn signed_in(State(http): State<Arc<Http>>, request: Request, n
     }
 }
 
-type Held = Option<tokio::sync::OwnedSemaphorePermit>;
+/// A request that may go on.
+struct Admitted {
+    request: Request,
+    held: Option<tokio::sync::OwnedSemaphorePermit>,
+    /// A token that has not counted lately, by its hash.
+    stranger: Option<(String, Visitor)>,
+}
 
-fn admitted(http: &Http, mut request: Request, now: Instant) -> Result<(Request, Held), Problem> {
+/// Looks up a token nobody knows yet. Few at a time, so that those who guess keep nobody else waiting.
+async fn looked_up(http: &Arc<Http>, name: &str, who: Visitor, now: Instant) -> Result<(), Problem> {
+    let _turn = http.strangers.acquire().await;
+    http.work(move |http| Ok(http.counter.call(&who, Some("none")).map(drop)?)).await?;
+    http.shares.counted(name, now);
+    Ok(())
+}
+
+fn admitted(
+    http: &Http,
+    mut request: Request,
+    trace: Option<String>,
+    now: Instant,
+) -> Result<Admitted, Problem> {
     known_host(http, request.headers())?;
     own_origin(http, request.headers())?;
     if OPEN.contains(&request.uri().path()) {
-        return Ok((request, None));
+        return Ok(Admitted { request, held: None, stranger: None });
     }
     let token = bearer(request.headers())?;
     let name = hash::sha256(token.as_bytes());
@@ -86,10 +118,11 @@ fn admitted(http: &Http, mut request: Request, now: Instant) -> Result<(Request,
     })?;
     // Compared by their hashes, in a time that says nothing.
     let own = http.own_token.as_ref().is_some_and(|own| hash::same(own, &name));
-    let who = Visitor { token: (!own).then_some(token), agent: None };
+    let who = Visitor { token: (!own).then_some(token), agent: None, trace };
     let project = request.uri().query().and_then(project);
+    let stranger = (!own && !http.shares.is_known(&name, now)).then(|| (name, who.clone()));
     request.extensions_mut().insert(Visit { who, project });
-    Ok((request, Some(held)))
+    Ok(Admitted { request, held: Some(held), stranger })
 }
 
 /// The project that a query names.
@@ -150,7 +183,9 @@ fn trace(headers: &HeaderMap) -> Option<String> {
     let parts: Vec<&str> = text.split('-').collect();
     let hex =
         |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (parts.len() == 4 && hex(parts[1], 32) && hex(parts[2], 16)).then(|| parts[1].to_ascii_lowercase())
+    let known = parts.len() == 4 && hex(parts[1], 32) && hex(parts[2], 16);
+    // An id of zeros is none, as the standard says.
+    (known && parts[1].bytes().any(|digit| digit != b'0')).then(|| parts[1].to_ascii_lowercase())
 }
 
 /// A method by its name; whatever is none of these is one.

@@ -33,6 +33,8 @@ pub struct Limits {
     pub queue: usize,
     /// Streams of events at once.
     pub streams: usize,
+    /// Archives that come or go at once.
+    pub archives: usize,
 }
 
 impl Default for Limits {
@@ -49,12 +51,15 @@ impl Default for Limits {
             workers: 8,
             queue: 512,
             streams: 64,
+            archives: 2,
         }
     }
 }
 
 /// Names that are remembered; those silent for longest make room.
 const NAMES: usize = 10_000;
+/// For how long a token that counted is let through to where it is looked up again, with the request itself.
+const TRUSTED: Duration = Duration::from_secs(60);
 
 /// What is left of a token's share.
 #[derive(Debug)]
@@ -62,6 +67,8 @@ struct Share {
     left: f64,
     at: Instant,
     open: Arc<Semaphore>,
+    /// When it last counted.
+    counted: Option<Instant>,
 }
 
 /// The shares of all tokens.
@@ -98,6 +105,7 @@ impl Shares {
             left: most,
             at: now,
             open: Arc::new(Semaphore::new(self.at_once)),
+            counted: None,
         });
         let passed = now.saturating_duration_since(share.at).as_secs_f64();
         share.left = (share.left + passed * self.rate).min(most);
@@ -107,6 +115,20 @@ impl Shares {
         }
         share.left -= 1.0;
         Arc::clone(&share.open).try_acquire_owned().map_err(|_| Wait::AtOnce)
+    }
+
+    /// Whether a token counted a moment ago. That opens nothing: it only says that its body may be read before it is looked up again.
+    pub(crate) fn is_known(&self, name: &str, now: Instant) -> bool {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let counted = known.get(name).and_then(|share| share.counted);
+        counted.is_some_and(|at| now.saturating_duration_since(at) < TRUSTED)
+    }
+
+    /// Remembers that a token counted.
+    pub(crate) fn counted(&self, name: &str, now: Instant) {
+        if let Some(share) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get_mut(name) {
+            share.counted = Some(now);
+        }
     }
 }
 
@@ -133,6 +155,19 @@ mod tests {
         assert_eq!(shares.take("a", now).unwrap_err(), Wait::AtOnce);
         drop(two);
         assert!(shares.take("a", now).is_ok());
+    }
+
+    #[test]
+    fn a_token_is_known_for_a_while_after_it_counted() {
+        let shares = Shares::new(1000.0, 2);
+        let now = Instant::now();
+        shares.counted("a", now);
+        assert!(!shares.is_known("a", now), "one that never asked is not remembered");
+        let _one = shares.take("a", now).unwrap();
+        assert!(!shares.is_known("a", now));
+        shares.counted("a", now);
+        assert!(shares.is_known("a", now) && !shares.is_known("b", now));
+        assert!(!shares.is_known("a", now + TRUSTED));
     }
 
     #[test]

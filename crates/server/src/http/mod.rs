@@ -11,6 +11,7 @@ mod limits;
 mod metrics;
 mod once;
 mod openapi;
+mod patience;
 mod problem;
 mod proof;
 mod reply;
@@ -149,6 +150,8 @@ fn shared(options: &Options, address: SocketAddr, counter: Counter) -> Http {
         workers: Arc::new(Semaphore::new(limits.workers)),
         queue: Arc::new(Semaphore::new(limits.queue)),
         streams: Arc::new(Semaphore::new(limits.streams)),
+        archives: Arc::new(Semaphore::new(limits.archives)),
+        strangers: Arc::new(Semaphore::new((limits.workers / 2).max(1))),
         own_token: Some(hash::sha256(options.token.as_bytes())),
         hosts,
         origins,

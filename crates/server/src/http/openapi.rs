@@ -6,7 +6,7 @@ use super::routes::{self, PROJECT, Param, Route, shapes};
 use serde_json::{Map, Value, json};
 
 /// Statuses that any request may end with, beside its own.
-const FAULTS: [(&str, &str); 12] = [
+const FAULTS: [(&str, &str); 13] = [
     ("400", "the request is wrong"),
     ("401", "no token, or one that is nobody's"),
     ("403", "this token may not do that, or only a person may"),
@@ -18,7 +18,8 @@ const FAULTS: [(&str, &str); 12] = [
     ("422", "a field is wrong, or the gate refuses the text"),
     ("429", "too many requests of this token"),
     ("500", "something on the server is broken"),
-    ("503", "too much to do; try again"),
+    ("503", "too much to do, or the database cannot be reached; try again"),
+    ("504", "it took too long"),
 ];
 
 /// Statuses of what needs the version that was read.
@@ -48,6 +49,7 @@ pub fn document() -> Value {
             { "name": "asking", "description": "Search and recall" },
             { "name": "sessions", "description": "Working memory, gone with the process" },
             { "name": "house", "description": "Review, audit, undo, figures" },
+            { "name": "upkeep", "description": "Checks, and what is past its time" },
             { "name": "users", "description": "Users and tokens" },
             { "name": "transfer", "description": "Archives of turns and facts" },
             { "name": "server", "description": "The server itself" },
@@ -183,7 +185,7 @@ fn others() -> Map<String, Value> {
         false,
     );
     import["tags"] = json!(["transfer"]);
-    import["parameters"] = json!([query(&ALL_USERS), query(&DRY_RUN), query(&PROJECT)]);
+    import["parameters"] = json!([query(&ALL_USERS), query(&DRY_RUN), query(&EVEN_REMOVED), query(&PROJECT)]);
     import["requestBody"] = json!({ "required": true, "content": { "application/octet-stream": { "schema": { "type": "string" } } } });
     let all = [
         ("/healthz", json!({ "get": plain("get_health", "Whether the server runs", "text/plain", true) })),
@@ -202,6 +204,13 @@ fn others() -> Map<String, Value> {
 pub(crate) const ALL_USERS: Param = Param {
     name: "all_users",
     about: "Those of every user, for whoever keeps the store",
+    schema: r#"{"type":"boolean"}"#,
+    required: false,
+};
+/// Whether what was removed on purpose comes back.
+pub(crate) const EVEN_REMOVED: Param = Param {
+    name: "even_removed",
+    about: "Also what was forgotten before; needs the scope delete",
     schema: r#"{"type":"boolean"}"#,
     required: false,
 };

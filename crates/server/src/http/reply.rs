@@ -66,6 +66,24 @@ impl Reply {
         self.header(header::ETAG, &format!("\"{version}\""))
     }
 
+    /// The bytes of the answer, for a connection that nobody serves. It ends with them.
+    pub(crate) fn into_wire(self) -> Vec<u8> {
+        let body = match &self.body {
+            Content::Json(value) => value.to_string(),
+            Content::Bytes(_) => String::new(),
+        };
+        let mut wire = format!(
+            "HTTP/1.1 {} {}\r\nconnection: close\r\ncontent-length: {}\r\n",
+            self.status.as_u16(),
+            self.status.canonical_reason().unwrap_or_default(),
+            body.len()
+        );
+        for (name, value) in &self.headers {
+            wire.push_str(&format!("{name}: {}\r\n", value.to_str().unwrap_or_default()));
+        }
+        format!("{wire}\r\n{body}").into_bytes()
+    }
+
     pub(crate) fn into_response(self) -> Response<Body> {
         let mut response = match self.body {
             Content::Json(Value::Null) if self.status == StatusCode::NO_CONTENT => {

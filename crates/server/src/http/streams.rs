@@ -4,7 +4,7 @@
 //! call of its own, so that a token that was revoked ends its stream. Never here: what an archive holds.
 
 use super::door::{Http, Said, flags, line, too_large_problem};
-use super::openapi::{ALL_USERS, DRY_RUN};
+use super::openapi::{ALL_USERS, DRY_RUN, EVEN_REMOVED};
 use super::problem::Problem;
 use super::reply::Reply;
 use crate::counter::Visit;
@@ -23,7 +23,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 /// How often the audit is looked at.
 const POLL: Duration = Duration::from_secs(1);
@@ -33,6 +33,8 @@ const SILENCE: Duration = Duration::from_secs(15);
 const PIECES: usize = 16;
 /// Memories between two lines of progress.
 const STEP: u64 = 500;
+/// How long an archive may take, however steadily its client reads or writes.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// A body of pieces that come through a channel.
 struct Pieces(mpsc::Receiver<Bytes>);
@@ -62,9 +64,11 @@ pub(crate) async fn events(http: &Arc<Http>, mut visit: Visit, said: Said) -> Re
     tokio::spawn(async move {
         let _place = place;
         let mut silent = Instant::now();
+        let patience = http.limits.request;
+        // A client that does not read gives up its place.
         let say = |text: String| {
             let sender = sender.clone();
-            async move { sender.send(Bytes::from(text)).await.is_ok() }
+            async move { sender.send_timeout(Bytes::from(text), patience).await.is_ok() }
         };
         if !say(": from now on\n\n".to_owned()).await {
             return;
@@ -108,13 +112,27 @@ pub(crate) async fn events(http: &Arc<Http>, mut visit: Visit, said: Said) -> Re
     Ok(streamed("text/event-stream", pieces))
 }
 
-/// Bytes of the engine that go into a channel; a client that is gone ends the work.
-struct Into(mpsc::Sender<Bytes>);
+/// A place for an archive.
+fn archived(http: &Http) -> Result<OwnedSemaphorePermit, Problem> {
+    Arc::clone(&http.archives)
+        .try_acquire_owned()
+        .map_err(|_| Problem::later(Code::Overloaded, "other archives are on their way", 30))
+}
+
+/// Bytes of the engine that go into a channel. A client that is gone, or reads no more, ends the work: it holds a worker.
+struct Into {
+    to: mpsc::Sender<Bytes>,
+    patience: Duration,
+    until: Instant,
+}
 
 impl Write for Into {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let gone = |_| std::io::Error::new(std::io::ErrorKind::BrokenPipe, "the client is gone");
-        self.0.blocking_send(Bytes::copy_from_slice(bytes)).map_err(gone)?;
+        let gone = || std::io::Error::new(std::io::ErrorKind::BrokenPipe, "the client is gone");
+        let left = self.patience.min(self.until.saturating_duration_since(Instant::now()));
+        let sending = self.to.send_timeout(Bytes::copy_from_slice(bytes), left);
+        // This is one of the threads that may wait.
+        tokio::runtime::Handle::current().block_on(sending).map_err(|_| gone())?;
         Ok(bytes.len())
     }
 
@@ -128,12 +146,15 @@ pub(crate) async fn export(http: &Arc<Http>, mut visit: Visit, said: Said) -> Re
     let (set, project) = said?;
     visit.project = project;
     let ask = WriteArchive { all_users: set.iter().any(|name| name == ALL_USERS.name) };
-    let (sender, mut pieces) = mpsc::channel(PIECES);
+    let place = archived(http)?;
+    let (to, mut pieces) = mpsc::channel(PIECES);
     let working = {
         let http = Arc::clone(http);
         tokio::spawn(async move {
+            let into = Into { to, patience: http.limits.body, until: Instant::now() + LONGEST };
             http.ask(visit, move |call| {
-                let mut out = std::io::BufWriter::with_capacity(64 << 10, Into(sender));
+                let _place = place;
+                let mut out = std::io::BufWriter::with_capacity(64 << 10, into);
                 archive::write(call, &ask, &mut out, &mut |_| {})?;
                 out.flush().map_err(|_| Fault::new(Code::Io, "the client is gone").into())
             })
@@ -185,13 +206,13 @@ impl Read for From {
 
 /// Reads an archive; says how far it is, and at the end what came of it.
 pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request) -> Result<Reply, Problem> {
-    let (set, project) = flags(&request, &[&ALL_USERS, &DRY_RUN])?;
+    let (set, project) = flags(&request, &[&ALL_USERS, &DRY_RUN, &EVEN_REMOVED])?;
     visit.project = project;
     let has = |name: &str| set.iter().any(|known| known == name);
     let ask = ReadArchive {
         dry_run: has(DRY_RUN.name),
         all_users: has(ALL_USERS.name),
-        even_removed: false,
+        even_removed: has(EVEN_REMOVED.name),
         vouch: false,
     };
     let most = http.limits.archive;
@@ -202,6 +223,7 @@ pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request)
     if declared.is_some_and(|length| length > most) {
         return Err(too_large_problem(most));
     }
+    let place = archived(http)?;
     // Whoever may not is told so before anything is read.
     http.ask(visit.clone(), |call| Ok(events::now(call).map(drop)?)).await?;
     let (sender, pieces) = mpsc::channel(PIECES);
@@ -209,7 +231,7 @@ pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request)
     let patience = http.limits.body;
     let mut body = request.into_body();
     tokio::spawn(async move {
-        let mut taken = 0usize;
+        let (mut taken, began) = (0usize, Instant::now());
         let broken = |what: &str| std::io::Error::new(std::io::ErrorKind::UnexpectedEof, what.to_owned());
         loop {
             let piece = match tokio::time::timeout(patience, body.frame()).await {
@@ -222,7 +244,11 @@ pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request)
                 },
             };
             taken += piece.as_ref().map_or(0, Bytes::len);
-            let piece = if taken > most { Err(broken("the archive is too large")) } else { piece };
+            let piece = match piece {
+                Ok(_) if taken > most => Err(broken("the archive is too large")),
+                Ok(_) if began.elapsed() > LONGEST => Err(broken("the archive took too long")),
+                piece => piece,
+            };
             let over = piece.is_err();
             if sender.send(piece).await.is_err() || over {
                 return;
@@ -232,14 +258,16 @@ pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request)
     let http = Arc::clone(http);
     tokio::spawn(async move {
         let steps = progress.clone();
+        let patience = http.limits.body;
         let done = http.ask(visit, move |call| {
+            let _place = place;
             let mut from = BufReader::new(From { pieces, now: Bytes::new() });
             let mut next = STEP;
             let brought = archive::read(call, &ask, &mut from, &mut |step| {
                 if step.done >= next {
                     next = step.done + STEP;
-                    let _ =
-                        steps.blocking_send(Bytes::from(line(&json!({ "progress": { "done": step.done } }))));
+                    // Whoever does not read how far it is misses that, and gets the result all the same.
+                    let _ = steps.try_send(Bytes::from(line(&json!({ "progress": { "done": step.done } }))));
                 }
             })?;
             Ok(json!({ "project": told::project(call.project()), "result": brought }))
@@ -248,7 +276,7 @@ pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request)
             Ok(result) => result,
             Err(problem) => json!({ "error": problem.told() }),
         };
-        let _ = progress.send(Bytes::from(line(&last))).await;
+        let _ = progress.send_timeout(Bytes::from(line(&last)), patience).await;
     });
     Ok(streamed("application/x-ndjson", lines))
 }

@@ -14,13 +14,13 @@ use heirloom_engine::verbs::list::{List, list};
 use heirloom_engine::verbs::recall::{Recall, is_hybrid, recall};
 use heirloom_engine::verbs::search::{Search, search};
 use heirloom_engine::verbs::show::{Show, show};
-use heirloom_engine::verbs::working::{self, Append, Said, Session, Speaker};
+use heirloom_engine::verbs::working::{self, Append, InMind, Said, Session, Speaker};
 use heirloom_engine::verbs::{Added, Outcome, Waiting};
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-/// Most characters of texts in one answer: about six thousand tokens.
-const MOST: usize = 24_000;
+/// Most bytes of texts in one answer: about six thousand tokens.
+pub(crate) const MOST: usize = 24_000;
 /// Hits of a page, unless somebody says.
 const HITS: usize = 10;
 /// Memories of a page, unless somebody says.
@@ -176,8 +176,13 @@ fn read(call: &Call, given: &JsonObject) -> Result<Answer> {
     Ok(answer.into())
 }
 
+/// The cursor by which `get_memory` goes on with one memory from this byte of its body.
+pub(crate) fn rest_of(id: &MemoryId, at: usize) -> String {
+    cursor::write(Spot { item: 0, at }, &json!([id]).to_string())
+}
+
 /// The beginning of a text, at most so many bytes, whole characters.
-fn head(text: &str, most: usize) -> &str {
+pub(crate) fn head(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -325,7 +330,8 @@ fn session(call: &Call, given: &JsonObject) -> Result<Answer> {
         "read" => in_mind(call, given, &of),
         "pop" => {
             let gone = working::pop(call, &of)?;
-            Ok(json!({ "session": gone.session, "message": gone.message.map(|m| json!({ "role": m.speaker, "content": m.content })) }).into())
+            let message = gone.message.map(|m| json!({ "role": m.speaker, "content": content(&m) }));
+            Ok(json!({ "session": gone.session, "message": message }).into())
         }
         _ => Ok(json!(working::clear(call, &of)?).into()),
     }
@@ -336,13 +342,18 @@ fn said(item: &Value) -> Option<Said> {
     Some(Said { speaker, content: item["content"].as_str()?.to_owned(), item: None, external: false })
 }
 
+/// What a message says; of an opaque item, its JSON.
+fn content(message: &InMind) -> String {
+    message.item.as_ref().map_or_else(|| message.content.clone(), Value::to_string)
+}
+
 fn in_mind(call: &Call, given: &JsonObject, of: &Session) -> Result<Answer> {
     let start = cursor::read(text(given, "cursor").as_deref(), &of.session)?;
     let all = working::read(call, of)?;
     let (mut messages, mut room, mut next) = (Vec::new(), MOST, None);
     for (item, message) in all.messages.iter().enumerate().skip(start.item) {
         let at = if item == start.item { start.at } else { 0 };
-        let content = message.item.as_ref().map_or_else(|| message.content.clone(), Value::to_string);
+        let content = content(message);
         let Some(rest) = content.get(at..) else { continue };
         if room == 0 || (rest.len() > room && !messages.is_empty()) {
             next = Some(Spot { item, at });
@@ -358,6 +369,12 @@ fn in_mind(call: &Call, given: &JsonObject, of: &Session) -> Result<Answer> {
     }
     let mut answer =
         json!({ "session": all.session, "messages": messages, "tokens": all.tokens, "trust": all.trust });
+    if all.new {
+        answer["new"] = json!(true);
+        answer["message"] = json!(
+            "nothing is kept of this session: it is new, was cleared, ran out, or the server was started again"
+        );
+    }
     if let Some(next) = next {
         answer["next"] = json!(cursor::write(next, &of.session));
     }

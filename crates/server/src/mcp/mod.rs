@@ -277,7 +277,19 @@ impl ServerHandler for Door {
                 memory.trust.name(),
                 memory.version
             );
-            Ok(format!("{head}\n{}\n", memory.body))
+            // A resource has no pages; the tool that has them goes on where it ends.
+            let part = answers::head(&memory.body, answers::MOST);
+            let rest = match part.len() == memory.body.len() {
+                true => String::new(),
+                false => format!(
+                    "\n… cut here, after {} of {} bytes. The rest: get_memory with ids [\"{}\"] and cursor \"{}\"\n",
+                    part.len(),
+                    memory.body.len(),
+                    memory.id,
+                    answers::rest_of(&memory.id, part.len())
+                ),
+            };
+            Ok(format!("{head}\n{part}\n{rest}"))
         });
         let text = read.await.map_err(|fault| at(protocol(&fault), &address))?;
         let contents = ResourceContents::text(text, address).with_mime_type("text/markdown");

@@ -51,7 +51,7 @@ pub fn run(
         Some(folder) => Whose::Fixed(Place::Folder(folder)),
         None => Whose::Roots(roots::Roots::new(options.started_in)),
     };
-    let who = Visitor { token: None, agent: options.agent };
+    let who = Visitor { agent: options.agent, ..Visitor::default() };
     let door = Door { desk, whose, who, turns: Arc::new(Semaphore::new(AT_ONCE)) };
     let (lines, writer) = writing(output).map_err(io)?;
     let transport = Lines::over(input, lines).map_err(io)?;

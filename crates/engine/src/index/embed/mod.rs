@@ -6,6 +6,7 @@
 pub mod builtin;
 pub mod chosen;
 pub mod endpoint;
+pub mod followed;
 pub mod minilm;
 pub mod pieces;
 pub mod vocab;

@@ -22,6 +22,8 @@ pub struct UserContext {
     keeper: bool,
     /// The token it was made by: its id and what it may.
     token: Option<(String, Scopes)>,
+    /// The trace of the request it acts for.
+    trace: Option<String>,
 }
 
 /// A known user.
@@ -39,7 +41,7 @@ pub struct Account {
 impl UserContext {
     /// The operating system's account, which the door found out.
     pub fn by_account(world: &World) -> Result<UserContext> {
-        Ok(UserContext { user: checked(&world.user)?, keeper: true, token: None })
+        Ok(UserContext { user: checked(&world.user)?, keeper: true, token: None, trace: None })
     }
 
     /// The user a token was given to, if it still counts.
@@ -59,14 +61,28 @@ impl UserContext {
             let _ = store.note_use(&found.hash, &hour);
         }
         let token = Some((found.id().to_owned(), found.scopes));
-        Ok(UserContext { user: found.user, keeper: false, token })
+        Ok(UserContext { user: found.user, keeper: false, token, trace: None })
     }
 
     /// Another user of the deployment, for the upkeep and whole-deployment archives that its keeper runs. A context made by a token
     /// leads to nobody else, unless the token looks after users.
     pub fn on_behalf(&self, user: &str) -> Result<UserContext> {
         self.manages()?;
-        Ok(UserContext { user: checked(user)?, keeper: false, token: self.token.clone() })
+        let (token, trace) = (self.token.clone(), self.trace.clone());
+        Ok(UserContext { user: checked(user)?, keeper: false, token, trace })
+    }
+
+    /// The same as part of a trace, by the 32 hex digits of its id; anything else is left out.
+    #[must_use]
+    pub fn traced(mut self, trace: Option<&str>) -> UserContext {
+        let is_id = |id: &&str| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        self.trace = trace.filter(is_id).map(str::to_ascii_lowercase);
+        self
+    }
+
+    /// The trace it is part of.
+    pub fn trace(&self) -> Option<&str> {
+        self.trace.as_deref()
     }
 
     /// The deployment itself, for what its keeper's upkeep does in nobody's name.

@@ -265,7 +265,11 @@ fn changed(call: &Call, given: &Given) -> Result<Reply, Problem> {
     written(call, outcome, StatusCode::OK)
 }
 
-fn written(call: &Call, outcome: Outcome<Added>, status: StatusCode) -> Result<Reply, Problem> {
+pub(super) fn written(
+    call: &Call,
+    outcome: Outcome<Added>,
+    status: StatusCode,
+) -> Result<Reply, Problem> {
     let mut added = match outcome {
         Outcome::Done(added) => added,
         Outcome::Waits(waiting) => return Ok(waits(&waiting)),
@@ -283,7 +287,7 @@ fn written(call: &Call, outcome: Outcome<Added>, status: StatusCode) -> Result<R
     })
 }
 
-fn waits(waiting: &impl serde::Serialize) -> Reply {
+pub(super) fn waits(waiting: &impl serde::Serialize) -> Reply {
     Reply::ok(waiting).status(StatusCode::ACCEPTED)
 }
 

@@ -8,6 +8,7 @@ mod house;
 mod memories;
 mod sessions;
 pub(crate) mod shapes;
+mod upkeep;
 
 use super::problem::Problem;
 use super::reply::Reply;
@@ -109,7 +110,8 @@ fn plain(value: &Value) -> String {
 
 /// Every route.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
-    memories::ROUTES.iter().chain(asking::ROUTES).chain(sessions::ROUTES).chain(house::ROUTES)
+    let first = memories::ROUTES.iter().chain(asking::ROUTES).chain(sessions::ROUTES);
+    first.chain(house::ROUTES).chain(upkeep::ROUTES)
 }
 
 /// The parameters that every route takes: which project.
@@ -218,6 +220,84 @@ mod tests {
             for param in route.query {
                 assert!(serde_json::from_str::<Value>(param.schema).is_ok(), "{} {}", route.name, param.name);
             }
+        }
+    }
+
+    /// The routes through which each verb of the table of authority is reached, or why it is not.
+    fn reached(verb: &str) -> Result<&'static [&'static str], &'static str> {
+        const MACHINE: &str = "it is about the machine the server runs on, whose owner has the command line";
+        Ok(match verb {
+            "show" => &["get_memory"],
+            "list" => &["list_memories"],
+            "history" => &["get_history"],
+            "search" => &["search"],
+            "recall" => &["recall"],
+            "brief" => &["get_brief"],
+            "snapshot" => &["get_snapshot"],
+            "review" => &["list_review"],
+            "status" => &["get_status", "get_stats"],
+            "verify" => &["verify"],
+            "scan" => &["scan", "redact"],
+            "audit" => &["list_audit", "verify_audit", "get_events"],
+            "why" => &["get_why"],
+            "last" => &["list_runs"],
+            "export" | "all_users" => &["export_archive"],
+            "import" | "resurrect" => &["import_archive"],
+            "user_list" => &["list_users"],
+            "add" | "remember" | "turn" | "supersede" => &["add_memory"],
+            "working" => &["append_to_session", "read_session", "pop_from_session", "clear_session"],
+            "repair" => &["repair"],
+            "gc" | "remove_early" => &["collect"],
+            "expire" => &["expire"],
+            "edit" => &["update_memory"],
+            "retire" => &["retire_memory"],
+            "restore" => &["restore_memory"],
+            "archive" => &["archive_memory"],
+            "unarchive" => &["unarchive_memory"],
+            "convert" => &["convert_memory"],
+            "anchor" => &["change_anchors"],
+            "undo" => &["undo", "list_undo"],
+            "forget" => &["forget_memory"],
+            "clear" => &["clear"],
+            "compact" => &["compact"],
+            "redact" => &["redact"],
+            "accept" => &["accept"],
+            "reject" => &["reject"],
+            "user_add" => &["add_user"],
+            "user_token" => &["make_token", "revoke_token"],
+            "user_remove" => &["remove_user"],
+            "doctor" | "config_show" | "config_set" | "config_guarded" | "init" | "setup" | "uninstall" => {
+                return Err(MACHINE);
+            }
+            "sync" => return Err("it runs git with the credentials of whoever owns the machine"),
+            _ => return Err(""),
+        })
+    }
+
+    #[test]
+    fn every_verb_has_a_route_or_a_reason_why_not_and_every_route_a_verb() {
+        let document = crate::http::openapi::document();
+        let operations: HashSet<&str> = document["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .flat_map(|methods| methods.as_object().unwrap().values())
+            .map(|operation| operation["operationId"].as_str().unwrap())
+            .collect();
+        let mut met = HashSet::new();
+        for row in heirloom_core::authority::TABLE {
+            match reached(row.name) {
+                Ok(names) => {
+                    for name in names {
+                        assert!(operations.contains(name), "{} has no route `{name}`", row.name);
+                        met.insert(*name);
+                    }
+                }
+                Err(why) => assert!(!why.is_empty(), "{} is neither reached nor left out", row.name),
+            }
+        }
+        for route in all() {
+            assert!(met.contains(route.name), "`{}` belongs to no verb", route.name);
         }
     }
 

@@ -60,13 +60,14 @@ fn name() -> Value {
 pub(super) const ROUTES: &[Route] = &[
     Route {
         name: "read_session",
-        about: "The messages in mind, oldest first; a server that was started again has forgotten them",
+        about: "The messages in mind, oldest first; `new` says that nothing is kept of the session, as after a restart of the server",
         answer: || {
             object(&[
                 ("session", name()),
                 ("messages", json!({ "type": "array", "items": message() })),
                 ("tokens", number()),
                 ("trust", trust()),
+                ("new?", json!({ "type": "boolean" })),
             ])
         },
         run: |call, given| Ok(Reply::ok(&working::read(call, &session(given))?)),
@@ -97,6 +98,7 @@ pub(super) const ROUTES: &[Route] = &[
                 ("count", number()),
                 ("tokens", number()),
                 ("dropped", number()),
+                ("new?", json!({ "type": "boolean" })),
                 ("by_turn?", json!({ "type": "boolean" })),
                 ("trust", trust()),
             ])

@@ -37,7 +37,7 @@ pub(crate) fn count(about: &str, least: u64, most: u64) -> Value {
     json!({ "type": "integer", "minimum": least, "maximum": most, "description": about })
 }
 
-fn named_values(about: &str) -> Value {
+pub(crate) fn named_values(about: &str) -> Value {
     json!({ "type": "object", "additionalProperties": { "type": "string" }, "description": about })
 }
 

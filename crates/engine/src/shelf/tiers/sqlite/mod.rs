@@ -33,22 +33,28 @@ use super::{Account, Stored, TierDraft, Token, UserContext};
 use crate::gate::Passed;
 use crate::index::embed::Embedder;
 use crate::index::embed::chosen::{Chosen, Given};
+use crate::index::embed::followed::Followed;
 use asked::Asked;
 use database::Database;
 use heirloom_core::{Code, Fault, fault::Result, hash};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Databases kept open at once; each has a handful of files.
-const MOST_OPEN: usize = 32;
+/// Databases kept open at once; each has a handful of files. A server of more users opens one anew for some of its requests.
+const MOST_OPEN: usize = 128;
+
+/// A model as the index takes it.
+fn plain(model: Option<&Arc<Chosen>>) -> Option<&dyn Embedder> {
+    model.map(|model| model.as_ref() as &dyn Embedder)
+}
 
 /// The store below a folder. Nothing is opened or made until it is needed.
 #[derive(Debug)]
 pub struct SqliteStore {
     folder: PathBuf,
     open: Mutex<Open>,
-    embedder: OnceLock<Option<Chosen>>,
+    embedder: Followed,
     given: Option<Given>,
 }
 
@@ -68,7 +74,7 @@ impl SqliteStore {
         SqliteStore {
             folder: folder.to_owned(),
             open: Mutex::default(),
-            embedder: OnceLock::new(),
+            embedder: Followed::default(),
             given: None,
         }
     }
@@ -85,11 +91,18 @@ impl SqliteStore {
         self.folder.join("users").join(&hash::sha256(who.user().as_bytes())[..24])
     }
 
-    fn embedder(&self) -> Option<&dyn Embedder> {
+    /// The model of this moment.
+    fn embedder(&self) -> Option<Arc<Chosen>> {
         // Without the built-in table, which a test holds to be whole, keywords still work.
         let data = self.folder.parent().unwrap_or(&self.folder);
-        let model = self.embedder.get_or_init(|| Chosen::of(self.given.as_ref(), data));
-        model.as_ref().map(|model| model as &dyn Embedder)
+        self.embedder.now(self.given.as_ref(), data)
+    }
+
+    /// Brings the index up to date, as far as that goes now.
+    fn catch_up(&self, who: &UserContext, database: &mut Database) {
+        let model = self.embedder();
+        // What cannot be indexed now is caught up with by the next search.
+        let _ = database.catch_up(who, plain(model.as_ref()));
     }
 
     /// The place of the database of the context's user.
@@ -179,8 +192,7 @@ impl TierStore for SqliteStore {
         self.touch(who, |database| {
             let receipt = database.write(who, drafts, events, mark)?;
             tracing::debug!(memories = drafts.len(), events = events.len(), "tiers written");
-            // What cannot be indexed now is caught up with by the next search; the write itself is done.
-            let _ = database.catch_up(who, self.embedder());
+            self.catch_up(who, database);
             Ok(receipt)
         })
     }
@@ -194,16 +206,18 @@ impl TierStore for SqliteStore {
     }
 
     fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>> {
-        let Some(model) = self.embedder().filter(|model| model.is_remote()) else {
-            return self.look(who, |database| database.search(who, question, self.embedder()));
+        let model = self.embedder();
+        let Some(remote) = model.as_deref().filter(|model| model.is_remote()) else {
+            return self.look(who, |database| database.search(who, question, plain(model.as_ref())));
         };
-        let wanted = self.look(who, |database| database.has_vectors(who, model))?;
-        let asked = Asked::of(model, question.text, wanted);
+        let wanted = self.look(who, |database| database.has_vectors(who, remote))?;
+        let asked = Asked::of(remote, question.text, wanted);
         self.look(who, |database| database.search(who, question, Some(&asked)))
     }
 
     fn embed(&self, who: &UserContext, limit: usize) -> Result<usize> {
-        let Some(embedder) = self.embedder() else { return Ok(0) };
+        let Some(model) = self.embedder() else { return Ok(0) };
+        let embedder: &dyn Embedder = model.as_ref();
         let missing = self.look(who, |database| database.missing(who, embedder, limit))?;
         let Some(missing) = missing else { return Ok(0) };
         let embeddings = missing.embedded(embedder).map_err(search::broken)?;
@@ -220,7 +234,7 @@ impl TierStore for SqliteStore {
     ) -> Result<Option<Head>> {
         self.look(who, |database| {
             let head = database.change(who, id, change, event, mark)?;
-            let _ = database.catch_up(who, self.embedder());
+            self.catch_up(who, database);
             Ok(head)
         })
     }
@@ -228,7 +242,7 @@ impl TierStore for SqliteStore {
     fn put_back(&self, who: &UserContext, rows: &[Back], event: &Event, mark: &Mark) -> Result<Option<Head>> {
         self.touch(who, |database| {
             let head = database.put_back(who, rows, event, mark)?;
-            let _ = database.catch_up(who, self.embedder());
+            self.catch_up(who, database);
             Ok(head)
         })
     }
@@ -246,7 +260,8 @@ impl TierStore for SqliteStore {
     }
 
     fn scrub(&self, who: &UserContext, _shred: bool) -> Result<Vec<String>> {
-        let scrubbed = self.on(who, false, |database| database.scrub(who, self.embedder()))?;
+        let model = self.embedder();
+        let scrubbed = self.on(who, false, |database| database.scrub(who, plain(model.as_ref())))?;
         match scrubbed {
             Some(()) => database::rewrite(&self.folder_of(who)),
             None => Ok(Vec::new()),

@@ -1,8 +1,11 @@
-//! `load`: how much a server takes, beside what the engine does in one process and what the command line does in sixteen.
+//! `load`: how much a server takes, beside what the engine does in one process, what the command line does in sixteen, and what other memory servers do.
 //!
 //! Comes in: how many memories, users, connections and seconds. Goes out: requests a second, p50 and p99 of search, add and recall, closed loop and
-//! open loop, the ratios beside them, and the server's own memory in between. This process makes the requests, the server is another one. Never here:
-//! a time that is asserted; what must hold is a ratio of the same run.
+//! open loop, the server's own memory in between, and a line that says for each ratio that must hold whether it did. This process makes the requests,
+//! the server is another one. Never here: a time that is asserted; what must hold is a ratio of the same run.
+
+mod loops;
+mod rivals;
 
 use crate::server::{Release, Server as Postgres};
 use crate::stress::tiers::{Dice, engine, fill, sentence, told};
@@ -13,16 +16,24 @@ use heirloom_engine::shelf::tiers::{
 };
 use heirloom_engine::verbs::search::{Search, search};
 use heirloom_postgres::PgStore;
+use loops::{closed, open};
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const USAGE: &str = "usage: load [--memories N] [--users N] [--connections N] [--seconds N] [--postgres]";
+const USAGE: &str =
+    "usage: load [--memories N] [--users N] [--connections N] [--seconds N] [--postgres] [--no-rivals]";
+
+/// What must hold of one run: over HTTP at least so much of what one process finds, additions at least those of sixteen processes, the slowest
+/// hundredth at most so many times the median, memory at the end at most so much of that after a third.
+const SEARCH_SHARE: f64 = 0.6;
+const ADD_SHARE: f64 = 1.0;
+const SPREAD: f64 = 10.0;
+const GROWTH: f64 = 1.1;
 
 #[derive(Debug, Clone, Copy)]
 struct Size {
@@ -31,10 +42,12 @@ struct Size {
     connections: usize,
     seconds: u64,
     postgres: bool,
+    rivals: bool,
 }
 
 fn parsed(words: &[String]) -> Result<Size, String> {
-    let mut size = Size { memories: 100_000, users: 64, connections: 64, seconds: 60, postgres: false };
+    let mut size =
+        Size { memories: 100_000, users: 64, connections: 64, seconds: 60, postgres: false, rivals: true };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let mut number =
@@ -45,6 +58,7 @@ fn parsed(words: &[String]) -> Result<Size, String> {
             "--connections" => size.connections = number()?,
             "--seconds" => size.seconds = number()? as u64,
             "--postgres" => size.postgres = true,
+            "--no-rivals" => size.rivals = false,
             // Without waiting for an optimised build: to try the task, not to measure.
             "--debug" => {}
             _ => return Err(USAGE.to_owned()),
@@ -84,23 +98,60 @@ pub(crate) fn run(words: &[String]) -> Outcome {
     let searched = closed(&server, &asks(What::Search), Duration::from_secs(size.seconds))?;
     searched.told("search, closed loop");
     let inside = in_process(&store, folder.path(), size)?;
-    report::line(&format!(
-        "search in one process, two threads: {inside:.0}/s; over HTTP {:.2} of it",
-        searched.rate / inside
-    ));
+    report::line(&format!("search in one process, two threads: {inside:.0}/s"));
+    let mut bars = vec![
+        Bar::least(
+            "search over HTTP beside two threads in one process",
+            searched.rate / inside,
+            SEARCH_SHARE,
+        ),
+        Bar::most("memory at the end of the searches beside that after a third", searched.growth(), GROWTH),
+    ];
     let opened = open(&server, &asks(What::Search), searched.rate / 2.0, Duration::from_secs(size.seconds))?;
     opened.told("search, open loop at half of that");
-    report::line(&format!("open loop p99 / p50: {:.1}", opened.at(0.99) / opened.at(0.5).max(f64::EPSILON)));
-    closed(&server, &asks(What::Recall), Duration::from_secs(size.seconds))?.told("recall, closed loop");
+    let spread = opened.at(0.99) / opened.at(0.5).max(f64::EPSILON);
+    bars.push(Bar::most("open loop: p99 beside p50", spread, SPREAD));
+    let recalled = closed(&server, &asks(What::Recall), Duration::from_secs(size.seconds))?;
+    recalled.told("recall, closed loop");
+    bars.push(Bar::most("memory, the same for recall", recalled.growth(), GROWTH));
     let added = closed(&server, &asks(What::Add), Duration::from_secs(size.seconds))?;
     added.told("add, closed loop");
+    bars.push(Bar::most("memory, the same for additions", added.growth(), GROWTH));
     let typed =
         by_processes(&program, folder.path(), address, &tokens, Duration::from_secs(size.seconds.min(20)))?;
-    report::line(&format!(
-        "add by sixteen processes: {typed:.0}/s; over HTTP {:.2} times that",
-        added.rate / typed.max(f64::EPSILON)
-    ));
-    Ok(())
+    report::line(&format!("add by sixteen processes: {typed:.0}/s"));
+    let share = added.rate / typed.max(f64::EPSILON);
+    bars.push(Bar::least("additions over HTTP beside sixteen processes", share, ADD_SHARE));
+    drop(server);
+    if size.rivals {
+        rivals::place(folder.path())?;
+        rivals::compare(&program, folder.path());
+    }
+    bars.iter().for_each(Bar::told);
+    match bars.iter().filter(|bar| !bar.holds).count() {
+        0 => Ok(()),
+        count => Err(format!("{count} of {} ratios do not hold", bars.len())),
+    }
+}
+
+/// A ratio and what it must be.
+struct Bar {
+    text: String,
+    holds: bool,
+}
+
+impl Bar {
+    fn least(what: &str, seen: f64, least: f64) -> Bar {
+        Bar { text: format!("{what}: {seen:.2}, must be at least {least}"), holds: seen >= least }
+    }
+
+    fn most(what: &str, seen: f64, most: f64) -> Bar {
+        Bar { text: format!("{what}: {seen:.2}, may be at most {most}"), holds: seen <= most }
+    }
+
+    fn told(&self) {
+        report::line(&format!("{} {}", if self.holds { "holds:" } else { "DOES NOT HOLD:" }, self.text));
+    }
 }
 
 /// Users with memories, and a token for each.
@@ -219,159 +270,6 @@ impl Asks {
 
 fn dice_of(client: usize, n: usize) -> usize {
     Dice::new().below(1_000_003) ^ client.wrapping_mul(7_919).wrapping_add(n.wrapping_mul(104_729))
-}
-
-/// A connection that stays open.
-struct Line {
-    stream: BufReader<TcpStream>,
-    port: u16,
-}
-
-impl Line {
-    fn open(port: u16) -> Result<Line, String> {
-        let stream = TcpStream::connect(("127.0.0.1", port)).map_err(|e| e.to_string())?;
-        stream.set_nodelay(true).map_err(|e| e.to_string())?;
-        stream.set_read_timeout(Some(Duration::from_secs(60))).map_err(|e| e.to_string())?;
-        Ok(Line { stream: BufReader::new(stream), port })
-    }
-
-    fn ask(
-        &mut self,
-        (token, path, method, body): &(String, String, &'static str, Value),
-    ) -> Result<u16, String> {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            self.port,
-            body.len()
-        );
-        self.stream.get_mut().write_all(request.as_bytes()).map_err(|e| e.to_string())?;
-        let (mut status, mut length, mut line) = (0, 0usize, String::new());
-        loop {
-            line.clear();
-            if self.stream.read_line(&mut line).map_err(|e| e.to_string())? == 0 {
-                return Err("the server closed the connection".to_owned());
-            }
-            let trimmed = line.trim_end();
-            if trimmed.is_empty() {
-                break;
-            }
-            if status == 0 {
-                status = trimmed.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-            } else if let Some(value) = trimmed.to_ascii_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap_or(0);
-            }
-        }
-        let mut rest = vec![0; length];
-        self.stream.read_exact(&mut rest).map_err(|e| e.to_string())?;
-        Ok(status)
-    }
-}
-
-/// What a run measured.
-struct Measured {
-    rate: f64,
-    times: Vec<Duration>,
-    grew: Option<(u64, u64)>,
-}
-
-impl Measured {
-    fn at(&self, share: f64) -> f64 {
-        let place = ((self.times.len() as f64 - 1.0) * share).round().max(0.0) as usize;
-        self.times.get(place).copied().unwrap_or_default().as_secs_f64() * 1e3
-    }
-
-    fn told(&self, what: &str) {
-        let grew = self.grew.map_or(String::new(), |(third, end)| {
-            format!(
-                "; anonymous memory {third} kB after a third, {end} kB at the end ({:.2})",
-                end as f64 / third.max(1) as f64
-            )
-        });
-        report::line(&format!(
-            "{what}: {:.0}/s, p50 {:.2} ms, p99 {:.2} ms{grew}",
-            self.rate,
-            self.at(0.5),
-            self.at(0.99)
-        ));
-    }
-}
-
-/// Every client asks again as soon as it has its answer.
-fn closed(server: &Running, asks: &Asks, lasts: Duration) -> Result<Measured, String> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let began = Instant::now();
-    let clients: Vec<_> = (0..asks.size.connections)
-        .map(|client| {
-            let (asks, stop, port) = (asks.clone(), Arc::clone(&stop), server.port);
-            std::thread::spawn(move || {
-                let mut line = Line::open(port)?;
-                let mut dice = Dice::new();
-                let mut times = Vec::new();
-                for n in 0.. {
-                    if stop.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    let request = asks.request(client, n, &mut dice);
-                    let asked = Instant::now();
-                    let status = line.ask(&request)?;
-                    if !(200..300).contains(&status) {
-                        return Err(format!("{:?} was answered with {status}", asks.what));
-                    }
-                    times.push(asked.elapsed());
-                }
-                Ok::<_, String>(times)
-            })
-        })
-        .collect();
-    std::thread::sleep(lasts / 3);
-    let third = server.anonymous();
-    std::thread::sleep(lasts.saturating_sub(began.elapsed()));
-    let end = server.anonymous();
-    stop.store(true, Ordering::Relaxed);
-    gathered(clients, began, Some((third, end)))
-}
-
-type Client = std::thread::JoinHandle<Result<Vec<Duration>, String>>;
-
-fn gathered(clients: Vec<Client>, began: Instant, grew: Option<(u64, u64)>) -> Result<Measured, String> {
-    let mut times = Vec::new();
-    for client in clients {
-        times.extend(client.join().map_err(|_| "a client broke off".to_owned())??);
-    }
-    let rate = times.len() as f64 / began.elapsed().as_secs_f64();
-    times.sort_unstable();
-    Ok(Measured { rate, times, grew })
-}
-
-/// Requests come when they come, whether or not earlier ones have their answers; time counts from when one was due.
-fn open(server: &Running, asks: &Asks, rate: f64, lasts: Duration) -> Result<Measured, String> {
-    let began = Instant::now();
-    let next = Arc::new(AtomicUsize::new(0));
-    let clients: Vec<_> = (0..asks.size.connections)
-        .map(|client| {
-            let (asks, next, port) = (asks.clone(), Arc::clone(&next), server.port);
-            std::thread::spawn(move || {
-                let mut line = Line::open(port)?;
-                let mut dice = Dice::new();
-                let mut times = Vec::new();
-                loop {
-                    let n = next.fetch_add(1, Ordering::Relaxed);
-                    let due = began + Duration::from_secs_f64(n as f64 / rate);
-                    if due.duration_since(began) >= lasts {
-                        return Ok::<_, String>(times);
-                    }
-                    std::thread::sleep(due.saturating_duration_since(Instant::now()));
-                    let status = line.ask(&asks.request(client, n, &mut dice))?;
-                    if !(200..300).contains(&status) {
-                        return Err(format!("{:?} was answered with {status}", asks.what));
-                    }
-                    times.push(due.elapsed());
-                }
-            })
-        })
-        .collect();
-    gathered(clients, began, None)
 }
 
 /// The same searches by two threads in this process.
