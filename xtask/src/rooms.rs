@@ -148,6 +148,7 @@ const HOUSE: &[Floor] = &[
             ("counter", &["desk", "told"]),
             ("mcp", &["counter", "desk", "shape", "told", "uri"]),
             ("http", &["counter", "desk", "mcp", "shape", "told", "uri"]),
+            ("page", &["desk", "http", "uri"]),
         ],
     },
     Floor {

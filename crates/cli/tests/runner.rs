@@ -27,6 +27,8 @@ mod attacks_users;
 mod authority;
 mod authority_writes;
 mod bad_input;
+#[cfg(feature = "server")]
+mod browser;
 mod case;
 mod commands;
 mod concurrency;
@@ -66,6 +68,12 @@ mod mcp;
 mod note_rules;
 mod older_texts;
 mod opens_0_1;
+#[cfg(feature = "server")]
+mod page;
+#[cfg(feature = "server")]
+mod page_attacks;
+#[cfg(feature = "server")]
+mod page_screens;
 mod past_the_gate;
 mod person;
 mod pick;

@@ -7,6 +7,7 @@
 //! A write ends in [`Outcome`]: done, or waiting for a person. Waiting is an answer, not an error; a door may still end with the exit code
 //! of [`Code::NeedsConfirmation`].
 
+pub mod activity;
 pub mod add;
 pub mod anchor;
 pub mod archive;
@@ -35,6 +36,7 @@ pub mod review;
 pub mod scan;
 pub mod schema;
 pub mod search;
+pub mod sessions;
 pub mod setup;
 pub mod shelves;
 pub mod show;
