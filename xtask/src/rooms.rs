@@ -204,6 +204,7 @@ const HOUSE: &[Floor] = &[
             ("install", &["run", "symbols", "workspace"]),
             ("stress", &["conformance", "report"]),
             ("bench", &["conformance", "install", "report", "stress", "workspace"]),
+            ("page", &["report", "run", "stress", "workspace"]),
             ("load", &["report", "stress", "workspace"]),
             ("speed", &["bench", "retrieval"]),
             ("first_day", &["retrieval", "workspace"]),

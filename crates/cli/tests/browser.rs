@@ -14,9 +14,16 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Where pictures and axe-core are kept.
-const KEPT: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/page");
+const KEPT: &str = match option_env!("CARGO_TARGET_TMPDIR") {
+    Some(folder) => folder,
+    None => "target/tmp",
+};
 /// How long a page may take to become what is expected; far more than it needs, since other tests run beside.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+fn kept() -> PathBuf {
+    Path::new(KEPT).join("page")
+}
 
 pub(crate) struct Browser {
     child: Child,
@@ -222,8 +229,8 @@ impl Browser {
     /// Keeps a picture of the window.
     pub(crate) fn picture(&mut self, name: &str) -> PathBuf {
         let taken = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
-        let path = Path::new(KEPT).join(format!("{name}.png"));
-        std::fs::create_dir_all(KEPT).unwrap();
+        let path = kept().join(format!("{name}.png"));
+        std::fs::create_dir_all(kept()).unwrap();
         std::fs::write(&path, base64(taken["data"].as_str().unwrap())).unwrap();
         path
     }
@@ -278,7 +285,7 @@ fn axe() -> &'static Path {
     static FETCHED: OnceLock<PathBuf> = OnceLock::new();
     FETCHED.get_or_init(|| {
         const PACKAGE: &str = "axe-core@4.14.0";
-        let folder = Path::new(KEPT).join("axe");
+        let folder = kept().join("axe");
         let script = folder.join("package/axe.min.js");
         if !script.exists() {
             std::fs::create_dir_all(&folder).unwrap();

@@ -3,7 +3,8 @@
 use crate::browser::Browser;
 use crate::env::{HEIRLOOM, TestEnv};
 use crate::page::{Opened, seeded};
-use serde_json::{Value, json};
+use heirloom_core::kind::{RECORD_KINDS, Shape};
+use serde_json::{Map, Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
@@ -45,31 +46,26 @@ fn poisoned() -> TestEnv {
     let all = payloads();
     let whole = all.join("\n");
     let list: Vec<Value> = all.iter().map(|one| json!(one)).collect();
-    for (folder, category) in [
-        ("decisions", "decision"),
-        ("runbooks", "runbook"),
-        ("constraints", "constraint"),
-        ("tech-debt", "tech_debt"),
-        ("preferences", "preference"),
-        ("sessions", "session_summary"),
-    ] {
+    for kind in &RECORD_KINDS {
+        let mut content = Map::new();
+        for field in kind.fields {
+            let value = match field.shape {
+                Shape::List { .. } => json!(list),
+                Shape::Alternatives => json!([{ "option": whole, "rejected_reason": whole }]),
+                Shape::Examples => json!({ "prefer": list, "avoid": list }),
+                Shape::Text | Shape::Choice(_) | Shape::Flag => json!(whole),
+            };
+            content.insert(field.name.to_owned(), value);
+        }
+        content.insert(all[0].clone(), json!(whole));
         for (at, some) in all.chunks(20).enumerate() {
-            let text = || json!(whole);
+            let change = json!({ "date": all[at], "summary": whole, "field": whole, "old_value": whole, "new_value": whole });
             let document = json!({
-                "category": category, "title": some.join(" "), "id": format!("p{at}"), "record_status": "active",
+                "category": kind.name, "title": some.join(" "), "id": format!("p{at}"), "record_status": "active",
                 "created_at": "2026-01-10T09:00:00Z", "updated_at": all[at], "confidence": 0.9,
-                "tags": list, "related_files": list,
-                "content": {
-                    "status": all[at], "context": text(), "decision": text(), "rationale": text(), "consequences": list,
-                    "alternatives": [{ "option": text(), "rejected_reason": text() }], "trigger": text(), "symptoms": list, "steps": list,
-                    "verification": text(), "root_cause": text(), "environment": text(), "kind": text(), "rule": text(), "impact": list, "workarounds": list,
-                    "severity": text(), "active": true, "expires": text(), "priority": text(), "description": text(), "reason_deferred": text(),
-                    "acceptance_criteria": list, "topic": text(), "value": text(), "reason": text(), "strength": text(), "examples": { "prefer": list, "avoid": list },
-                    "goal": text(), "outcome": text(), "completed": list, "in_progress": list, "blockers": list, "next_actions": list, "key_changes": list, "whatever": text()
-                },
-                "changes": [{ "date": all[at], "summary": text(), "field": text(), "old_value": text(), "new_value": text() }]
+                "tags": list, "related_files": list, "content": content, "changes": [change]
             });
-            env.write(env.memory(&format!("{folder}/p{at}.json")), document.to_string());
+            env.write(env.memory(&format!("{}/p{at}.json", kind.folder)), document.to_string());
         }
     }
     let lesson: String = all.iter().map(|one| format!("{one}\n")).collect();
@@ -93,7 +89,7 @@ fn poisoned() -> TestEnv {
 }
 
 #[test]
-fn attack_a_stored_text_never_runs_in_the_page() {
+fn attack_17_a_stored_text_never_runs_in_the_page() {
     assert!(payloads().len() >= 200);
     let env = poisoned();
     let opened = Opened::of(&env);
@@ -215,7 +211,7 @@ fn form_token(opened: &Opened, cookie: &str) -> String {
 }
 
 #[test]
-fn attack_the_page_cannot_be_framed_and_says_so_on_every_answer() {
+fn attack_18_the_page_cannot_be_framed_and_says_so_on_every_answer() {
     let env = seeded();
     let opened = Opened::of(&env);
     let cookie = entered(&opened);
@@ -269,7 +265,7 @@ fn attack_the_page_cannot_be_framed_and_says_so_on_every_answer() {
 }
 
 #[test]
-fn attack_a_forged_request_changes_nothing() {
+fn attack_18_a_forged_request_changes_nothing() {
     let env = seeded();
     let opened = Opened::of(&env);
     let cookie = entered(&opened);
@@ -315,7 +311,7 @@ fn attack_a_forged_request_changes_nothing() {
 }
 
 #[test]
-fn attack_a_name_that_was_bound_to_this_machine_leads_nowhere() {
+fn attack_18_a_name_that_was_bound_to_this_machine_leads_nowhere() {
     let env = seeded();
     let opened = Opened::of(&env);
     let cookie = entered(&opened);
@@ -340,7 +336,7 @@ fn attack_a_name_that_was_bound_to_this_machine_leads_nowhere() {
 }
 
 #[test]
-fn attack_another_account_of_the_machine_cannot_open_the_page() {
+fn attack_18_another_account_of_the_machine_cannot_open_the_page() {
     let env = seeded();
     let opened = Opened::of(&env);
     let folder = env.home().join("data/heirloom/server");
@@ -386,7 +382,7 @@ fn attack_another_account_of_the_machine_cannot_open_the_page() {
 }
 
 #[test]
-fn attack_a_strangers_server_on_the_same_port_gets_nothing_that_opens_anything() {
+fn attack_18_a_strangers_server_on_the_same_port_gets_nothing_that_opens_anything() {
     let env = seeded();
     let mut opened = Opened::of(&env);
     let mut browser = Browser::start();

@@ -40,7 +40,7 @@ fn looked_at(env: &TestEnv, name: &str, screens: &[(&str, &str)]) {
             let picture = format!("{name}{screen}-{width}-{light}");
             browser.picture(&picture);
             let wide = browser.eval("document.documentElement.scrollWidth");
-            assert!(wide.as_u64().unwrap() <= width, "{picture} is {wide} wide");
+            assert!(wide.as_u64().unwrap() <= u64::from(width), "{picture} is {wide} wide");
             let wrong = browser.violations();
             assert!(wrong.is_empty(), "{picture}:\n{}", wrong.join("\n"));
         }

@@ -224,3 +224,7 @@ mod house_tests;
 #[cfg(test)]
 #[path = "nowhere_tests.rs"]
 mod nowhere_tests;
+
+#[cfg(test)]
+#[path = "looks_tests.rs"]
+mod looks_tests;

@@ -31,7 +31,7 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
     let body = html! {
         form.bar action="/audit" {
             label { "Memory " input name="id" placeholder="decision:…" value=(form.text("id").unwrap_or_default()); }
-            label { "Verdict " select name="verdict" { option value="" { "all" } @for one in ["accept", "refuse", "review", "intent"] { option selected[form.text("verdict") == Some(one)] { (one) } } } }
+            label { "Verdict " select name="verdict" { option value="" { "all" } @for one in ["keep", "redact", "confirm", "refuse"] { option selected[form.text("verdict") == Some(one)] { (one) } } } }
             label { "Chain " select name="chain" { option value="project" { "project" } option value="own" selected[own] { "turns and facts" } } }
             button.quiet { "Filter" }
             button name="verify" value="1" { "Verify the chain" }

@@ -31,7 +31,7 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
         (timeline(asked, id, &steps))
         @if !decided.is_empty() {
             h2 { "Who accepted it" }
-            ul.lines { @for line in &decided { li { (text(line, "action").replace('_', " ")) " by " (text(line, "by")) " " span.dim { (parts::at(text(line, "at"))) } } } }
+            ul.lines { @for line in &decided { li { (parts::deed(text(line, "action"))) " by " (text(line, "by")) " " span.dim { (parts::at(text(line, "at"))) } } } }
         }
         (compared(asked, id, &kept))
     };
@@ -141,7 +141,7 @@ fn one(asked: &Asked<'_>, change: &Change, open: bool) -> Result<Markup> {
     };
     Ok(html! {
         li data-item data-key=(change.number) {
-            strong { (change.actions.join(", ").replace('_', " ")) } " "
+            strong { (change.actions.iter().map(|action| parts::deed(action)).collect::<Vec<_>>().join(", ")) } " "
             @for id in change.ids.iter().take(4) { (parts::by_id(id)) " " }
             @if change.ids.len() > 4 { "and " (change.ids.len() - 4) " more " }
             span.meta { (parts::ago(asked, &change.at)) " by " (change.by) }

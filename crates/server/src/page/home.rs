@@ -7,7 +7,7 @@ use super::layout::Screen;
 use super::{Asked, chart, parts};
 use heirloom_core::{fault::Result, time};
 use heirloom_engine::verbs::activity::{self, Activity};
-use heirloom_engine::verbs::events::{self, Since};
+use heirloom_engine::verbs::events::{self, Stamp};
 use heirloom_engine::verbs::search::{Search, typed};
 use heirloom_engine::verbs::sessions::{self, Given};
 use heirloom_engine::verbs::show::{Citations, citations};
@@ -25,7 +25,7 @@ const LINES: usize = 8;
 #[derive(Default)]
 pub(crate) struct Figures {
     activity: Activity,
-    known: Option<(Since, u64, Known)>,
+    known: Option<(Stamp, u64, Known)>,
 }
 
 #[derive(Clone)]
@@ -72,13 +72,10 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
 
 fn figures(asked: &Asked<'_>) -> Result<(Known, Activity)> {
     let call = asked.call;
-    let stamp = (events::now(call)?, *asked.page.changed.borrow());
+    let stamp = (events::stamp(call)?, *asked.page.changed.borrow());
     let mut figures = asked.page.figures.lock().unwrap_or_else(PoisonError::into_inner);
-    let fresh = figures
-        .known
-        .as_ref()
-        .filter(|known| (&known.0, known.1) == (&stamp.0, stamp.1))
-        .map(|known| known.2.clone());
+    let fresh =
+        figures.known.as_ref().filter(|known| (known.0, known.1) == stamp).map(|known| known.2.clone());
     let known = match fresh {
         Some(known) => known,
         None => {

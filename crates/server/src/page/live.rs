@@ -11,7 +11,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderValue, Response, header};
 use futures_core::Stream;
-use heirloom_engine::verbs::events::{self, Since};
+use heirloom_engine::verbs::events::{self, Stamp};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,12 +29,12 @@ const SILENCE: Duration = Duration::from_secs(15);
 pub(super) async fn watch(page: Arc<Page>, http: Arc<Http>) {
     let roots = http.counter.projects().iter().map(|served| served.memory.clone()).collect();
     let mut files = changes::watch(roots);
-    let mut before: Option<Since> = None;
+    let mut before: Option<Stamp> = None;
     while http.ready.load(Ordering::Relaxed) {
         let by_file = tokio::time::timeout(POLL, files.recv()).await.is_ok();
         let place = Place::Folder(page.project.clone());
         let now = http
-            .work(move |http| Ok(events::now(&http.counter.desk.person(&place, &Trial::default())?)?))
+            .work(move |http| Ok(events::stamp(&http.counter.desk.person(&place, &Trial::default())?)?))
             .await
             .ok();
         let by_audit = now.is_some() && before.is_some() && now != before;

@@ -241,13 +241,15 @@ async fn entered(State(both): State<Both>, InPath(link): InPath<String>) -> Resp
 async fn shown(both: Both, request: Request, shows: Shows) -> Response<Body> {
     let form = Form::read(request.uri().query().unwrap_or_default());
     let part = request.headers().contains_key(layout::PART);
+    // What is to be said once is said to whoever did something, not to a page that looks by itself.
+    let by_itself = request.headers().contains_key(guard::BY_ITSELF);
     let here = request.uri().path_and_query().map(|path| path.as_str().to_owned()).unwrap_or_default();
     let Both { http, page } = both;
     let worked = http.work(move |http| {
         let screen = with_call(http, &page, &form, shows);
         let said = match &screen {
-            Ok(_) => page.said.lock().unwrap_or_else(PoisonError::into_inner).take(),
-            Err(_) => None,
+            Ok(_) if !by_itself => page.said.lock().unwrap_or_else(PoisonError::into_inner).take(),
+            _ => None,
         };
         Ok(layout::answer(&page, screen, said, part, &here))
     });
@@ -275,6 +277,8 @@ async fn done(State(both): State<Both>, InPath(deed): InPath<String>, request: R
             let call = http.counter.desk.person(&Place::Folder(page.project.clone()), &Trial::default())?;
             deeds::run(call, &deed, &form)
         });
+        // The page sees its own changes before anybody tells it of them.
+        page.changed.send_modify(|count| *count += 1);
         Ok(match done {
             Ok(deeds::Done::Went { to, said }) => {
                 *page.said.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);

@@ -137,6 +137,21 @@ pub(crate) fn carried(asked: &Asked<'_>, verb: Verb) -> Markup {
     }
 }
 
+/// What was done, in a word.
+pub(crate) fn deed(action: &str) -> String {
+    match action {
+        "memory_write" => "saved".to_owned(),
+        "memory_retire" => "retired".to_owned(),
+        "memory_restore" => "restored".to_owned(),
+        "memory_archive" => "archived".to_owned(),
+        "memory_unarchive" => "back in use".to_owned(),
+        "memory_change" => "changed".to_owned(),
+        "review_accept" => "accepted".to_owned(),
+        "review_reject" => "rejected".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
 /// A heading with how many there are.
 pub(crate) fn counted(title: &str, count: usize) -> Markup {
     html! { h2 { (title) " " span.count { (count) } } }

@@ -77,7 +77,7 @@ fn draft(asked: &Asked<'_>, one: &Shown, decides: bool) -> Markup {
             @if decides { label.pick { input type="checkbox" name="key" value=(item.key) form="bulk"; span.hidden { "select " (item.id) } } }
             div.grow {
                 p.head { (parts::kind(&one.kind)) " " code.id { (item.id) } " " span.state { "would be " (one.would_be) } }
-                p.meta { "from " (item.channel.row().who) " · waits for " (one.age) @for reason in &item.reasons { " · " (reason) } @if !item.verified { " · " span.state.bad { "unverified origin" } } }
+                p.meta { "waits for " (one.age) @if item.reasons.is_empty() { " · from " (item.channel.row().who) } @for reason in &item.reasons { " · " (reason) } @if !item.verified { " · " span.state.bad { "unverified origin" } } }
                 @if let Some(said) = &one.said { p { "said: " q { (said) } } }
                 @if let Some(why) = &one.cannot { p.state.bad { (why) } }
                 @if one.known.is_empty() { (bytes(one)) } @else {

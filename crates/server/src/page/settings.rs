@@ -21,9 +21,19 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
             section { (parts::counted("Not used", warnings.len())) ul.lines { @for one in warnings { li { code { (one.name) } " (" (one.origin.name()) "): " (one.message) } } } }
         }
         p.dim { "Nearest wins: a flag, the environment, the project's file, your own file, the default." }
-        div.settings { @for value in &values { (one(asked, value, open == Some(value.name.as_str()))) } }
+        @for (group, some) in grouped(&values) {
+            section.settings { h2 { (group) } @for value in some { (one(asked, value, open == Some(value.name.as_str()))) } }
+        }
     };
     Ok(Screen::new("Settings", "/settings", body))
+}
+
+/// The settings by the first part of their names.
+fn grouped(values: &[Valued]) -> Vec<(&str, &[Valued])> {
+    fn group(value: &Valued) -> &str {
+        value.name.split_once('.').map_or("general", |(group, _)| group)
+    }
+    values.chunk_by(|a, b| group(a) == group(b)).map(|some| (group(&some[0]), some)).collect()
 }
 
 fn one(asked: &Asked<'_>, value: &Valued, open: bool) -> Markup {

@@ -16,7 +16,9 @@
     template.innerHTML = html;
     const kept = options.keep && document.activeElement && main.contains(document.activeElement)
       ? document.activeElement.closest("[data-key]")?.dataset.key : null;
+    const said = options.keep && main.querySelector("#said .said");
     main.replaceChildren(template.content);
+    if (said) main.querySelector("#said")?.append(said);
     const title = main.querySelector("h1");
     document.title = (title ? title.textContent : "") + " · Heirloom";
     const at = response.headers.get("x-at") || "";
