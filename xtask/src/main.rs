@@ -11,6 +11,14 @@
 
 mod attacks;
 mod bench;
+#[allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the tests of the page share it, and a browser that does not start is the end of a run"
+)]
+#[path = "../../crates/cli/tests/browser.rs"]
+mod browser;
 mod check;
 mod ci;
 mod clients;
@@ -26,6 +34,7 @@ mod layers;
 mod licences;
 mod load;
 mod order;
+mod page;
 mod report;
 mod requirements;
 mod retrieval;
@@ -75,6 +84,7 @@ tasks:
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
   load [--memories N] [--users N] [--connections N] [--seconds N] [--postgres] [--debug]   what a server takes, beside
                        the engine in one process and sixteen of the command line
+  page pictures | large [--records N] [--turns N] [--debug]   docs/images from demo data; the page over 100,000 memories
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
   stress WHAT          long runs of many processes and threads: records [--seconds N], threads [--seconds N], vault [SECONDS], tiers";
@@ -100,6 +110,14 @@ fn main() -> ExitCode {
             optimised("load", rest)
         }
         "load" => load::run(rest),
+        "page"
+            if cfg!(debug_assertions)
+                && rest.first().is_some_and(|word| word == "large")
+                && !rest.iter().any(|word| word == "--debug") =>
+        {
+            optimised("page", rest)
+        }
+        "page" => page::run(rest),
         "retrieval" if cfg!(debug_assertions) => optimised("retrieval", rest),
         "retrieval" => retrieval::run(rest),
         "first-day" if cfg!(debug_assertions) && rest.iter().any(|word| word == "--model") => {

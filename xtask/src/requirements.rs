@@ -16,6 +16,8 @@ struct Requirement {
 const REQUIREMENTS: &[Requirement] = &[
     Requirement { program: "c++", package: "g++", why: "libFuzzer is C++" },
     Requirement { program: "strace", package: "strace", why: "tests see which system calls a hook makes" },
+    Requirement { program: "chromium", package: "chromium", why: "tests use the page in a real browser" },
+    Requirement { program: "npm", package: "npm", why: "fetches axe-core for the tests of the page" },
     Requirement { program: "git", package: "git", why: "tests merge real branches" },
     Requirement { program: "python3", package: "python3-pip", why: "fetches PostgreSQL for the tests" },
     Requirement { program: "unzip", package: "unzip", why: "unpacks PostgreSQL for the tests" },

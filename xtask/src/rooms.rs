@@ -148,6 +148,7 @@ const HOUSE: &[Floor] = &[
             ("counter", &["desk", "told"]),
             ("mcp", &["counter", "desk", "shape", "told", "uri"]),
             ("http", &["counter", "desk", "mcp", "shape", "told", "uri"]),
+            ("page", &["desk", "http", "uri"]),
         ],
     },
     Floor {
@@ -204,6 +205,8 @@ const HOUSE: &[Floor] = &[
             ("stress", &["conformance", "report"]),
             ("bench", &["conformance", "install", "report", "stress", "workspace"]),
             ("load", &["report", "run", "stress", "workspace"]),
+            ("page", &["report", "run", "stress", "workspace"]),
+            ("load", &["report", "stress", "workspace"]),
             ("speed", &["bench", "retrieval"]),
             ("first_day", &["retrieval", "workspace"]),
             ("order", &["install", "run", "speed", "symbols"]),

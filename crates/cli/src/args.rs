@@ -16,7 +16,7 @@ mod writing;
 pub(crate) use agents::{Doctor, Last, Setup};
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
 #[cfg(feature = "server")]
-pub(crate) use doors::{Mcp, Serve};
+pub(crate) use doors::{Mcp, Open, Serve};
 pub(crate) use model::{Model, ModelWhat};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
 pub(crate) use review::{Review, ReviewAction};
@@ -183,6 +183,8 @@ pub(crate) enum Command {
     Mcp(Mcp),
     #[cfg(feature = "server")]
     Serve(Serve),
+    #[cfg(feature = "server")]
+    Open(Open),
     /// Show everything once, in a temporary project that goes away again
     Demo,
     Completions(Completions),

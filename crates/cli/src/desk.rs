@@ -1,20 +1,21 @@
 //! The desk of the servers: calls for whoever comes, with the settings, the clock and the store of this moment.
 //!
 //! Comes in: a place and a visitor. Goes out: a call. What is worth keeping between calls is kept: compiled rules and models (a [`Deployment`] for
-//! each model that settings name) and the store behind the tiers. Never here: a person. Whoever comes through a server's door is a program.
+//! each model that settings name) and the store behind the tiers. Whoever comes through a server's door is a program; only the page that a person
+//! opened at this terminal makes a person's calls. Never here: a flag or a token that makes a program a person.
 
 use crate::args::Args;
 use crate::endpoint::{self, Patience};
 use crate::wiring::{self, PROJECT_SETTINGS, project_folder, random, world};
 use crate::{environment, person};
 use heirloom_core::settings::{Embedding, Gate, Loaded, Settings};
-use heirloom_core::{Code, Fault, fault::Result};
+use heirloom_core::{Caller, Code, Fault, fault::Result};
 use heirloom_engine::gate::fields;
 use heirloom_engine::settings::{self, Said, Sources};
 use heirloom_engine::shelf::tiers::{Access, TierStore, UserContext};
 use heirloom_engine::verbs::commit;
 use heirloom_engine::{Call, Deployment, Project, World};
-use heirloom_server::{Desk, Place, Visitor};
+use heirloom_server::{Desk, Place, Trial, Visitor};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -33,19 +34,40 @@ struct Kept {
 pub(crate) struct Office {
     database: Option<String>,
     sources: Sources,
+    /// The same for the person who opened the page; nothing where nobody did.
+    of_person: Option<Sources>,
     first: Deployment,
     kept: Mutex<Vec<Kept>>,
 }
 
 impl Office {
+    /// The desk of a page that a person opened at this terminal; nobody else is given one.
+    pub(crate) fn of_person(args: &Args) -> Result<Arc<Office>> {
+        if !person::is_present() {
+            return Err(Fault::new(Code::NeedsPerson, "only a person opens the page")
+                .hint("run it yourself, in a terminal of your own"));
+        }
+        Ok(Arc::new(Office { of_person: Some(wiring::sources(args)?), ..Office::made(args)? }))
+    }
+
     /// A desk for what was typed.
     pub(crate) fn open(args: &Args) -> Result<Arc<Office>> {
+        Office::made(args).map(Arc::new)
+    }
+
+    fn made(args: &Args) -> Result<Office> {
         // What a program asks for does not loosen what a person set, whoever started the server.
         let sources = Sources { person: false, ..wiring::sources(args)? };
         let first = Deployment::new(environment::home())
             .with_dice(random)
             .with_user_settings(sources.user_file.clone());
-        Ok(Arc::new(Office { database: args.database.clone(), sources, first, kept: Mutex::default() }))
+        Ok(Office {
+            database: args.database.clone(),
+            sources,
+            of_person: None,
+            first,
+            kept: Mutex::default(),
+        })
     }
 
     fn kept(&self, settings: &Settings, world: &World) -> Result<Kept> {
@@ -82,8 +104,15 @@ impl Office {
     }
 }
 
-impl Desk for Office {
-    fn call(&self, place: &Place, who: &Visitor) -> Result<Call> {
+impl Office {
+    /// A call for a place, by whoever `access` and `caller` say.
+    fn call_by(
+        &self,
+        place: &Place,
+        sources: &Sources,
+        access: impl FnOnce(&Kept, &World) -> Result<Option<Access>>,
+        caller: impl FnOnce(&World, &Settings, Option<&Access>) -> Caller,
+    ) -> Result<Call> {
         let world = world();
         let around = match place {
             Place::Folder(folder) if !folder.is_dir() => {
@@ -95,11 +124,10 @@ impl Desk for Office {
         };
         let folder = around.as_deref().unwrap_or(Path::new("/dev/null"));
         let Loaded { settings, values, warnings } =
-            settings::load(&self.sources, folder, &folder.join(PROJECT_SETTINGS), &world);
+            settings::load(sources, folder, &folder.join(PROJECT_SETTINGS), &world);
         let kept = self.kept(&settings, &world)?;
-        let access = self.access(&kept, who, &world)?;
-        who.agent.as_deref().map_or(Ok(()), |name| fields::name("agent", name))?;
-        let caller = person::visitor(&world.user, &settings, access.as_ref(), who.agent.as_deref());
+        let access = access(&kept, &world)?;
+        let caller = caller(&world, &settings, access.as_ref());
         let project = match &around {
             Some(folder) => {
                 let root = settings::memory_root(folder, &settings, environment::home().as_deref());
@@ -118,6 +146,41 @@ impl Desk for Office {
         }
         commit::begin(&call);
         Ok(call)
+    }
+}
+
+impl Desk for Office {
+    fn call(&self, place: &Place, who: &Visitor) -> Result<Call> {
+        let agent = who.agent.as_deref();
+        agent.map_or(Ok(()), |name| fields::name("agent", name))?;
+        self.call_by(
+            place,
+            &self.sources,
+            |kept, world| self.access(kept, who, world),
+            |world, settings, access| person::visitor(&world.user, settings, access, agent),
+        )
+    }
+
+    fn person(&self, place: &Place, trial: &Trial) -> Result<Call> {
+        let Some(sources) = &self.of_person else {
+            return Err(Fault::new(Code::NeedsPerson, "nobody opened a page here")
+                .hint("run `heirloom open` yourself, in a terminal of your own"));
+        };
+        let agent = trial.agent.as_deref();
+        agent.map_or(Ok(()), |name| fields::name("agent", name))?;
+        let mut sources = sources.clone();
+        sources.flags.extend(trial.settings.iter().cloned());
+        self.call_by(
+            place,
+            &sources,
+            |kept, world| {
+                match wiring::access_to(self.database.as_deref(), world, Arc::clone(&kept.store)) {
+                    Err(fault) if fault.code == Code::Unauthenticated => Err(fault),
+                    access => Ok(access.ok()),
+                }
+            },
+            |world, settings, access| person::opener(&world.user, settings, access, agent),
+        )
     }
 
     fn now(&self) -> jiff::Timestamp {

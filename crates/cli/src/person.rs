@@ -39,6 +39,17 @@ pub(crate) fn visitor(
     known(Caller::process(account), settings, access, agent).by_ids()
 }
 
+/// The person who opened the page. Memories are named by whole ids there; with an agent's name, what that agent would be shown.
+#[cfg(feature = "server")]
+pub(crate) fn opener(
+    account: &str,
+    settings: &Settings,
+    access: Option<&Access>,
+    agent: Option<&str>,
+) -> Caller {
+    known(Caller::person(account), settings, access, agent).by_ids()
+}
+
 fn known(caller: Caller, settings: &Settings, access: Option<&Access>, agent: Option<&str>) -> Caller {
     let caller = match access.and_then(|access| Some((access.who().user(), access.who().token()?))) {
         Some((user, (id, scopes))) => {

@@ -29,6 +29,8 @@ mod attacks_users;
 mod authority;
 mod authority_writes;
 mod bad_input;
+#[cfg(feature = "server")]
+mod browser;
 mod case;
 mod commands;
 mod concurrency;
@@ -72,6 +74,12 @@ mod mcp;
 mod note_rules;
 mod older_texts;
 mod opens_0_1;
+#[cfg(feature = "server")]
+mod page;
+#[cfg(feature = "server")]
+mod page_attacks;
+#[cfg(feature = "server")]
+mod page_screens;
 mod past_the_gate;
 mod person;
 mod pick;

@@ -3,7 +3,7 @@
 //! Comes in: which project, and who asks. Goes out: a [`Call`] with the settings as they are now. The program that starts a door implements it,
 //! because it alone knows the machine. Never here: a caller; that is made where the machine is known.
 
-use heirloom_core::fault::Result;
+use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::Call;
 use jiff::Timestamp;
 use std::path::PathBuf;
@@ -28,10 +28,25 @@ pub struct Visitor {
     pub trace: Option<String>,
 }
 
+/// What a person tries out for one call: nothing of it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trial {
+    /// The agent that the answer would be for.
+    pub agent: Option<String>,
+    /// Settings and their values.
+    pub settings: Vec<(String, String)>,
+}
+
 /// Makes calls.
 pub trait Desk: Send + Sync + 'static {
     /// A call for this place by this visitor. Settings, rules and models are those of this moment.
     fn call(&self, place: &Place, who: &Visitor) -> Result<Call>;
+
+    /// A call for this place by the person who opened the page. A desk that no person opened refuses.
+    fn person(&self, _place: &Place, _trial: &Trial) -> Result<Call> {
+        Err(Fault::new(Code::NeedsPerson, "nobody opened a page here")
+            .hint("run `heirloom open` yourself, in a terminal of your own"))
+    }
 
     /// What time it is.
     fn now(&self) -> Timestamp;

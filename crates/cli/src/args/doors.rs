@@ -51,3 +51,15 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "COUNT", default_value_t = 2000)]
     pub(crate) rate: u32,
 }
+
+/// Open the page: see, search, review and change what agents remember
+///
+/// Serves the page to your browser alone, on a free port of this machine and under a name of its own, until you press Ctrl-C or nobody uses it for an
+/// hour. The link works once, in one browser, which then counts as you: open it only yourself. It is printed, and handed to the browser through a file
+/// that only your account can read. Needs a person at a terminal.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Open {
+    /// Only print the link; start no browser
+    #[arg(long)]
+    pub(crate) print: bool,
+}

@@ -26,13 +26,7 @@ const MAX: u64 = 16 << 20;
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let wired = wiring::wire_for_settings(args)?;
     let folder = wired.call.project().folder();
-    let machine = Machine {
-        program: environment::find_program(machine::NAME).map(|path| path.display().to_string()),
-        token: environment::token().is_some(),
-        agents: machine::agents().into_iter().map(|agent| agent_facts(agent, folder)).collect(),
-        round_trip_fault: round_trip().err(),
-    };
-    let found = doctor(&wired.call, &Doctor { machine: Some(machine) })?;
+    let found = doctor(&wired.call, &Doctor { machine: Some(examined(folder)) })?;
     out.answer(&found, || {
         for check in &found.checks {
             let mark = match check.state {
@@ -50,6 +44,16 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         }
     });
     Ok(if found.ok { exit::OK } else { exit::REFUSED })
+}
+
+/// What this machine shows of the chain from agents to a project.
+pub(super) fn examined(folder: &Path) -> Machine {
+    Machine {
+        program: environment::find_program(machine::NAME).map(|path| path.display().to_string()),
+        token: environment::token().is_some(),
+        agents: machine::agents().into_iter().map(|agent| agent_facts(agent, folder)).collect(),
+        round_trip_fault: round_trip().err(),
+    }
 }
 
 fn text_of(path: &Path) -> Option<String> {

@@ -26,6 +26,8 @@ mod merge_driver;
 mod missing;
 mod model;
 mod note;
+#[cfg(feature = "server")]
+mod open;
 mod pages;
 mod pick;
 mod pin;
@@ -144,6 +146,8 @@ fn run_alone(args: &Args, out: &Out) -> Result<u8> {
         Command::Mcp(call) => mcp::run(args, call),
         #[cfg(feature = "server")]
         Command::Serve(call) => serve::run(args, call, out),
+        #[cfg(feature = "server")]
+        Command::Open(call) => open::run(args, call, out),
         Command::Demo => demo::run(args, out),
         Command::Completions(call) => pages::completions(call, out),
         Command::Man(call) => pages::man(call, out),

@@ -36,6 +36,11 @@ impl Budget {
         text.chars().map(|c| if c.is_ascii() { 1 } else { PER_TOKEN }).sum()
     }
 
+    /// The tokens that a text takes by that guess.
+    pub fn tokens_of(text: &str) -> usize {
+        Self::cost(text).div_ceil(PER_TOKEN)
+    }
+
     /// What is left after a text; `None` if it does not fit.
     fn without(self, text: &str) -> Option<Budget> {
         let quarters = self.tokens.saturating_mul(PER_TOKEN).checked_sub(Self::cost(text))?;

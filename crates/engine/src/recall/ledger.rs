@@ -54,7 +54,7 @@ pub struct Given {
 }
 
 /// A session by its fingerprint: names of sessions are the host's business.
-fn fingerprint(session: &str) -> String {
+pub fn fingerprint(session: &str) -> String {
     hash::sha256(session.as_bytes())[..16].to_owned()
 }
 

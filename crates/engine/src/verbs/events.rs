@@ -38,6 +38,20 @@ pub struct Happened {
     pub id: String,
 }
 
+/// By what it is known, without reading them, whether an audit grew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp {
+    own: u64,
+    bytes: u64,
+}
+
+/// The stamp of now.
+pub fn stamp(call: &Call) -> Result<Stamp> {
+    may_read(call, Verb::Audit)?;
+    let own = followed(call).map(|tiers| tiers.sealed_end()).transpose()?.unwrap_or_default();
+    Ok(Stamp { own, bytes: size(call) })
+}
+
 /// Where the audits stand now.
 pub fn now(call: &Call) -> Result<Since> {
     may_read(call, Verb::Audit)?;

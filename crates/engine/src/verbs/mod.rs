@@ -8,6 +8,7 @@
 //! of [`Code::NeedsConfirmation`].
 
 mod about;
+pub mod activity;
 pub mod add;
 pub mod anchor;
 pub mod archive;
@@ -37,6 +38,7 @@ pub mod review;
 pub mod scan;
 pub mod schema;
 pub mod search;
+pub mod sessions;
 pub mod setup;
 pub mod shelves;
 pub mod show;
@@ -225,3 +227,7 @@ mod house_tests;
 #[cfg(test)]
 #[path = "nowhere_tests.rs"]
 mod nowhere_tests;
+
+#[cfg(test)]
+#[path = "looks_tests.rs"]
+mod looks_tests;

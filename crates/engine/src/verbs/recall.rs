@@ -15,9 +15,11 @@ use crate::recall::answer::{Asked, Recalled, answer, for_agent};
 use crate::recall::ledger;
 use crate::recall::prompt::{Called, for_prompt, says_too_little};
 use crate::recall::title_tags::{Hit as Titled, Why};
+use crate::shelf::anchors::Freshness;
 use heirloom_core::settings::MatchStrategy;
 use heirloom_core::{Audience, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// Bytes of an index that are brought into memory while a session waits to begin; more are left to another process.
 const WARMED_AT_ONCE: u64 = 16 << 20;
@@ -66,6 +68,33 @@ pub struct Given {
     pub repeated: usize,
     /// What was given and why, a line each, without any text of a memory.
     pub because: Vec<String>,
+}
+
+/// What a prompt is answered with, how full that makes the block, and what is not in it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tried {
+    /// The answer.
+    #[serde(flatten)]
+    pub answer: Answer,
+    /// Tokens of the block, by a generous guess.
+    pub tokens: usize,
+    /// Tokens that the settings allow.
+    pub most_tokens: usize,
+    /// Characters that the host and the ranking allow.
+    pub most_chars: usize,
+    /// Memories that the settings allow.
+    pub most_memories: usize,
+    /// What was ranked and is not in the block, best first.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A memory that is not in a block.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// The memory.
+    pub hit: Hit,
+    /// Why it is not.
+    pub reason: &'static str,
 }
 
 enum Chosen {
@@ -169,19 +198,7 @@ fn hybrid(call: &Call, ask: &Recall, most: usize) -> Result<(Chosen, String, usi
     if !settings.enabled || room == 0 || ask.prompt.trim().is_empty() {
         return Ok((Chosen::Hybrid(Vec::new()), String::new(), 0));
     }
-    let mut hits = answer(
-        call,
-        &Asked {
-            text: ask.prompt.clone(),
-            conditions: Conditions::default(),
-            include_retired: false,
-            files: heirloom_core::text::files_named(&ask.prompt),
-            limit: room * RANKED,
-            audience: audience(call),
-            look: Look::Quick,
-            unasked: true,
-        },
-    )?;
+    let mut hits = ranked(call, ask)?;
     let mut repeated = 0;
     if let Some(session) = &ask.session {
         // A ledger that cannot be read costs a repetition, not the memories.
@@ -195,6 +212,66 @@ fn hybrid(call: &Call, ask: &Recall, most: usize) -> Result<(Chosen, String, usi
     let (block, shown) = answer_block(call, &hits, budget);
     let shown = shown.into_iter().cloned().collect();
     Ok((Chosen::Hybrid(shown), block, repeated))
+}
+
+/// What is ranked for a prompt, before anything is left out.
+fn ranked(call: &Call, ask: &Recall) -> Result<Vec<Recalled>> {
+    let asked = Asked {
+        text: ask.prompt.clone(),
+        conditions: Conditions::default(),
+        include_retired: false,
+        files: heirloom_core::text::files_named(&ask.prompt),
+        limit: call.settings().retrieval.max_inject * RANKED,
+        audience: audience(call),
+        look: Look::Quick,
+        unasked: true,
+    };
+    answer(call, &asked)
+}
+
+/// What an agent would be given for a prompt, and what would be left out and why. Nothing is noted.
+pub fn tried(call: &Call, ask: &Recall) -> Result<Tried> {
+    let answer = recall(call, ask)?;
+    let settings = &call.settings().retrieval;
+    let host = ask.most.unwrap_or(HOST_MAX);
+    let mut tried = Tried {
+        tokens: Budget::tokens_of(&answer.block),
+        most_tokens: settings.max_tokens,
+        most_chars: if is_hybrid(call) { host } else { PROMPT_MAX.min(host) },
+        most_memories: settings.max_inject,
+        left_out: Vec::new(),
+        answer,
+    };
+    if !is_hybrid(call) || !settings.enabled || settings.max_inject == 0 || ask.prompt.trim().is_empty() {
+        return Ok(tried);
+    }
+    let has = match &ask.session {
+        Some(session) => ledger::in_session(call.project(), session).unwrap_or_default(),
+        None => HashMap::new(),
+    };
+    let ranked = ranked(call, ask)?;
+    let fresh: Vec<Recalled> =
+        ranked.iter().filter(|hit| has.get(&hit.id) != Some(&hit.told_as())).cloned().collect();
+    let fit = for_agent(call, fresh, settings.max_inject);
+    let shown: Vec<&str> = tried.answer.hits.iter().map(|hit| hit.memory.id.as_str()).collect();
+    let reason = |hit: &Recalled| {
+        let gone = hit.cited.as_ref().is_some_and(|cited| cited.state == Freshness::Gone);
+        match () {
+            () if has.get(&hit.id) == Some(&hit.told_as()) => "this session has it already",
+            () if fit.iter().any(|one| one.id == hit.id) => "does not fit into the budget",
+            () if gone => "the code it cites is gone",
+            () if !hit.telling => "not close enough to the prompt",
+            () => "more than retrieval.max_inject allows, or its place is kept for a more trusted one",
+        }
+    };
+    let out: Vec<Recalled> = ranked.into_iter().filter(|hit| !shown.contains(&hit.id.as_str())).collect();
+    let reasons: HashMap<String, &'static str> =
+        out.iter().map(|hit| (hit.id.clone(), reason(hit))).collect();
+    tried.left_out = whole(call, out, Ranking::Hybrid)
+        .into_iter()
+        .map(|hit| LeftOut { reason: reasons.get(hit.memory.id.as_str()).copied().unwrap_or_default(), hit })
+        .collect();
+    Ok(tried)
 }
 
 fn because(chosen: &Chosen) -> Vec<String> {

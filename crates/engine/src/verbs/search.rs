@@ -177,6 +177,13 @@ pub fn narrowed(call: &Call, line: &str, ask: &Search, look: Look) -> Result<(Ra
     met(call, query::read(line, call.project().world().now.as_second()), ask, look, everything)
 }
 
+/// The whole memories that a line finds, for somebody who is still typing it: by the index as it is, and with an empty line the newest of everything.
+pub fn typed(call: &Call, line: &str, ask: &Search) -> Result<Found> {
+    may_read(call, Verb::Search)?;
+    let (ranking, hits) = narrowed(call, line, ask, Look::Quick)?;
+    Ok(Found::of(ranking, whole(call, hits, ranking)))
+}
+
 /// What meets what was read; `everything` if neither words nor filters are needed.
 fn met(
     call: &Call,

@@ -8,9 +8,11 @@ use super::{may_read, may_read_of, seen, told, undo};
 use crate::call::Call;
 use crate::files;
 use crate::shelf::anchors::{self, Anchored, Cited, Freshness};
+use crate::shelf::door::back;
 use crate::shelf::links;
 use crate::shelf::vault::Image;
 use crate::shelf::{Change, unknown};
+use crate::undo::Before;
 use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
@@ -140,6 +142,44 @@ fn numbered(mut past: Vec<Past>, mut changes: Vec<undo::Change>) -> Vec<Past> {
     past
 }
 
+/// A text that a memory has or had.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Version {
+    /// The number of the change that replaced it; `now` for the present one.
+    pub number: String,
+    /// When it was replaced, or last changed.
+    pub at: String,
+    /// Who replaced it; nobody the present one.
+    pub by: String,
+    /// The text as its shelf stores it, a field to a line.
+    pub text: String,
+}
+
+/// The texts a memory had, as far as they are kept, oldest first; the present one is the last.
+pub fn versions(call: &Call, ask: &Show) -> Result<Vec<Version>> {
+    let memory = found(call, Verb::History, ask)?;
+    let at = memory.updated_at.clone().or(memory.created_at.clone()).unwrap_or_default();
+    let mut all = Vec::new();
+    if memory.kind.shelf() != ShelfName::Tiers {
+        for kept in back::groups(call)?.into_values().flatten().filter(|kept| kept.id == memory.id.as_str()) {
+            if let Before::Text { text, .. } = kept.was {
+                all.push(Version { number: format!("p{}", kept.seq), at: kept.at, by: kept.by, text });
+            }
+        }
+    }
+    let present = match memory.kind.shelf() {
+        ShelfName::Tiers => memory.body.clone(),
+        _ => call.shelf_of(&memory.id)?.raw(&memory.id)?.unwrap_or_default(),
+    };
+    all.push(Version { number: "now".to_owned(), at, by: String::new(), text: present });
+    for version in &mut all {
+        version.text = told::fit_text(call, &undo::readable(&version.text));
+    }
+    // A change of status alone leaves the same text behind.
+    all.dedup_by(|later, earlier| later.text == earlier.text && later.number != "now");
+    Ok(all)
+}
+
 /// Which citations are asked for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -163,6 +203,14 @@ pub fn citations(call: &Call, ask: &Citations) -> Result<Vec<Anchored>> {
     };
     all.retain(|one| (!ask.stale || one.state >= Freshness::Changed) && is_for(call, &one.id));
     Ok(all.into_iter().map(|one| told::fit_cited(call, one)).collect())
+}
+
+/// The lines that a memory cites, as the files have them now, in the order of its citations.
+pub fn cited_lines(call: &Call, id: &MemoryId) -> Result<Vec<Option<String>>> {
+    may_read_of(call, Verb::Show, id)?;
+    seen(call, id)?;
+    let lines = anchors::lines(call, id.as_str())?;
+    Ok(lines.into_iter().map(|text| text.map(|text| told::fit_text(call, &text))).collect())
 }
 
 /// Whether a memory may be told of. Only the vault keeps some for others; what is gone is nobody's secret.

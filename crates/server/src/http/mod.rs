@@ -4,8 +4,8 @@
 //! It listens on this machine alone unless there is TLS, or somebody says that a proxy does it. Never here: the environment, or where its files are.
 
 mod accept;
-mod changes;
-mod door;
+pub(crate) mod changes;
+pub(crate) mod door;
 mod guard;
 mod limits;
 mod metrics;
@@ -74,7 +74,17 @@ pub fn serve(
     options: Options,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
-    may_listen(&options)?;
+    run(desk, &options, ready, |http, _, _| routed(http))
+}
+
+/// The same for any paths: `routed` makes them, and is told the address and how to end the server.
+pub(crate) fn run(
+    desk: Arc<dyn Desk>,
+    options: &Options,
+    ready: impl FnOnce(SocketAddr) -> Result<()>,
+    routed: impl FnOnce(&Arc<Http>, SocketAddr, &Arc<watch::Sender<bool>>) -> axum::Router,
+) -> Result<()> {
+    may_listen(options)?;
     let io = |e: std::io::Error| {
         Fault::new(Code::Io, format!("cannot listen on {}: {e}", options.listen))
             .hint("choose another port with --listen")
@@ -95,9 +105,10 @@ pub fn serve(
         let (desk, folders) = (Arc::clone(&desk), options.projects.clone());
         let counter = tokio::task::spawn_blocking(move || Counter::open(desk, &folders)).await;
         let counter = counter.map_err(|_| Fault::new(Code::Internal, "the projects cannot be opened"))??;
-        let http = Arc::new(shared(&options, address, counter));
-        let router = routed(&http);
+        let http = Arc::new(shared(options, address, counter));
         let (stop, end) = watch::channel(false);
+        let stop = Arc::new(stop);
+        let router = routed(&http, address, &stop);
         // From the moment it says that it listens, it ends in good order.
         let signals =
             (signal(SignalKind::terminate()).map_err(io)?, signal(SignalKind::interrupt()).map_err(io)?);
@@ -233,7 +244,7 @@ async fn tell_refusals(http: Arc<Http>) {
 async fn asked_to_end(
     http: Arc<Http>,
     (mut terminate, mut interrupt): (Signal, Signal),
-    stop: watch::Sender<bool>,
+    stop: Arc<watch::Sender<bool>>,
 ) {
     tokio::select! {
         _ = terminate.recv() => {}

@@ -17,7 +17,7 @@ pub use anchor::Anchor;
 pub use check::{Cited, Freshness, Place};
 pub use cite::cite;
 pub(crate) use store::not_cited;
-pub use store::{Anchored, add, all, announce, are_there, check, check_ids, drop_anchors, renew};
+pub use store::{Anchored, add, all, announce, are_there, check, check_ids, drop_anchors, lines, renew};
 
 #[cfg(test)]
 #[path = "anchors_tests.rs"]

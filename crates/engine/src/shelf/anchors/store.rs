@@ -344,6 +344,29 @@ pub fn check_ids(call: &Call, ids: &[&str]) -> Result<HashMap<String, Anchored>>
     Ok(found.into_iter().map(|(id, anchors)| (id.clone(), anchored(&mut tree, id, &anchors))).collect())
 }
 
+/// The lines that a memory cites, as the files have them now, in the order of its citations; `None` where a citation names no lines or they are
+/// not there.
+pub fn lines(call: &Call, id: &str) -> Result<Vec<Option<String>>> {
+    /// Most lines that are shown of one citation.
+    const MOST: usize = 40;
+    let mut tree = Tree::new(call.project().folder());
+    let anchors = read(call, Some(&[id]))?.into_values().flatten();
+    let shown = anchors.map(|anchor| {
+        let cited = super::check::check(&mut tree, &anchor);
+        let (path, lines) = match cited.now {
+            Some(place) => (place.path, place.lines),
+            None => (anchor.path.clone(), anchor.lines),
+        };
+        let (first, last) = lines?;
+        let super::tree::Seen::File(bytes) = tree.read(&path) else { return None };
+        let text = String::from_utf8_lossy(&bytes);
+        let count = (last.saturating_sub(first) as usize + 1).min(MOST);
+        let lines: Vec<&str> = text.lines().skip(first as usize - 1).take(count).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    });
+    Ok(shown.collect())
+}
+
 fn anchored(tree: &mut Tree, id: String, anchors: &[Anchor]) -> Anchored {
     let anchors: Vec<Cited> = anchors.iter().map(|anchor| super::check::check(tree, anchor)).collect();
     let state = Freshness::together(anchors.iter().map(|cited| cited.state));

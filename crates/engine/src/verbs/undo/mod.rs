@@ -192,7 +192,7 @@ fn diff(call: &Call, present: &str, old: &str) -> Vec<String> {
 }
 
 /// A line of JSON, one field a line.
-fn readable(text: &str) -> String {
+pub(super) fn readable(text: &str) -> String {
     let value = heirloom_core::json::parse(text.as_bytes()).ok();
     value.and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| text.to_owned())
 }
