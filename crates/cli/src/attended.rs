@@ -13,6 +13,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn is(agent: &Agent, call: &Call) -> bool {
+    // Nobody watches a job of a build server, whatever its agent says; somebody who sits at the agent's terminal does.
+    if environment::is_build_server() && !at_terminal(agent, &[]) {
+        return false;
+    }
     match agent.attended {
         Attended::Field(_) => call.attended == Some(true),
         Attended::Variable { is, or } => match environment::of_agent(is.0) {

@@ -36,6 +36,11 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable("PATH", "where `setup` and `doctor` look for this program and for coding agents"),
     variable("CLAUDE_CONFIG_DIR", "Claude Code's folder (else ~/.claude)"),
     variable("CODEX_HOME", "Codex's folder (else ~/.codex)"),
+    variable("COPILOT_HOME", "Copilot CLI's folder (else ~/.copilot)"),
+    variable(
+        "CI",
+        "set by build servers; unless it is `false` or `0`, installed hooks hold no stop of an agent without a terminal",
+    ),
     variable("TMPDIR", "where passing files go, and from where input files are taken, beside /tmp"),
     variable("NO_COLOR", "no colours if it is set and not empty"),
     variable("CLICOLOR_FORCE", "colours also when the output is no terminal"),
@@ -143,6 +148,11 @@ pub(crate) fn agent_folder(agent: &Agent) -> Option<PathBuf> {
 /// What an agent says of itself in the environment of its hooks.
 pub(crate) fn of_agent(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// Whether this runs on a build server.
+pub(crate) fn is_build_server() -> bool {
+    text("CI").is_some_and(|value| !matches!(value.to_ascii_lowercase().as_str(), "false" | "0" | "no"))
 }
 
 /// How this program was called, if by a path; a hook's line names the one that was installed.

@@ -69,6 +69,42 @@ fn setting_up_and_taking_out_again_gives_back_every_byte() {
     assert_eq!(changed(&nothing), Vec::<&str>::new());
 }
 
+/// Every folder below a folder.
+fn folders(below: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            all.push(entry.path());
+            all.extend(folders(&entry.path()));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn taking_out_leaves_no_folder_that_setup_made() {
+    let env = nobody();
+    let before = folders(&env.home());
+    for agent in ["claude-code", "codex", "gemini", "opencode", "copilot"] {
+        env.run(&["setup", "--yes", "--agent", agent]).ok();
+    }
+    assert!(env.home().join(".claude/skills").is_dir());
+    env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
+    let mut after = folders(&env.home());
+    // Who took the hooks out stays in the user's own audit.
+    after.retain(|folder| !env.home().join(".local/share/heirloom").starts_with(folder));
+    assert_eq!(after, before);
+    let before = folders(&env.project());
+    env.run(&[
+        "setup", "--yes", "--shared", "--agent", "gemini", "--agent", "opencode", "--agent", "copilot",
+    ])
+    .ok();
+    assert!(env.project().join(".github/hooks/heirloom.json").is_file());
+    env.at_terminal(&["setup", "--uninstall", "--yes", "--shared"], "").ok();
+    assert_eq!(folders(&env.project()), before);
+}
+
 #[test]
 fn what_somebody_changed_since_stays_when_the_hooks_go() {
     let env = machine();

@@ -270,6 +270,98 @@ fn a_session_that_nobody_watches_is_never_held_and_the_next_one_is_told() {
 }
 
 #[test]
+fn a_build_servers_session_is_not_held_whatever_its_agent_says() {
+    for (value, held) in [("true", false), ("1", false), ("", true), ("false", true)] {
+        let mut env = watched();
+        env.set("CI", value);
+        let ran = installed(&env, "stop", "claude-code", &stop("s", DECIDED)).ok();
+        assert_eq!(ran.stdout.contains(ASKS), held, "CI={value}: {ran:?}");
+    }
+}
+
+/// A transcript of Claude Code.
+fn write(path: &Path, said: &[(&str, &str)]) {
+    let line = |(role, text): &(&str, &str)| {
+        json!({ "type": role, "message": { "role": role, "content": [{ "type": "text", "text": text }] } })
+            .to_string()
+    };
+    let lines: Vec<String> = said.iter().map(line).collect();
+    std::fs::write(path, lines.join("\n") + "\n").unwrap();
+}
+
+fn stop_with(transcript: &Path, last: &str) -> Value {
+    json!({ "session_id": "s", "transcript_path": transcript, "last_assistant_message": last, "stop_hook_active": false })
+}
+
+#[test]
+fn a_hold_that_was_lost_lets_nothing_pass_unseen() {
+    let env = watched();
+    let transcript = env.scratch().join("t.jsonl");
+    let mut said = vec![("user", "Which database?"), ("assistant", DECIDED)];
+    write(&transcript, &said);
+    let first = installed(&env, "stop", "claude-code", &stop_with(&transcript, DECIDED)).ok();
+    assert!(first.stdout.contains(ASKS), "{first:?}");
+    // The model never went on; the person asked something else instead.
+    let queue = "We decided on RabbitMQ for the queue because Kafka is too much for us.";
+    said.extend([("user", "And which queue?"), ("assistant", queue)]);
+    write(&transcript, &said);
+    let second = installed(&env, "stop", "claude-code", &stop_with(&transcript, queue)).ok();
+    assert!(second.stdout.contains(ASKS), "{second:?}");
+    // An answer of the model is no new stop, whether its host says so or not.
+    said.push(("assistant", "Nothing to add, though we decided on RabbitMQ because of its size."));
+    write(&transcript, &said);
+    let third = installed(&env, "stop", "claude-code", &stop_with(&transcript, "Nothing to add.")).ok();
+    assert_eq!(third.stdout, "");
+    let last: Value = env.run(&["last", "--json"]).ok().json();
+    let ended: Vec<&str> =
+        last.as_array().unwrap().iter().map(|run| run["ended"].as_str().unwrap()).collect();
+    assert_eq!(ended, ["ignored", "held", "held"]);
+}
+
+#[test]
+fn one_finding_is_held_up_for_once_however_often_it_is_said() {
+    let env = watched();
+    let transcript = env.scratch().join("t.jsonl");
+    let mut said = vec![("user", "Which database?"), ("assistant", DECIDED)];
+    write(&transcript, &said);
+    assert!(
+        installed(&env, "stop", "claude-code", &stop_with(&transcript, DECIDED)).ok().stdout.contains(ASKS)
+    );
+    said.push(("assistant", "Nothing to add."));
+    write(&transcript, &said);
+    assert_eq!(
+        installed(&env, "stop", "claude-code", &stop_with(&transcript, "Nothing to add.")).ok().stdout,
+        ""
+    );
+    let again = "As I said:\n\n- **we decided on PostgreSQL because of jsonb**\n- We chose pgvector because it is near.";
+    said.extend([("user", "What was it again?"), ("assistant", again)]);
+    write(&transcript, &said);
+    let ran = installed(&env, "stop", "claude-code", &stop_with(&transcript, again)).ok();
+    assert_eq!(ran.stdout, "", "the same again is no news");
+    let more = "We decided on RabbitMQ for the queue because Kafka is too much for us.";
+    said.extend([("user", "And the queue?"), ("assistant", more)]);
+    write(&transcript, &said);
+    assert!(installed(&env, "stop", "claude-code", &stop_with(&transcript, more)).ok().stdout.contains(ASKS));
+}
+
+#[test]
+fn a_plugin_and_the_settings_ask_once_even_if_the_transcript_grows_between_them() {
+    let env = watched();
+    let transcript = env.scratch().join("t.jsonl");
+    write(&transcript, &[("user", "Which database?")]);
+    assert!(
+        installed(&env, "stop", "claude-code", &stop_with(&transcript, DECIDED)).ok().stdout.contains(ASKS)
+    );
+    write(&transcript, &[("user", "Which database?"), ("assistant", DECIDED)]);
+    assert_eq!(installed(&env, "stop", "claude-code", &stop_with(&transcript, DECIDED)).ok().stdout, "");
+    let mut answer = stop_with(&transcript, "Nothing to add.");
+    answer["stop_hook_active"] = json!(true);
+    assert_eq!(installed(&env, "stop", "claude-code", &answer).ok().stdout, "");
+    let last: Value = env.run(&["last", "--json"]).ok().json();
+    assert_eq!(last[0]["ended"], "ignored", "the hold is answered by the model's own stop");
+}
+
+#[test]
 fn an_answer_that_its_host_writes_down_late_is_waited_for() {
     let env = watched();
     let transcript = env.scratch().join("events.jsonl");

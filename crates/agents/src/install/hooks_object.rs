@@ -1,7 +1,7 @@
 //! Settings files with a `hooks` object, as Claude Code, Codex and Gemini have them.
 //!
 //! Comes in: the file's text. Goes out: the text with our entries in it, or without them. An entry of ours is known by its
-//! command line. Never here: an entry that is not ours; a group that also holds somebody else's hook keeps it.
+//! command line. Never here: a change to an entry that is not ours; a group that also holds somebody else's hook keeps that one.
 
 use super::{Called, command_line, refused};
 use crate::table::{Agent, Hook, Install, TimeUnit};
@@ -22,6 +22,7 @@ pub(super) fn install(agent: &Agent, text: Option<&str>, called: Called<'_>) -> 
         let groups = hooks
             .array_value_or_create(hook.event)
             .ok_or_else(|| not(&format!("hooks.{}", hook.event), "a list"))?;
+        drop_from_mixed(agent, hook, &groups);
         let wanted = group(agent, hook, called);
         let mut ours = our_groups(agent, hook, &groups);
         if ours.len() == 1 && value(&ours[0]).as_ref() == Some(&wanted) {
@@ -43,14 +44,11 @@ pub(super) fn remove(agent: &Agent, text: &str) -> Result<Option<String>> {
     let mut removed = false;
     for hook in agent.hooks {
         let Some(groups) = hooks.array_value(hook.event) else { continue };
-        for group in our_groups(agent, hook, &groups) {
-            group.remove();
-            removed = true;
-        }
-        if removed
-            && groups.elements().is_empty()
-            && let Some(entry) = hooks.get(hook.event)
-        {
+        let ours = our_groups(agent, hook, &groups);
+        removed |= drop_from_mixed(agent, hook, &groups) || !ours.is_empty();
+        let emptied = !ours.is_empty() && ours.len() == groups.elements().len();
+        ours.into_iter().for_each(CstNode::remove);
+        if emptied && let Some(entry) = hooks.get(hook.event) {
             entry.remove();
         }
     }
@@ -101,19 +99,37 @@ fn too_deep(text: &str) -> bool {
     })
 }
 
-/// The groups that hold nothing but a hook of ours for this event.
+/// The groups that hold nothing but hooks of ours for this event.
 fn our_groups(agent: &Agent, hook: &Hook, groups: &CstArray) -> Vec<CstNode> {
     let is_ours = |group: &Value| {
         let hooks = group.get("hooks").and_then(Value::as_array);
         hooks.is_some_and(|hooks| {
-            hooks.len() == 1
-                && hooks[0]
-                    .get("command")
-                    .and_then(Value::as_str)
-                    .is_some_and(|line| super::is_ours(agent, hook.moment, line))
+            !hooks.is_empty() && hooks.iter().all(|entry| is_our_entry(agent, hook, entry))
         })
     };
     groups.elements().into_iter().filter(|group| value(group).is_some_and(|v| is_ours(&v))).collect()
+}
+
+fn is_our_entry(agent: &Agent, hook: &Hook, entry: &Value) -> bool {
+    let line = entry.get("command").and_then(Value::as_str);
+    line.is_some_and(|line| super::is_ours(agent, hook.moment, line))
+}
+
+/// Takes our hooks out of groups that also hold somebody else's. Says whether there were any.
+fn drop_from_mixed(agent: &Agent, hook: &Hook, groups: &CstArray) -> bool {
+    let mut dropped = false;
+    for group in groups.elements() {
+        let Some(entries) = group.as_object().and_then(|group| group.array_value("hooks")) else { continue };
+        let entries = entries.elements();
+        let (ours, others): (Vec<CstNode>, Vec<CstNode>) = entries
+            .into_iter()
+            .partition(|entry| value(entry).is_some_and(|entry| is_our_entry(agent, hook, &entry)));
+        if !others.is_empty() {
+            dropped |= !ours.is_empty();
+            ours.into_iter().for_each(CstNode::remove);
+        }
+    }
+    dropped
 }
 
 fn has_comments(object: &CstObject) -> bool {

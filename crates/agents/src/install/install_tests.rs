@@ -41,11 +41,16 @@ fn timeouts_are_in_the_agents_own_unit() {
     assert_eq!(gemini["hooks"]["AfterAgent"][0]["hooks"][0]["timeout"], 30_000);
 }
 
-const SETTINGS: [&str; 7] = [
+const WITH_FOREIGN: &str = "{\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"other\" } ] }\n\t\t]\n\t}\n}\n";
+
+const SETTINGS: [&str; 10] = [
+    "\u{feff}{\r\n  \"a\": 1\r\n}\r\n",
+    "{\n  \"hooks\": {\n    \"Stop\": [],\n    \"PreToolUse\": []\n  },\n  \"x\": 1\n}\n",
+    "{\n  \"a\": 1,\n  \"hooks\": { // mine\n    \"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"before\" }, ] }, ],\n  },\n}\n",
     "{}",
     "{}\n",
     "{\n  \"model\": \"opus\"\n}\n",
-    "{\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"other\" } ] }\n\t\t]\n\t}\n}\n",
+    WITH_FOREIGN,
     "{\n    // mine\n    \"theme\": \"dark\", /* keep */\n    \"list\": [1,2,  3]\n}\n",
     "{\"a\":1}",
     "{\r\n  \"a\": 1\r\n}\r\n",
@@ -77,7 +82,8 @@ fn removing_gives_back_the_original_to_the_byte() {
 
 #[test]
 fn removing_without_the_original_leaves_everything_that_is_not_ours() {
-    for before in SETTINGS.into_iter().filter(|text| text.contains(':')) {
+    // An empty list could be one that we left.
+    for before in SETTINGS.into_iter().filter(|text| text.contains(':') && !text.contains("[]")) {
         let now = put(&CLAUDE_CODE, Some(before));
         let left = take(&CLAUDE_CODE, &now, None).unwrap();
         assert!(!left.contains("heirloom"), "{left}");
@@ -89,12 +95,59 @@ fn removing_without_the_original_leaves_everything_that_is_not_ours() {
 
 #[test]
 fn an_older_program_path_is_replaced_in_place() {
-    let old = install(&CLAUDE_CODE, Reach::User, Some(SETTINGS[3].as_bytes()), Called::by("/old/heirloom"))
+    let old = install(&CLAUDE_CODE, Reach::User, Some(WITH_FOREIGN.as_bytes()), Called::by("/old/heirloom"))
         .unwrap();
     let old = String::from_utf8(old.after.unwrap()).unwrap();
     let new = put(&CLAUDE_CODE, Some(&old));
     assert!(!new.contains("/old/") && new.contains("\"other\""));
-    assert_eq!(new, put(&CLAUDE_CODE, Some(SETTINGS[3])));
+    assert_eq!(new, put(&CLAUDE_CODE, Some(WITH_FOREIGN)));
+}
+
+/// A file as version 0.1 left it, whose receipt is gone or out of date.
+const OF_0_1: &str = "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [ { \"type\": \"command\", \"command\": \"/old/heirloom hook stop --agent claude-code\" } ] }\n    ]\n  }\n}\n";
+
+#[test]
+fn uninstall_does_not_bring_lines_of_an_earlier_version_back() {
+    let now = put(&CLAUDE_CODE, Some(OF_0_1));
+    assert!(!now.contains("/old/heirloom"));
+    let left = take(&CLAUDE_CODE, &now, Some(Some(OF_0_1))).unwrap();
+    assert_eq!(left, "{\n  \"model\": \"opus\"\n}\n");
+    let plugin = put(&OPENCODE, None);
+    assert_eq!(take(&OPENCODE, &plugin, Some(Some(&plugin))), None);
+}
+
+#[test]
+fn our_hook_beside_somebody_elses_in_one_group_goes_alone() {
+    let ours = "{ \"type\": \"command\", \"command\": \"/old/heirloom hook stop --agent claude-code\" }";
+    let theirs = "{ \"type\": \"command\", \"command\": \"other\" }";
+    for entries in
+        [format!("{ours}, {theirs}"), format!("{theirs}, {ours}"), format!("{ours}, {theirs}, {ours}")]
+    {
+        let before = format!("{{ \"hooks\": {{ \"Stop\": [ {{ \"hooks\": [ {entries} ] }} ] }} }}");
+        let now = put(&CLAUDE_CODE, Some(&before));
+        assert!(!now.contains("/old/") && now.contains("\"other\""), "{now}");
+        assert_eq!(now.matches("hook stop").count(), 1, "{now}");
+        for left in [take(&CLAUDE_CODE, &now, None), take(&CLAUDE_CODE, &now, Some(Some(&before)))] {
+            let left: Value = serde_json::from_str(&left.unwrap()).unwrap();
+            assert_eq!(left["hooks"]["Stop"][0]["hooks"].as_array().unwrap().len(), 1, "{left}");
+            assert_eq!(left["hooks"]["Stop"][0]["hooks"][0]["command"], "other");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_there_before_stays_even_if_nothing_is_left_in_it() {
+    let before = "{\n  \"hooks\": {}\n}\n";
+    let now = put(&GEMINI, Some(before));
+    let undo = Undo::of(Some(before), &now);
+    let edited = format!("{now}\n");
+    let edit = uninstall(&GEMINI, Reach::User, Some(edited.as_bytes()), Some(&undo)).unwrap();
+    assert_eq!(edit.after.as_deref(), Some(b"{}\n".as_slice()));
+    let made = put(&GEMINI, None);
+    let undo = Undo::of(None, &made);
+    let edited = format!("{made}\n");
+    let edit = uninstall(&GEMINI, Reach::User, Some(edited.as_bytes()), Some(&undo)).unwrap();
+    assert_eq!(edit.after, None);
 }
 
 #[test]

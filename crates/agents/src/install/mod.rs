@@ -72,7 +72,10 @@ impl<'a> Called<'a> {
 /// The edit that installs our hooks.
 pub fn install(agent: &Agent, reach: Reach, before: Option<&[u8]>, called: Called<'_>) -> Result<Edit> {
     let after = match agent.install {
-        Install::HooksObject { .. } => hooks_object::install(agent, text(agent, before)?, called)?,
+        Install::HooksObject { .. } => {
+            let (mark, text) = without_mark(text(agent, before)?);
+            format!("{mark}{}", hooks_object::install(agent, text, called)?)
+        }
         Install::PluginFile => plugin_file::install(text(agent, before)?, called)?,
         Install::HooksFile => hooks_file::install(agent, text(agent, before)?, called)?,
     };
@@ -82,26 +85,45 @@ pub fn install(agent: &Agent, reach: Reach, before: Option<&[u8]>, called: Calle
 /// The edit that removes our hooks. With an [`Undo`] of a file that nobody has changed since, what was there before is given back to
 /// the byte; otherwise our entries are taken out and everything else stays.
 pub fn uninstall(agent: &Agent, reach: Reach, before: Option<&[u8]>, undo: Option<&Undo>) -> Result<Edit> {
-    if let Some(original) = before.and_then(|now| undo?.original(now)) {
-        return Ok(Edit {
-            file: file(agent, reach),
-            reach,
-            before: before.map(<[u8]>::to_vec),
-            after: original,
-        });
-    }
-    let after = match (agent.install, text(agent, before)?) {
+    let original = before.and_then(|now| undo?.original(now));
+    // What was there before may hold lines of an earlier version, and those go too.
+    let from = original.as_ref().map_or(before, |original| original.as_deref());
+    let after = without_ours(agent, text(agent, from)?)?;
+    // A file that its owner had before `setup` and changed since stays, also if nothing is left in it.
+    let is_theirs = original.is_none() && undo.is_some_and(Undo::was_there);
+    let stays = is_theirs && before.is_some() && matches!(agent.install, Install::HooksObject { .. });
+    Ok(edit(agent, reach, before, after.or_else(|| stays.then(|| EMPTY.to_owned()))))
+}
+
+/// A settings file that says nothing.
+const EMPTY: &str = "{}\n";
+
+/// A settings file without our entries, to the byte where there are none; `None` if nothing else was in it.
+fn without_ours(agent: &Agent, text: Option<&str>) -> Result<Option<String>> {
+    Ok(match (agent.install, text) {
         (_, None) => None,
-        (Install::HooksObject { .. }, Some(text)) => hooks_object::remove(agent, text)?,
+        (Install::HooksObject { .. }, Some(_)) => {
+            let (mark, text) = without_mark(text);
+            hooks_object::remove(agent, text.unwrap_or_default())?.map(|text| format!("{mark}{text}"))
+        }
         (Install::PluginFile, Some(text)) => plugin_file::remove(text)?,
         (Install::HooksFile, Some(text)) => hooks_file::remove(agent, text),
-    };
-    Ok(edit(agent, reach, before, after))
+    })
+}
+
+/// The byte order mark some editors put first, and the text behind it.
+fn without_mark(text: Option<&str>) -> (&'static str, Option<&str>) {
+    const MARK: &str = "\u{feff}";
+    match text.and_then(|text| text.strip_prefix(MARK)) {
+        Some(rest) => (MARK, Some(rest)),
+        None => ("", text),
+    }
 }
 
 /// Whether our hooks are in a file, and whether all of them are called this way, here or everywhere.
 pub fn installed(agent: &Agent, bytes: &[u8], program: &str) -> (bool, bool) {
     let Ok(text) = std::str::from_utf8(bytes) else { return (false, false) };
+    let text = without_mark(Some(text)).1.unwrap_or_default();
     let ways = [Called::by(program), Called { program, everywhere: true }];
     match agent.install {
         Install::HooksObject { .. } => hooks_object::installed(agent, text, program),

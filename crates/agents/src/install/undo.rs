@@ -37,6 +37,11 @@ impl Undo {
         Undo { after: hash, front, back, middle: Some(before[front..before.len() - back].to_owned()) }
     }
 
+    /// Whether there was a file before.
+    pub fn was_there(&self) -> bool {
+        self.middle.is_some()
+    }
+
     /// What the file held before, `Some(None)` if it was not there; `None` if the file has changed since.
     pub fn original(&self, now: &[u8]) -> Option<Option<Vec<u8>>> {
         if hash::sha256(now) != self.after {

@@ -115,9 +115,11 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
                 (false, true) => Some(setup::own_setting(&wired.call, NOTES)?),
                 (false, false) => None,
             };
+            let mut made = Vec::new();
             for change in plan.iter().filter(|change| change.changes()) {
-                apply(change, call.uninstall)?;
+                made.extend(apply(change, call.uninstall)?);
             }
+            remove_empty(made);
             underway.into_iter().for_each(setup::Underway::done);
             applied = true;
         }
@@ -282,7 +284,8 @@ fn answer(call: &Setup) -> Result<Answer> {
     })
 }
 
-fn apply(change: &Change, uninstall: bool) -> Result<()> {
+/// Makes a change. Returns the folders that were made for a file that is gone now.
+fn apply(change: &Change, uninstall: bool) -> Result<Vec<PathBuf>> {
     let file = &change.file;
     if read(file)? != change.before {
         return Err(Fault::new(
@@ -294,10 +297,8 @@ fn apply(change: &Change, uninstall: bool) -> Result<()> {
     let receipt = setup_receipt::read(file);
     let Some(after) = &change.after else {
         files::remove(file)?;
-        // Only folders that `setup` made, and only empty ones.
-        let made = receipt.map(|receipt| receipt.made).unwrap_or_default();
-        let _ = made.iter().try_for_each(std::fs::remove_dir);
-        return setup_receipt::drop(file);
+        setup_receipt::drop(file)?;
+        return Ok(receipt.map(|receipt| receipt.made).unwrap_or_default());
     };
     let made = missing_folders(file);
     if let Some(folder) = file.parent() {
@@ -305,7 +306,8 @@ fn apply(change: &Change, uninstall: bool) -> Result<()> {
     }
     write(file, after)?;
     if uninstall {
-        return setup_receipt::drop(file);
+        setup_receipt::drop(file)?;
+        return Ok(Vec::new());
     }
     // What was there before our own first edit is what counts, if the file is still as that left it.
     let now = change.before.as_deref();
@@ -315,7 +317,16 @@ fn apply(change: &Change, uninstall: bool) -> Result<()> {
         None => change.before.clone(),
     };
     let made = receipt.map(|receipt| receipt.made).filter(|made| !made.is_empty()).unwrap_or(made);
-    setup_receipt::keep(&Receipt { file: file.clone(), undo: Undo::of(original.as_deref(), after), made })
+    setup_receipt::keep(&Receipt { file: file.clone(), undo: Undo::of(original.as_deref(), after), made })?;
+    Ok(Vec::new())
+}
+
+/// Removes folders that `setup` made, innermost first, after all files are gone: two files may lie in one of them. One that is not empty stays.
+fn remove_empty(mut made: Vec<PathBuf>) {
+    made.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    for folder in made {
+        let _ = std::fs::remove_dir(folder);
+    }
 }
 
 /// Replaces a file and leaves its permissions as they were.

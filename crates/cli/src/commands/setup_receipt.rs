@@ -44,6 +44,12 @@ pub(super) fn keep(receipt: &Receipt) -> Result<()> {
     files::write(&path, &serde_json::to_vec(receipt).unwrap_or_default(), Mode::Private)
 }
 
+/// Drops the receipt of a file. The folder goes with the last one.
 pub(super) fn drop(file: &Path) -> Result<()> {
-    files::remove(&place(file))
+    let path = place(file);
+    files::remove(&path)?;
+    if let Some(folder) = path.parent() {
+        let _ = std::fs::remove_dir(folder);
+    }
+    Ok(())
 }

@@ -22,6 +22,8 @@ const KEPT_DAYS: u32 = 1;
 /// A hook would rather let a stop pass than keep a person waiting.
 const PATIENCE: Duration = Duration::from_secs(2);
 const MAX_STATE: u64 = 1 << 20;
+/// So many reported sentences are remembered; a longer session may hear the first of them again.
+const SAID_MAX: usize = 1_000;
 
 /// A stop, as hosts that fire it twice repeat it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +31,13 @@ pub(super) struct Key {
     pub(super) size: u64,
     /// Hash of the last message.
     pub(super) message: String,
+}
+
+impl Key {
+    /// Whether this is the same stop for another process: the host may have written more of its transcript in between.
+    fn is_like(&self, other: &Key) -> bool {
+        self == other || (!self.message.is_empty() && self.message == other.message)
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -57,15 +66,20 @@ struct State {
     last: Option<Answer>,
     /// A stop was held up and not answered yet.
     held: Option<Held>,
+    /// Hashes of what was reported: the same words are reported once.
+    said: Vec<String>,
 }
 
 /// A stop that was held up.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Held {
+pub(super) struct Held {
     /// Unix seconds.
     at: i64,
     /// How far the audit had grown.
-    audited: u64,
+    pub(super) audited: u64,
+    /// How far the transcript had grown.
+    #[serde(default)]
+    pub(super) size: u64,
 }
 
 /// A session, held by this process alone until it is dropped.
@@ -97,25 +111,48 @@ impl Session {
 
     /// The answer this very stop got a moment ago: `Some(None)` if it was let through.
     pub(super) fn same(&self, key: &Key) -> Option<Option<String>> {
-        let last = self.state.last.as_ref()?;
-        let near = (self.now.as_second() - last.at).abs() < SAME_SECONDS;
-        (near && last.key == *key).then(|| last.text.clone())
+        self.recent().filter(|last| last.key == *key).map(|last| last.text.clone())
     }
 
-    /// Notes that this stop is held up. `audited` says how far the audit has grown.
-    pub(super) fn held(&mut self, audited: u64) {
-        self.state.held = Some(Held { at: self.now.as_second(), audited });
+    /// Whether another process was just asked about this stop: a plugin and the settings may both have hooks.
+    pub(super) fn was_just_asked(&self, key: &Key) -> bool {
+        // Looking twice at a stop that was let through does no harm; asking twice does.
+        self.recent().is_some_and(|last| last.key == *key || (last.text.is_some() && last.key.is_like(key)))
+    }
+
+    fn recent(&self) -> Option<&Answer> {
+        let near = |last: &&Answer| (self.now.as_second() - last.at).abs() < SAME_SECONDS;
+        self.state.last.as_ref().filter(near)
+    }
+
+    /// Notes that this stop is held up. `audited` and `size` say how far the audit and the transcript have grown.
+    pub(super) fn held(&mut self, audited: u64, size: u64) {
+        self.state.held = Some(Held { at: self.now.as_second(), audited, size });
         self.save();
     }
 
-    /// If the stop before this one was held up: how far the audit had grown then. It is asked once; the same stop arriving again a moment later
-    /// is no answer.
-    pub(super) fn answers_hold(&mut self, key: &Key) -> Option<u64> {
-        let same = self.state.last.as_ref().is_some_and(|last| last.key == *key);
-        let now = self.now.as_second();
-        let held = self.state.held.take_if(|held| !same || (now - held.at) >= SAME_SECONDS)?;
+    /// The hold that the next stop answers. It is asked for once.
+    pub(super) fn take_hold(&mut self) -> Option<Held> {
+        let held = self.state.held.take()?;
         self.save();
-        ((now - held.at) < HELD_SECONDS).then_some(held.audited)
+        ((self.now.as_second() - held.at) < HELD_SECONDS).then_some(held)
+    }
+
+    /// Whether all of these sentences were reported before in this session.
+    pub(super) fn has_reported(&self, sentences: &[String]) -> bool {
+        !sentences.is_empty()
+            && sentences.iter().all(|sentence| self.state.said.contains(&sentence_hash(sentence)))
+    }
+
+    /// Remembers that these sentences were reported.
+    pub(super) fn reports(&mut self, sentences: impl Iterator<Item = String>) {
+        for hash in sentences.map(|sentence| sentence_hash(&sentence)) {
+            if !self.state.said.contains(&hash) {
+                self.state.said.push(hash);
+            }
+        }
+        let more = self.state.said.len().saturating_sub(SAID_MAX);
+        self.state.said.drain(..more);
     }
 
     /// What earlier blocks reported, in terms of these turns. A transcript that became shorter is a new one.
@@ -171,6 +208,13 @@ pub(super) fn end(folder: &Path, name: Option<&str>, now: Timestamp) {
 /// A message's hash; white space at its ends is the host's business.
 pub(super) fn message_hash(message: &str) -> String {
     hash::sha256(message.trim().as_bytes())[..32].to_owned()
+}
+
+/// The hash of a sentence; how it is set off and spelt in capitals is no part of it.
+fn sentence_hash(sentence: &str) -> String {
+    let plain: String =
+        sentence.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    hash::sha256(plain.as_bytes())[..32].to_owned()
 }
 
 fn sweep(folder: &Path, now: Timestamp) {

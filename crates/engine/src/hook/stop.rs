@@ -22,6 +22,7 @@ use crate::capture::triage::{
 };
 use crate::gate::scan::{Class, Level};
 use crate::inject::calm::calm;
+use heirloom_core::Settings;
 use heirloom_core::fault::Result;
 use heirloom_core::settings::{Contact, TriageMode};
 use heirloom_core::text::one_line;
@@ -124,24 +125,35 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
         let transcript = transcript.as_deref().unwrap_or(Path::new(""));
         Session::open(call.project().data().ok()?, name, transcript, now).ok()
     });
-    if !arrival.manner.is_contract() {
-        // Whether the host says so or not: what follows a held stop is its answer.
-        let answered = session.as_mut().and_then(|session| session.answers_hold(&key));
+    // A hold that went nowhere, and whether something was saved since.
+    let mut lost = None;
+    if arrival.manner.is_contract() {
+        if let Some(same) = session.as_ref().and_then(|session| session.same(&key)) {
+            return Ok(match same {
+                Some(text) => Outcome::Held { text, kinds: Vec::new() },
+                None => Outcome::Through("the same stop was just let through"),
+            });
+        }
+    } else {
+        // Hooks in the settings and in a plugin answer one stop; the model is asked once.
+        if !arrival.active && session.as_ref().is_some_and(|session| session.was_just_asked(&key)) {
+            return Ok(Outcome::Through("another hook has just looked at this stop"));
+        }
+        // Whether the host says so or not: what follows a held stop is its answer, unless a person spoke in between.
+        let answered = session.as_mut().and_then(Session::take_hold);
         match answered {
-            Some(from) => return Ok(Outcome::Answered { saved: has_saved(call, from) }),
+            Some(held) => {
+                let saved = has_saved(call, held.audited);
+                if arrival.active || !has_person_spoken(transcript.as_deref(), settings, held.size) {
+                    return Ok(Outcome::Answered { saved });
+                }
+                lost = Some(saved);
+            }
             None if arrival.active => {
                 return Ok(Outcome::Through("the host is already going on after a stop"));
             }
             None => {}
         }
-    }
-    if let Some(same) = session.as_ref().and_then(|session| session.same(&key)) {
-        return Ok(match same {
-            // Hooks in the settings and in a plugin answer one stop; the model is asked once.
-            Some(_) if !arrival.manner.is_contract() => Outcome::Through("this stop was just held up"),
-            Some(text) => Outcome::Held { text, kinds: Vec::new() },
-            None => Outcome::Through("the same stop was just let through"),
-        });
     }
     if arrival.manner.is_contract() && flag::take(arrival.cwd, now)? {
         return Ok(Outcome::Through("the stop before this one was held up"));
@@ -164,6 +176,13 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
         true => conversation.findings(settings, &marks),
         false => conversation.stated(settings, &marks),
     };
+    if !findings.is_empty() {
+        conversation.redact(&secrets(call, conversation.text()));
+    }
+    // One hold for each session and finding, however often the model comes back to it.
+    if let Some(session) = session.as_ref().filter(|_| !arrival.manner.is_contract()) {
+        findings.retain(|finding| !session.has_reported(&conversation.sentences(finding)));
+    }
     // A description is the project's own words, and the model reads it.
     for description in findings.iter_mut().filter_map(|finding| finding.description.as_mut()) {
         *description = one_line(&calm(call, description));
@@ -173,9 +192,11 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
         false => Vec::new(),
     };
     let outcome = if findings.is_empty() && waiting.is_empty() {
-        Outcome::Through("nothing reached its threshold")
+        match lost {
+            Some(saved) => Outcome::Answered { saved },
+            None => Outcome::Through("nothing reached its threshold"),
+        }
     } else {
-        conversation.redact(&secrets(call, conversation.text()));
         let kinds = findings.iter().map(|f| (f.kind, f.score)).collect();
         match arrival.manner {
             Manner::Contract => {
@@ -205,12 +226,15 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
     };
     if let Some(session) = &mut session {
         let key = Key { size: tail.size, ..key };
+        if !arrival.manner.is_contract() {
+            session.reports(findings.iter().flat_map(|finding| conversation.sentences(finding)));
+        }
         match &outcome {
             Outcome::Held { text, kinds } => {
                 let kinds: Vec<&str> = kinds.iter().map(|(kind, _)| *kind).collect();
                 session.answered(key, Some(text), &kinds, arrival.last_message);
                 if !arrival.manner.is_contract() {
-                    session.held(audited(call));
+                    session.held(audited(call), tail.size);
                 }
             }
             // What an unattended session found is reported too: it waits for another one.
@@ -240,6 +264,16 @@ fn written(path: &Path, window: usize, arrival: Arrival<'_>) -> Result<Tail> {
         tail = tail::read(path, window)?;
     }
     Ok(tail)
+}
+
+/// Whether a person said something after the transcript had grown so far.
+fn has_person_spoken(transcript: Option<&Path>, settings: &Settings, since: u64) -> bool {
+    let tail = transcript.and_then(|path| tail::read(path, settings.triage.max_messages).ok());
+    let is_person = |turn: &Turn| {
+        let says = turn.texts.iter().any(|text| !text.trim().is_empty());
+        turn.start >= since && turn.speaker == Some(Speaker::Human) && says
+    };
+    tail.is_some_and(|tail| tail.turns.iter().any(is_person))
 }
 
 /// The audit, if there is one already.

@@ -261,6 +261,14 @@ impl Conversation {
         self.lines.len()
     }
 
+    /// The sentences a finding rests on; none if it rests on how busy the session was.
+    pub fn sentences(&self, finding: &Finding) -> Vec<String> {
+        match &finding.evidence {
+            Evidence::Activity(_) => Vec::new(),
+            Evidence::Stated(_) | Evidence::Lines { .. } => self.snippets(finding),
+        }
+    }
+
     /// What a finding rests on, in a few short lines, each once.
     pub(super) fn snippets(&self, finding: &Finding) -> Vec<String> {
         match &finding.evidence {
