@@ -173,11 +173,9 @@ impl Desk for Office {
         self.call_by(
             place,
             &sources,
-            |kept, world| {
-                match wiring::access_to(self.database.as_deref(), world, Arc::clone(&kept.store)) {
-                    Err(fault) if fault.code == Code::Unauthenticated => Err(fault),
-                    access => Ok(access.ok()),
-                }
+            |kept, world| match wiring::access_to(self.database.as_deref(), world, Arc::clone(&kept.store)) {
+                Err(fault) if fault.code == Code::Unauthenticated => Err(fault),
+                access => Ok(access.ok()),
             },
             |world, settings, access| person::opener(&world.user, settings, access, agent),
         )

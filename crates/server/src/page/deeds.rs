@@ -13,10 +13,10 @@ use heirloom_engine::verbs::config::{self, Answer, Set, Setting, Unset, check_pi
 use heirloom_engine::verbs::decide::{self, Accept, Reject, Seen};
 use heirloom_engine::verbs::edit::{Edit, edit};
 use heirloom_engine::verbs::life::{self, Move};
-use heirloom_engine::verbs::remove;
+use heirloom_engine::verbs::remove::{self, Gone};
 use heirloom_engine::verbs::undo::{self, Undo};
 use heirloom_engine::verbs::users::{AddUser, MakeToken, RevokeToken};
-use heirloom_engine::verbs::{Done as Moved, Outcome, commit};
+use heirloom_engine::verbs::{Done as Moved, Outcome};
 use serde_json::Value;
 
 /// What becomes of a form.
@@ -36,7 +36,7 @@ pub(crate) fn run(mut call: Call, deed: &str, form: &Form) -> Result<Done> {
             .hint("go back and type it again"));
     }
     let call = &call;
-    let done = match deed {
+    match deed {
         "accept" => accept(call, form),
         "reject" => reject(call, form),
         "retire" => moved(call, form, life::retire),
@@ -52,10 +52,7 @@ pub(crate) fn run(mut call: Call, deed: &str, form: &Form) -> Result<Done> {
         "token" => make_token(call, form),
         "revoke" => revoke(call, form),
         _ => Err(Fault::new(Code::NotFound, "there is no such form").hint("reload the page")),
-    }?;
-    // Failing to commit never fails a change.
-    let _ = commit::commit(call, &format!("Page: {deed}"));
-    Ok(done)
+    }
 }
 
 fn went(form: &Form, usual: &str, text: impl Into<String>, undo: Option<String>) -> Done {
@@ -129,7 +126,7 @@ fn forget(call: &Call, form: &Form) -> Result<Done> {
     let id = id.ok_or_else(|| {
         Fault::new(Code::Usage, "no memory is named").hint("open the memory and choose Forget there")
     })?;
-    let (gone, unreached) = remove::forget(call, &id, false)?;
+    let Gone { forgotten: gone, unreached } = remove::forget(call, &id, false)?;
     let mut text = format!("Forgotten for good: {} in {}.", gone.id, count(gone.places.len(), "place"));
     if !gone.in_git.is_empty() {
         text.push_str(&format!(" Git still holds earlier versions of {}.", gone.in_git.join(", ")));

@@ -265,11 +265,7 @@ fn changed(call: &Call, given: &Given) -> Result<Reply, Problem> {
     written(call, outcome, StatusCode::OK)
 }
 
-pub(super) fn written(
-    call: &Call,
-    outcome: Outcome<Added>,
-    status: StatusCode,
-) -> Result<Reply, Problem> {
+pub(super) fn written(call: &Call, outcome: Outcome<Added>, status: StatusCode) -> Result<Reply, Problem> {
     let mut added = match outcome {
         Outcome::Done(added) => added,
         Outcome::Waits(waiting) => return Ok(waits(&waiting)),

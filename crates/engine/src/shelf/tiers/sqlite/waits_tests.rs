@@ -7,7 +7,7 @@ use crate::files::{Lock, Mode, make_folder};
 use crate::index::embed::builtin::Builtin;
 use crate::index::embed::{Detail, EmbedError, Embedding, Space};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Weak, mpsc};
+use std::sync::{OnceLock, Weak, mpsc};
 use std::time::Duration;
 
 /// Longer than any test takes, so that one that waits for ever fails instead.
