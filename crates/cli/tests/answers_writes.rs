@@ -377,7 +377,6 @@ impl Twice {
                 told(config::approve(call, &Approve { key: "memory_root".to_owned() }))
             });
         }
-        self.keep();
         self.step("config-pin", &["config", "pin"], Some("4711\n4711\n"), &|call| {
             told(config::set_pin(call, &SetPin { pin: "4711".to_owned() }))
         });
