@@ -30,9 +30,8 @@ fn committed(call: &Call, message: &str) -> Result<(), String> {
     let root = project.root();
     // What a machine keeps beside the memories is never committed.
     let local = |path: &PathBuf| path.components().any(|part| part.as_os_str() == ".local");
-    let is_memory = |path: &PathBuf| {
-        (path.starts_with(root.folder()) || path.starts_with(root.real())) && !local(path)
-    };
+    let is_memory =
+        |path: &PathBuf| (path.starts_with(root.folder()) || path.starts_with(root.real())) && !local(path);
     let changed: Vec<PathBuf> = project.take_changed().into_iter().filter(is_memory).collect();
     if changed.is_empty() {
         return Ok(());
