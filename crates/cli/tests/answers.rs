@@ -299,6 +299,8 @@ fn no_reading_command_gives_a_process_what_the_gate_would_refuse() {
     let mut document = decision("Keep the token");
     document["content"]["rationale"] = json!([format!("the token is {key}")]);
     env.write(target("keep-the-token"), document.to_string());
+    env.write(target("name-the-token"), decision(&format!("Name the token {key}")).to_string());
+    env.run(&["record", "index", "--rebuild"]).ok();
     let note = format!(
         "---\nid: 550e8400-e29b-41d4-a716-446655440000\nsubject: The token\nkeywords:\n- token\napplies_to: global\n\
          occurred_at: '2026-01-10T09:00:00Z'\ncontent_hash: '0000000000000000'\n---\nThe token is {key}\n"
@@ -335,6 +337,10 @@ fn no_reading_command_gives_a_process_what_the_gate_would_refuse() {
         &["recall", "which token do we keep?"],
         &["brief", "token rebase"],
         &["snapshot"],
+        &["record", "candidate", "--category", "decision", "--new-info", "keep the token"],
+        &["record", "candidate", "--category", "decision", "--new-info", "name the token"],
+        &["record", "index", "--query", "token"],
+        &["record", "index", "--health"],
     ] {
         for strategy in ["title_tags", "hybrid"] {
             let set = format!("retrieval.match_strategy={strategy}");
@@ -344,6 +350,8 @@ fn no_reading_command_gives_a_process_what_the_gate_would_refuse() {
             }
         }
     }
+    let candidate = ["record", "candidate", "--category", "decision", "--new-info", "keep the token"];
+    assert!(env.run(&candidate).ok().stdout.contains("the token is "), "only the key is cut");
     let listed = env.run(&["note", "list", "--json"]).ok().items();
     assert!(
         listed[0]["body"].as_str().unwrap().starts_with("The token is "),

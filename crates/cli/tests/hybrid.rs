@@ -83,7 +83,9 @@ fn search_knows_filters_phrases_prefixes_exclusions_and_slips() {
     env.create("drain-the-queue-at-night", &decision("Drain the queue at night")).ok();
     let others = |found: Vec<String>| found.contains(&drained) && !found.iter().any(|id| id == queue);
     assert!(others(ids(&["queue -postgres"])));
-    let lessons = ids(&["commits queue", "kind:lesson"]);
+    env.create("sign-commits", &decision("Sign commits")).ok();
+    assert!(ids(&["commits"]).contains(&"decision:sign-commits".to_owned()));
+    let lessons = ids(&["commits", "kind:lesson"]);
     assert!(!lessons.is_empty() && lessons.iter().all(|id| id.starts_with("lesson:")), "{lessons:?}");
     assert_eq!(ids(&["reflog", "kind:lesson"]).len(), 1);
     env.run(&["retire", queue, "--reason", "no longer"]).ok();

@@ -187,3 +187,18 @@ fn tokens_say_in_which_hour_they_were_last_used() {
     assert!(shown.contains("USED") && shown.contains(&hour), "{shown}");
     env.at_terminal(&["user", "token", "nobody", "--list"], "").fails_with("NOT_FOUND", 3);
 }
+
+#[test]
+fn a_token_that_is_nobodys_stands_in_the_audit_of_the_account_that_was_asked() {
+    let env = TestEnv::ready();
+    for args in [&["list", "--tier", "episodic"][..], &["add", "episode", "hello there"]] {
+        with(&env, "hlm_guessed", args).fails_with("UNAUTHENTICATED", 1);
+    }
+    let lines = env.run(&["audit", "--settings", "--json"]).ok().json();
+    let turned_away = |line: &&Value| {
+        line["action"] == "sign_in" && line["verdict"] == "refuse" && line["code"] == "UNAUTHENTICATED"
+    };
+    assert_eq!(lines.as_array().unwrap().iter().filter(turned_away).count(), 2, "{lines}");
+    assert!(!lines.to_string().contains("guessed"));
+    env.run(&["audit", "verify"]).ok();
+}

@@ -88,7 +88,10 @@ pub fn body_of(text: &str) -> Option<String> {
 
 /// Notes that a person accepted exactly these bytes, and the edition of the rules that refuses nothing in them.
 pub fn accept(book: &Path, now: Timestamp, id: &str, hash: &str, edition: Option<Edition>) -> Result<()> {
-    append(book, now, id, hash, json!({ "accepted": true }), edition)
+    append(book, now, id, hash, json!({ "accepted": true }), edition)?;
+    // The audit does not know yet that it happened.
+    files::step::reached("vouched");
+    Ok(())
 }
 
 /// Notes that these bytes are no longer what their owner wants: found again, they are the repository's until somebody grants them anew.

@@ -28,7 +28,10 @@ pub(super) fn commit(call: &Call, message: &str) {
 fn committed(call: &Call, message: &str) -> Result<(), String> {
     let project = call.project();
     let root = project.root();
-    let is_memory = |path: &PathBuf| path.starts_with(root.folder()) || path.starts_with(root.real());
+    // What a machine keeps beside the memories is never committed.
+    let local = |path: &PathBuf| path.components().any(|part| part.as_os_str() == ".local");
+    let is_memory =
+        |path: &PathBuf| (path.starts_with(root.folder()) || path.starts_with(root.real())) && !local(path);
     let changed: Vec<PathBuf> = project.take_changed().into_iter().filter(is_memory).collect();
     if changed.is_empty() {
         return Ok(());

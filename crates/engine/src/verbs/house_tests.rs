@@ -503,3 +503,95 @@ fn opaque_items_go_turn_by_turn_and_hold_no_secrets() {
     assert!(!item.to_string().contains(&token));
     assert!(working::append(&house.person(), &Append { session: "o".into(), messages: vec![both] }).is_err());
 }
+
+#[test]
+fn whoever_may_not_see_a_memory_does_not_remove_it_either() {
+    use super::add::NewVault;
+    let house = House::new();
+    house.write("config/config.json", r#"{"agents":{"orion":{"scope":"orion"},"vega":{"scope":"vega"}}}"#);
+    let register = NewVault {
+        text: "Working on the importer".into(),
+        topic: Some("task".into()),
+        scope: Some("orion".into()),
+        ..NewVault::default()
+    };
+    let id = add(&house.person(), &Add::of(New::Register(register))).unwrap().done().unwrap().id;
+    let script = |scope: &str| {
+        let token = Who::Token { user: "tester".into(), id: "1".into() };
+        let sees = heirloom_core::Audience::of(vec!["shared".into(), scope.into()]);
+        let caller = Caller::process("tester").as_agent(Some(scope), sees);
+        let caller = caller.known_by(token, Scopes::USUAL.with(Grant::Delete));
+        house.at(caller, "2026-01-10T09:00:00Z")
+    };
+    let topic = |call: &Call| {
+        let others = vec![id.to_string()];
+        remove::forget_topic(call, &remove::ForgetTopic { others, ..remove::ForgetTopic::default() })
+    };
+    assert_eq!(code(remove::forget(&script("vega"), &id, false)), Code::NotFound);
+    assert_eq!(code(topic(&script("vega"))), Code::NotFound);
+    assert!(seen(&house.person(), &id).is_ok());
+    let gone = topic(&script("orion")).unwrap();
+    assert_eq!((gone.count, gone.ids), (1, vec![id.to_string()]));
+    assert!(seen(&house.person(), &id).is_err());
+}
+
+#[test]
+fn a_token_that_may_not_look_is_not_told_what_can_be_taken_back_or_is_in_the_index() {
+    let house = House::new();
+    constraint(&house, "Never push on Fridays");
+    let token = Who::Token { user: "tester".into(), id: "1".into() };
+    let with = |grant| {
+        let caller = Caller::process("tester").known_by(token.clone(), Scopes::NONE.with(grant));
+        house.at(caller, "2026-01-10T09:00:00Z")
+    };
+    let ask = records::Candidate {
+        category: "constraint".into(),
+        new_info: "Never push".into(),
+        ..records::Candidate::default()
+    };
+    let writes = with(Grant::Write);
+    assert!(undo::list(&writes).is_err());
+    assert!(records::candidate(&writes, &ask, &mut Vec::new()).is_err());
+    assert!(records::lines_with(&writes, "push").is_err());
+    assert!(records::health(&writes).is_err());
+    let reads = with(Grant::Read);
+    assert_eq!(undo::list(&reads).unwrap().len(), 1);
+    assert_eq!(records::lines_with(&reads, "push").unwrap().unwrap().len(), 1);
+    assert!(records::rebuild(&reads).is_err(), "writing `index.md` is no look");
+    assert!(records::rebuild(&writes).is_ok());
+}
+
+#[test]
+fn verbs_commit_what_they_wrote_and_no_message_names_what_was_forgotten() {
+    let house = House::new();
+    let git = |args: &[&str]| {
+        let folder = house.folder.path().join("project");
+        let out = std::process::Command::new("git").args(args).current_dir(folder).output().unwrap();
+        String::from_utf8(out.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    git(&["config", "user.name", "a"]);
+    git(&["config", "user.email", "a@b.c"]);
+    house.write("config/config.json", r#"{"auto_commit":true}"#);
+    let call = || {
+        let call = house.person();
+        commit::begin(&call);
+        call
+    };
+    let new = NewRecord { category: "decision".into(), text: "Use Redis".into(), ..NewRecord::default() };
+    let asked = call();
+    let id = add(&asked, &Add::of(New::Record(new))).unwrap().done().unwrap().id;
+    assert_eq!(asked.uncommitted().all(), [""; 0]);
+    life::retire(&call(), &life::Move { ids: vec![id.to_string()], reason: None }).unwrap();
+    remove::forget(&call(), &id, false).unwrap();
+    let subjects = git(&["log", "--format=%s"]);
+    let wanted = ["memory: forget".to_owned(), format!("memory: retire {id}"), format!("memory: add {id}")];
+    assert_eq!(subjects.lines().collect::<Vec<_>>(), wanted);
+    // A commit that cannot be made is told, and the memory is saved all the same.
+    std::fs::write(house.folder.path().join("project/.git/index.lock"), "").unwrap();
+    let new = NewRecord { category: "decision".into(), text: "Use Kafka".into(), ..NewRecord::default() };
+    let asked = call();
+    let id = add(&asked, &Add::of(New::Record(new))).unwrap().done().unwrap().id;
+    assert!(asked.uncommitted().all()[0].starts_with("saved, but not committed: "));
+    assert!(seen(&house.person(), &id).is_ok());
+}

@@ -173,6 +173,7 @@ fn line(ask: &Search) -> String {
 /// What a line of search words finds, as the index has it; with filters alone, what meets them, newest first. For whoever types and sees the
 /// list narrow.
 pub fn narrowed(call: &Call, line: &str, ask: &Search, look: Look) -> Result<(Ranking, Vec<Recalled>)> {
+    super::may_read(call, Verb::Search)?;
     let everything = line.trim().is_empty() || ask.kind.is_some();
     met(call, query::read(line, call.project().world().now.as_second()), ask, look, everything)
 }
