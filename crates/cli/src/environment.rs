@@ -47,7 +47,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable("TERM", "`dumb` means no colours"),
     variable(
         "HEIRLOOM_LOG",
-        "what Heirloom does, step by step and without content, on standard error: error, warn, info, debug or trace; hooks take no notice of it",
+        "what Heirloom does, step by step and without content, on standard error: error, warn, info, debug or trace; `serve` writes a JSON object per line; hooks ignore it",
     ),
     variable("VISUAL, EDITOR", "the editor that `edit` starts"),
     variable(
