@@ -1,8 +1,10 @@
 //! What a person looks at: sessions, days, kept versions, what a prompt is and is not answered with.
 
-use super::add::{Add, New, NewRecord, add};
+use super::add::{Add, New, NewRecord, NewVault, add};
+use super::decide::{self, Accept, Seen};
 use super::edit::{Edit, edit};
 use super::recall::{self, Recall};
+use super::remember::NewFact;
 use super::show::{Show, versions};
 use super::tests::Desk;
 use super::{activity, sessions};
@@ -111,4 +113,22 @@ fn the_texts_a_memory_had_are_kept_with_the_numbers_that_replaced_them() {
         "{all:?}"
     );
     assert!(all[0].number.starts_with('p') && all[0].by.contains("tester"));
+}
+
+#[test]
+fn a_yes_counts_for_what_was_shown_however_long_somebody_looked_at_it() {
+    let desk = Desk::new();
+    let canon = NewVault { text: "Deploys happen on Tuesdays only".into(), ..NewVault::default() };
+    let fact = NewFact { text: "I work at Acme".into(), ..NewFact::default() };
+    for new in [New::Canon(canon), New::Fact(fact)] {
+        let _ = add(&desk.agent(), &Add::of(new)).unwrap();
+    }
+    let at = |now: &str| desk.call_at(now, Caller::person("tester"), |_| {});
+    let shown = decide::list(&at("2026-01-10T09:00:01Z")).unwrap().waiting.drafts;
+    assert_eq!(shown.len(), 2);
+    let yes = Accept {
+        shown: shown.iter().map(|one| Seen { key: one.item.key.clone(), seen: one.seen.clone() }).collect(),
+    };
+    let done = decide::accept(&at("2026-01-10T09:20:00Z"), &yes).unwrap();
+    assert_eq!((done.stored.len(), done.failed.len()), (2, 0), "{done:?}");
 }

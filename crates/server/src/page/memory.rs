@@ -267,10 +267,10 @@ fn by_fields(asked: &Asked<'_>, memory: &Memory) -> Markup {
                     label { (field.name.replace('_', " ")) select name=(name) { @for word in ["true", "false"] { option selected[value.to_string() == word] { (word) } } } span.help { (field.help) } }
                 }
                 Shape::Text => {
-                    label { (field.name.replace('_', " ")) textarea name=(name) rows="3" required[field.required] { "\n" (value.as_str().unwrap_or_default()) } span.help { (field.help) } }
+                    label { (field.name.replace('_', " ")) textarea name=(name) rows="3" required[field.required && !is_blank(&value)] { "\n" (value.as_str().unwrap_or_default()) } span.help { (field.help) } }
                 }
                 Shape::List { .. } | Shape::Alternatives | Shape::Examples => {
-                    label { (field.name.replace('_', " ")) textarea name=(name) rows="4" required[field.required] { "\n" (listed(&value)) } span.help { (field.help) " (" (manner(field.shape)) ")" } }
+                    label { (field.name.replace('_', " ")) textarea name=(name) rows="4" required[field.required && !is_blank(&value)] { "\n" (listed(&value)) } span.help { (field.help) " (" (manner(field.shape)) ")" } }
                 }
             }
         }

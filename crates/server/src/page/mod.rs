@@ -277,8 +277,10 @@ async fn done(State(both): State<Both>, InPath(deed): InPath<String>, request: R
             let call = http.counter.desk.person(&Place::Folder(page.project.clone()), &Trial::default())?;
             deeds::run(call, &deed, &form)
         });
-        // The page sees its own changes before anybody tells it of them.
-        page.changed.send_modify(|count| *count += 1);
+        if done.is_ok() {
+            // The page sees its own changes before anybody tells it of them.
+            page.changed.send_modify(|count| *count += 1);
+        }
         Ok(match done {
             Ok(deeds::Done::Went { to, said }) => {
                 *page.said.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);

@@ -80,9 +80,20 @@ pub fn shown(call: &Call, mut item: Item) -> Shown {
     let mut fields = Vec::new();
     flatten("", &stored, &mut fields);
     let (said, known) = beside(call, &item);
-    let seen = json!([item.key, item.id, kind, would_be, fields, item.draft, item.mac()]);
+    let mut seen = json!([item.key, item.id, kind, would_be, fields, item.draft, item.mac()]);
+    timeless(&mut seen, &time::format(call.project().world().now));
     let seen = heirloom_core::hash::sha256(seen.to_string().as_bytes());
     Shown { item, kind, would_be, fields, age, said, known, seen, cannot, code }
+}
+
+/// A time that is only that of the look is not part of what was seen: whoever says yes a minute later says it to the same draft.
+fn timeless(value: &mut Value, now: &str) {
+    match value {
+        Value::String(text) if text == now => "the moment of the yes".clone_into(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| timeless(item, now)),
+        Value::Object(map) => map.values_mut().for_each(|item| timeless(item, now)),
+        _ => {}
+    }
 }
 
 /// What a fact was taken from, and the known ones it would supersede.

@@ -213,7 +213,7 @@
 
   // Word of changes. Whoever is typing is told, and nothing moves under their hands.
   function changed() {
-    const busy = main.querySelector("[data-dirty]") || main.querySelector(":checked[name=key], :checked[name=id]") || help.open
+    const busy = main.querySelector("[data-dirty], .fault") || main.querySelector(":checked[name=key], :checked[name=id]") || help.open
       || document.activeElement?.matches("main input, main textarea, main select") || /^\/(edit|preview|doctor)/.test(location.pathname);
     if (busy) live.textContent = "something changed";
     else {
