@@ -25,6 +25,10 @@ const PACKAGES: [(&str, &str); 5] = [
     ("copilot", "@github/copilot"),
 ];
 
+/// Claude Code writes the second of these itself, and with it the whole file anew, if it is not there.
+const CLAUDE_SETTINGS: &str =
+    "{\n  \"includeCoAuthoredBy\": false,\n  \"skipDangerousModePermissionPrompt\": true\n}\n";
+
 /// Lets Codex run hooks that nobody has approved.
 const TRUSTED: &str = "--dangerously-bypass-hook-trust";
 
@@ -141,7 +145,7 @@ impl Host {
                 let state = json!({ "hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
                     "customApiKeyResponses": { "approved": ["sk-ant-mock"], "rejected": [] },
                     "projects": { project.to_string_lossy(): trusted } });
-                vec![(".claude/settings.json", "{\n  \"includeCoAuthoredBy\": false\n}\n".to_owned()), (".claude.json", state.to_string())]
+                vec![(".claude/settings.json", CLAUDE_SETTINGS.to_owned()), (".claude.json", state.to_string())]
             }
             "codex" => {
                 let model = model.unwrap_or("gpt-5.5");

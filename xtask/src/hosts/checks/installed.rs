@@ -163,7 +163,7 @@ fn decorate(lab: &Lab, file: &Path) -> Result<(), String> {
     let theirs = r#"[ { "hooks": [ { "type": "command", "command": "true" } ] } ]"#;
     let text = match lab.host.agent.name {
         "claude-code" => format!(
-            "{{\r\n  \"includeCoAuthoredBy\": false,\r\n  \"hooks\": {{ \"Stop\": {theirs} }}\r\n}}\r\n"
+            "{{\r\n  \"skipDangerousModePermissionPrompt\": true,\r\n  \"hooks\": {{ \"Stop\": {theirs} }}\r\n}}\r\n"
         ),
         "codex" => format!("{{\n\t\"hooks\": {{\n\t\t\"Stop\": {theirs}\n\t}}\n}}\n"),
         "gemini" => {

@@ -60,7 +60,7 @@ pub(super) const CHECKS: &[Check] = &[
     by_model(check("post", guard::post)),
     check("crowded", recall::crowded),
     check("again", recall::again),
-    check("compacted", recall::compacted),
+    only(&["claude-code", "codex", "gemini", "opencode"], check("compacted", recall::compacted)),
     check("echo", recall::echo),
     check("clone", recall::clone),
     check("subfolder", recall::subfolder),

@@ -40,16 +40,20 @@ pub(super) fn crowded(lab: &mut Lab) -> Result<(), String> {
 
 /// The same question twice in one session. Gemini asks its hook before every request whether to compact.
 pub(super) fn again(lab: &mut Lab) -> Result<(), String> {
+    const MORE: &str = "And for orders, is it postgresql?";
     lab.prepare()?;
-    lab.ask(QUESTION, vec![json!({ "text": "PostgreSQL." })])?;
-    let ran = lab.ask_again("And for orders, is it postgresql?", vec![json!({ "text": "Still." })])?;
+    let ran = if lab.host.is("copilot") {
+        // Without an account it does not go on with an earlier session.
+        let screen = lab.sit(&lab.project.clone(), &[])?;
+        lab.say_at(&screen, QUESTION, vec![json!({ "text": "PostgreSQL." })], "Done.", "PostgreSQL.");
+        lab.say_at(&screen, MORE, vec![json!({ "text": "Still the same." })], "Done.", "Still the same.")
+    } else {
+        lab.ask(QUESTION, vec![json!({ "text": "PostgreSQL." })])?;
+        lab.ask_again(MORE, vec![json!({ "text": "Still the same." })])?
+    };
     let last = lab.sent(&ran).last().cloned().unwrap_or_default();
     let times = last.matches("row locks").count();
-    lab.say(times <= 1, &format!("a memory is given {times} times in a session that asks for it twice"));
-    lab.say(
-        last.contains("Still") || ran.code == Some(0),
-        &format!("the second question ends with {:?}", ran.code),
-    );
+    lab.say(times == 1, &format!("a memory is given {times} times in a session that asks for it twice"));
     Ok(())
 }
 
