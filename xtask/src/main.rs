@@ -74,7 +74,7 @@ tasks:
   layers               which crate uses which, and who touches the environment, the clock, the terminal
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
-  hosts [AGENT]… [CHECK]… [--model NAME] [--program FILE]   our hooks in the published coding agents, with a scripted model
+  hosts [AGENT]… [CHECK]… [--quick] [--model NAME] [--program FILE]   our hooks in the published coding agents, with a scripted model
   order                write xtask/prompt.order anew: what a prompt runs through, for `install` (needs valgrind)
   conformance PATH…    run recorded cases, from files or folders, against the engine
   bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, hostile [PROGRAM], tiers,

@@ -158,6 +158,8 @@ pub struct Agent {
     pub asks_for_trust: bool,
     /// How it shows that a person watches the session.
     pub attended: Attended,
+    /// Whether it takes standard error for an answer where standard output is empty.
+    pub reads_errors: bool,
     /// Whether its event before a compaction means that one happens. One of them asks before every request to its model.
     pub compaction_is_certain: bool,
 }
@@ -224,6 +226,7 @@ pub const CLAUDE_CODE: Agent = Agent {
         is: ("CLAUDE_CODE_SESSION_ATTENDED", "1"),
         or: ("CLAUDE_CODE_ENTRYPOINT", "cli"),
     },
+    reads_errors: false,
     compaction_is_certain: true,
 };
 
@@ -262,6 +265,7 @@ pub const CODEX: Agent = Agent {
     has_skill: false,
     asks_for_trust: true,
     attended: Attended::Transcript { at: "/payload/source", is: &["cli", "vscode"] },
+    reads_errors: false,
     compaction_is_certain: true,
 };
 
@@ -299,6 +303,7 @@ pub const GEMINI: Agent = Agent {
     has_skill: false,
     asks_for_trust: false,
     attended: Attended::Terminal { without: &["-p", "--prompt"] },
+    reads_errors: true,
     compaction_is_certain: false,
 };
 
@@ -313,7 +318,7 @@ pub const OPENCODE: Agent = Agent {
         hook(Moment::PreWrite, "tool.execute.before", ""),
         hook(Moment::PostWrite, "tool.execute.after", ""),
         hook(Moment::Stop, "session.idle", ""),
-        hook(Moment::PreCompact, "experimental.session.compacting", ""),
+        hook(Moment::PreCompact, "session.compacted", ""),
     ],
     tools: &[
         tool("write", ToolTarget::Path("filePath")),
@@ -336,6 +341,7 @@ pub const OPENCODE: Agent = Agent {
     has_skill: false,
     asks_for_trust: false,
     attended: Attended::Field("attended"),
+    reads_errors: false,
     compaction_is_certain: true,
 };
 
@@ -378,6 +384,7 @@ pub const COPILOT: Agent = Agent {
     has_skill: false,
     asks_for_trust: false,
     attended: Attended::Terminal { without: &["-p", "--prompt"] },
+    reads_errors: false,
     compaction_is_certain: true,
 };
 
@@ -418,6 +425,7 @@ pub const CURSOR: Agent = Agent {
     asks_for_trust: false,
     // Nothing tells a window from a script; so nobody is there.
     attended: Attended::Terminal { without: &["-p", "--print"] },
+    reads_errors: false,
     compaction_is_certain: true,
 };
 

@@ -380,6 +380,23 @@ fn an_answer_that_its_host_writes_down_late_is_waited_for() {
 }
 
 #[test]
+fn an_agent_that_reads_standard_error_is_told_nothing_there() {
+    let env = TestEnv::ready();
+    std::fs::write(env.memory("memory-config.json"), "{ \"triage\": { \"max_messages\": \"many\" } }")
+        .unwrap();
+    std::fs::create_dir_all(env.memory("decisions")).unwrap();
+    std::fs::write(env.memory("decisions/evil.json"), "{}").unwrap();
+    let write = json!({ "session_id": "s", "prompt": "which database?", "prompt_response": DECIDED, "tool_name": "write_file",
+        "tool_input": { "file_path": ".claude/memory/decisions/evil.json", "content": "{}" } });
+    for moment in ["session-start", "prompt", "pre-write", "post-write", "stop", "session-end"] {
+        assert_eq!(installed(&env, moment, "gemini", &write).ok().stderr, "", "{moment}");
+        let broken = env.run_with(&["hook", moment, "--agent", "gemini", "--installed"], b"{ no").ok();
+        assert_eq!((broken.stdout.as_str(), broken.stderr.as_str()), ("", ""), "{moment}");
+    }
+    assert_ne!(installed(&env, "prompt", "claude-code", &write).ok().stderr, "", "others may be told");
+}
+
+#[test]
 fn codex_exec_is_known_by_its_transcript() {
     for (source, held) in [("cli", true), ("exec", false), ("mcp", false)] {
         let env = TestEnv::ready();

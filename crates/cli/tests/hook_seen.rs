@@ -166,3 +166,18 @@ fn last_says_held_saved_and_ignored() {
     assert_eq!(stop("d", "I could not save it."), "ignored");
     assert_eq!(stop("c", "Good morning."), "silent");
 }
+
+#[test]
+fn what_came_into_the_store_behind_the_last_tool_is_set_aside_at_the_stop() {
+    let env = used();
+    after(&env, "Bash", json!({ "command": "(sleep 1; write-it) &" }));
+    let evil = env.memory("decisions/evil.json");
+    std::fs::create_dir_all(evil.parent().unwrap()).unwrap();
+    std::fs::write(&evil, "{\"title\": 1}").unwrap();
+    let stop = json!({ "session_id": "s", "cwd": env.project(), "last_assistant_message": "Done." });
+    assert_eq!(installed(&env, "stop", "claude-code", &stop), "");
+    assert!(!evil.exists());
+    assert_eq!(set_aside(&env).len(), 1);
+    let last: Value = env.run(&["last", "--json"]).ok().json();
+    assert!(last[0]["because"].to_string().contains("not what they should be"), "{last}");
+}

@@ -201,7 +201,7 @@ fn stops(calls: &Calls<'_>) -> Result<(), String> {
     // A stop that was just held up lets the next one through unread, so its flag goes first.
     let script = format!(
         "TIMEFORMAT='%3U %3S'; ulimit -v {MEMORY}; for n in $(seq 0 {}); do rm -f .claude/.stop_hook_active; \
-         {{ time \"$0\" hook stop --agent claude-code < \"$1/stop-$n.json\" > /dev/null 2> \"$1/said\"; }} 2>&1; \
+         {{ time \"$0\" hook stop < \"$1/stop-$n.json\" > /dev/null 2> \"$1/said\"; }} 2>&1; \
          grep -q triage_data \"$1/said\" || exit 3; done",
         STOPS - 1
     );

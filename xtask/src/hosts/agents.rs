@@ -25,6 +25,13 @@ const PACKAGES: [(&str, &str); 5] = [
     ("copilot", "@github/copilot"),
 ];
 
+/// Claude Code writes the second of these itself, and with it the whole file anew, if it is not there.
+const CLAUDE_SETTINGS: &str =
+    "{\n  \"includeCoAuthoredBy\": false,\n  \"skipDangerousModePermissionPrompt\": true\n}\n";
+
+/// Lets Codex run hooks that nobody has approved.
+const TRUSTED: &str = "--dangerously-bypass-hook-trust";
+
 /// The library OpenCode wants before it loads any plugin.
 const LIBRARY: &str = "@opencode-ai/plugin";
 
@@ -44,6 +51,12 @@ impl Host {
 
     pub(super) fn is(&self, name: &str) -> bool {
         self.agent.name == name
+    }
+
+    /// The models it is run with; the first is its usual one.
+    pub(super) fn models(&self) -> &'static [Option<&'static str>] {
+        // All of Codex's newer models call tools from JavaScript, the older one does not.
+        if self.is("codex") { &[Some("gpt-5.5"), Some("gpt-6-sol")] } else { &[None] }
     }
 
     /// Whether it has a hook for a moment at all.
@@ -132,7 +145,7 @@ impl Host {
                 let state = json!({ "hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
                     "customApiKeyResponses": { "approved": ["sk-ant-mock"], "rejected": [] },
                     "projects": { project.to_string_lossy(): trusted } });
-                vec![(".claude/settings.json", "{\n  \"includeCoAuthoredBy\": false\n}\n".to_owned()), (".claude.json", state.to_string())]
+                vec![(".claude/settings.json", CLAUDE_SETTINGS.to_owned()), (".claude.json", state.to_string())]
             }
             "codex" => {
                 let model = model.unwrap_or("gpt-5.5");
@@ -164,7 +177,7 @@ impl Host {
         let words: Vec<&str> = match self.agent.name {
             "claude-code" => vec!["claude", "-p", prompt, "--dangerously-skip-permissions"],
             "codex" => {
-                vec!["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt]
+                vec!["codex", "exec", "--skip-git-repo-check", TRUSTED, prompt]
             }
             "gemini" => vec!["gemini", "-p", prompt, "-m", "gemini-2.5-flash", "--yolo"],
             "opencode" => vec!["opencode", "run", prompt],
@@ -173,11 +186,35 @@ impl Host {
         words.into_iter().map(str::to_owned).collect()
     }
 
+    /// The same, in the session that was there last.
+    pub(super) fn resumed(&self, prompt: &str) -> Vec<String> {
+        if self.is("codex") {
+            let words = ["codex", "exec", "resume", "--last", "--skip-git-repo-check", TRUSTED, prompt];
+            return words.map(str::to_owned).to_vec();
+        }
+        let more: &[&str] = if self.is("gemini") { &["--resume", "latest"] } else { &["--continue"] };
+        let mut words = self.headless(prompt);
+        words.splice(words.len()..words.len(), more.iter().map(|word| (*word).to_owned()));
+        words
+    }
+
+    /// One answer to what comes on standard input.
+    pub(super) fn from_input(&self) -> Option<Vec<String>> {
+        let words: &[&str] = match self.agent.name {
+            "claude-code" => &["claude", "-p", "--dangerously-skip-permissions"],
+            "codex" => &["codex", "exec", "--skip-git-repo-check", TRUSTED, "-"],
+            "gemini" => &["gemini", "-m", "gemini-2.5-flash", "--yolo", "-p", "Look at this"],
+            "opencode" => &["opencode", "run"],
+            _ => return None,
+        };
+        Some(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
     /// Its own interface, and what it shows when somebody may type.
     pub(super) fn interface(&self) -> (Vec<String>, &'static str) {
         let (words, ready): (&[&str], &str) = match self.agent.name {
             "claude-code" => (&["claude", "--dangerously-skip-permissions"], "bypass permissions"),
-            "codex" => (&["codex", "--no-daemon", "--dangerously-bypass-hook-trust"], "Ask Codex"),
+            "codex" => (&["codex", "--no-daemon", TRUSTED], "Ask Codex"),
             "gemini" => (&["gemini", "-m", "gemini-2.5-flash", "--yolo"], "Type your message"),
             "opencode" => (&["opencode"], "Ask anything"),
             _ => (&["copilot", "--allow-all"], "/ commands"),
@@ -221,6 +258,49 @@ impl Host {
             "opencode" => json!({ "name": "write", "input": { "filePath": shown, "content": text } }),
             _ => json!({ "name": "apply_patch", "input": { "input": patch } }),
         }
+    }
+}
+
+impl Host {
+    /// A call of its tool that changes a file, and before it one that reads the file where the agent insists on that.
+    pub(super) fn edit(&self, model: Option<&str>, path: &Path, old: &str, new: &str) -> Vec<Value> {
+        let shown = path.to_string_lossy();
+        let patch = format!("*** Begin Patch\n*** Update File: {shown}\n@@\n-{old}\n+{new}\n*** End Patch\n");
+        match self.agent.name {
+            "claude-code" => vec![
+                json!({ "name": "Read", "input": { "file_path": shown } }),
+                json!({ "name": "Edit", "input": { "file_path": shown, "old_string": old, "new_string": new } }),
+            ],
+            "codex" if in_javascript(model) => {
+                vec![javascript(&format!("await tools.apply_patch({})", json!(patch)))]
+            }
+            "codex" => vec![json!({ "name": "apply_patch", "custom": patch })],
+            "gemini" => vec![
+                json!({ "name": "read_file", "input": { "file_path": shown } }),
+                json!({ "name": "replace", "input": { "file_path": shown, "old_string": old, "new_string": new, "instruction": "change it" } }),
+            ],
+            "opencode" => vec![
+                json!({ "name": "read", "input": { "filePath": shown } }),
+                json!({ "name": "edit", "input": { "filePath": shown, "oldString": old, "newString": new } }),
+            ],
+            _ => vec![json!({ "name": "apply_patch", "input": { "input": patch } })],
+        }
+    }
+
+    /// A call that lets a subagent answer a prompt, if the agent has them.
+    pub(super) fn subagent(&self, prompt: &str) -> Option<Value> {
+        Some(match self.agent.name {
+            "claude-code" => {
+                json!({ "name": "Agent", "input": { "description": "think", "prompt": prompt, "subagent_type": "general-purpose" } })
+            }
+            "gemini" => {
+                json!({ "name": "invoke_agent", "input": { "agent_name": "generalist", "prompt": prompt } })
+            }
+            "opencode" => {
+                json!({ "name": "task", "input": { "description": "think", "prompt": prompt, "subagent_type": "general" } })
+            }
+            _ => return None,
+        })
     }
 }
 

@@ -8,8 +8,7 @@ use super::model::{Model, Script};
 use super::screen::Screen;
 use crate::run::output;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
-use std::io::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -38,6 +37,8 @@ pub(super) struct Lab {
     pub(super) program: PathBuf,
     pub(super) findings: Vec<Finding>,
     pub(super) model_name: Option<String>,
+    /// Variables of one check, over those of the agent.
+    more: Vec<(&'static str, String)>,
     model: Model,
     folder: PathBuf,
     agents: PathBuf,
@@ -52,7 +53,8 @@ impl Lab {
         program: &Path,
         model_name: Option<&str>,
     ) -> Result<Lab, String> {
-        let folder = all.join("run").join(format!("{}-{check}", host.agent.name));
+        let model_shown = model_name.map(|name| format!("-{name}")).unwrap_or_default();
+        let folder = all.join("run").join(format!("{}{model_shown}-{check}", host.agent.name));
         let _ = std::fs::remove_dir_all(&folder);
         let (home, project) = (folder.join("home"), folder.join("project"));
         let bin = home.join("bin");
@@ -72,6 +74,7 @@ impl Lab {
             program: copy,
             findings: Vec::new(),
             model_name: model_name.filter(|_| host.is("codex")).map(str::to_owned),
+            more: Vec::new(),
             model,
             agents: host.programs(all),
             folder,
@@ -115,13 +118,24 @@ impl Lab {
         output(Command::new("git").current_dir(&self.project).args(who).args(words)).map(drop)
     }
 
+    /// Sets a variable for everything that runs here from now on.
+    pub(super) fn set(&mut self, name: &'static str, value: &str) {
+        self.more.push((name, value.to_owned()));
+    }
+
+    /// The search path with our program on it, as somebody has it who works with shared settings.
+    pub(super) fn path_with_program(&self) -> String {
+        format!("{}:{}", self.home.join("bin").display(), self.path())
+    }
+
+    /// The search path. Our program is not on it: hooks call it by its path.
+    fn path(&self) -> String {
+        format!("{}:/usr/local/bin:/usr/bin:/bin", self.agents.display())
+    }
+
     /// The whole environment of everything that runs here.
     fn variables(&self) -> Vec<(String, String)> {
-        let path = format!(
-            "{}:{}:/usr/local/bin:/usr/bin:/bin",
-            self.home.join("bin").display(),
-            self.agents.display()
-        );
+        let path = self.path();
         let refusing = "http://127.0.0.1:9".to_owned();
         let own = [
             ("HOME", self.home.display().to_string()),
@@ -133,12 +147,32 @@ impl Lab {
             ("HTTPS_PROXY", refusing),
             ("NO_PROXY", "127.0.0.1,localhost".to_owned()),
         ];
-        let all = own.into_iter().chain(self.host.variables(self.model.port));
-        all.map(|(name, value)| (name.to_owned(), value)).collect()
+        let all =
+            own.into_iter().chain(self.host.variables(self.model.port)).chain(self.more.iter().cloned());
+        let last: BTreeMap<String, String> = all.map(|(name, value)| (name.to_owned(), value)).collect();
+        last.into_iter().collect()
     }
 
     /// Runs a program without a terminal.
     pub(super) fn run(&self, words: &[String], folder: &Path) -> Result<(Option<i32>, String), String> {
+        self.run_with(words, folder, None)
+    }
+
+    /// The same with something on standard input.
+    pub(super) fn run_with(
+        &self,
+        words: &[String],
+        folder: &Path,
+        input: Option<&str>,
+    ) -> Result<(Option<i32>, String), String> {
+        let stdin = match input {
+            None => Stdio::null(),
+            Some(text) => {
+                let path = self.folder.join("input.txt");
+                std::fs::write(&path, text).map_err(|e| e.to_string())?;
+                std::fs::File::open(&path).map_err(|e| e.to_string())?.into()
+            }
+        };
         let (program, rest) = words.split_first().ok_or("no words")?;
         let found =
             [self.agents.join(program), PathBuf::from(program)].into_iter().find(|path| path.exists());
@@ -149,7 +183,7 @@ impl Lab {
             .current_dir(folder)
             .env_clear()
             .envs(self.variables())
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(file.try_clone().map_err(|e| e.to_string())?)
             .stderr(file)
             .spawn()
@@ -212,7 +246,13 @@ impl Lab {
         self.heirloom(&["setup", "--yes", "--agent", self.host.agent.name]).map(drop)
     }
 
-    fn prompt(&mut self, text: &str, steps: Vec<Value>, then: &str) -> (String, String) {
+    pub(super) fn setup_with(&self, more: &[&str]) -> Result<String, String> {
+        let words = ["setup", "--yes", "--agent", self.host.agent.name];
+        self.heirloom(&words.iter().chain(more).copied().collect::<Vec<_>>())
+    }
+
+    /// A prompt that the model answers step by step, and the name of its script.
+    pub(super) fn prompt(&mut self, text: &str, steps: Vec<Value>, then: &str) -> (String, String) {
         self.scripts += 1;
         let name = format!("s{}x{}", std::process::id(), self.scripts);
         self.model.script(&name, Script { steps, then: json!({ "text": then }) });
@@ -231,17 +271,18 @@ impl Lab {
         Ok(Ran { code, text, script })
     }
 
-    /// A person at the agent's own interface asks, and looks until the screen shows `until`.
-    pub(super) fn talk(
-        &mut self,
-        text: &str,
-        steps: Vec<Value>,
-        then: &str,
-        until: &str,
-    ) -> Result<Ran, String> {
-        let (prompt, script) = self.prompt(text, steps, then);
-        let (words, ready) = self.host.interface();
-        let screen = Screen::start(self.host.agent.name, &words, &self.project, &self.variables())?;
+    /// The same in the session that was there last.
+    pub(super) fn ask_again(&mut self, text: &str, steps: Vec<Value>) -> Result<Ran, String> {
+        let (prompt, script) = self.prompt(text, steps, "Done.");
+        let (code, text) = self.run(&self.host.resumed(&prompt), &self.project)?;
+        Ok(Ran { code, text, script })
+    }
+
+    /// A person sits down at the agent's own interface.
+    pub(super) fn sit(&self, folder: &Path, more: &[&str]) -> Result<Screen, String> {
+        let (mut words, ready) = self.host.interface();
+        words.extend(more.iter().map(|word| (*word).to_owned()));
+        let screen = Screen::start(self.host.agent.name, &words, folder, &self.variables())?;
         let begun = Instant::now();
         let mut calm = 0;
         // A question may come up over an interface that looks ready.
@@ -259,20 +300,95 @@ impl Lab {
                 calm += 1;
             }
         }
-        screen.say(&prompt);
+        Ok(screen)
+    }
+
+    /// The person asks, and looks until the screen shows `until`.
+    pub(super) fn say_at(
+        &mut self,
+        screen: &Screen,
+        text: &str,
+        steps: Vec<Value>,
+        then: &str,
+        until: &str,
+    ) -> Ran {
+        let (prompt, script) = self.prompt(text, steps, then);
+        self.type_in(screen, &prompt, &script);
         screen.wait(until, Duration::from_secs(60));
         // Hooks of the last stop are still to come.
         std::thread::sleep(Duration::from_secs(3));
         let text = screen.text();
-        if let Ok(mut file) = std::fs::File::create(self.folder.join("screen.txt")) {
-            let _ = file.write_all(text.as_bytes());
+        // Evidence; a check does not depend on it.
+        let _ = std::fs::write(self.folder.join("screen.txt"), &text);
+        Ran { code: None, text, script }
+    }
+
+    /// Types a prompt, and Enter again for as long as the model hears nothing: a busy machine loses keys.
+    pub(super) fn type_in(&self, screen: &Screen, prompt: &str, script: &str) {
+        screen.say(prompt);
+        for _ in 0..4 {
+            for _ in 0..40 {
+                if !self.sent_for(script).is_empty() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            screen.key("Enter");
         }
-        Ok(Ran { code: None, text, script })
+    }
+
+    /// A person at the agent's own interface asks once, and looks until the screen shows `until`.
+    pub(super) fn talk(
+        &mut self,
+        text: &str,
+        steps: Vec<Value>,
+        then: &str,
+        until: &str,
+    ) -> Result<Ran, String> {
+        let screen = self.sit(&self.project.clone(), &[])?;
+        Ok(self.say_at(&screen, text, steps, then, until))
     }
 
     /// What the model was sent.
     pub(super) fn sent(&self, ran: &Ran) -> Vec<String> {
         self.model.sent(&ran.script)
+    }
+
+    /// The same by the name of a script.
+    pub(super) fn sent_for(&self, script: &str) -> Vec<String> {
+        self.model.sent(script)
+    }
+
+    /// A folder below the project's, with a file in it.
+    pub(super) fn folder_below(&self) -> Result<PathBuf, String> {
+        let folder = self.project.join("src/app");
+        self.put(&folder.join("a.txt"), "x")?;
+        Ok(folder)
+    }
+
+    /// A terminal on which a program runs.
+    pub(super) fn screen(&self, words: &[String]) -> Result<Screen, String> {
+        Screen::start(self.host.agent.name, words, &self.project, &self.variables())
+    }
+
+    /// How often a hook ran.
+    pub(super) fn ran(&self, hook: &str) -> usize {
+        self.trace().iter().filter(|run| run["hook"] == hook).count()
+    }
+
+    /// How long each hook took, the median of its runs, by its own word.
+    pub(super) fn times(&self) -> String {
+        let mut times: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        for run in self.trace() {
+            let hook = run["hook"].as_str().unwrap_or_default().to_owned();
+            times.entry(hook).or_default().extend(run["micros"].as_u64());
+        }
+        let shown = times.iter_mut().filter_map(|(hook, runs)| {
+            runs.sort_unstable();
+            let median = *runs.get(runs.len() / 2)?;
+            Some(format!("{hook} {:.1} ms", median as f64 / 1_000.0))
+        });
+        shown.collect::<Vec<_>>().join(", ")
     }
 
     /// What hooks did, latest first, by their own word.
@@ -289,6 +405,11 @@ impl Lab {
     /// How many runs of a hook ended in a way.
     pub(super) fn ended(&self, hook: &str, how: &str) -> usize {
         self.trace().iter().filter(|run| run["hook"] == hook && run["ended"] == how).count()
+    }
+
+    /// Says something that is neither right nor wrong.
+    pub(super) fn note(&self, check: &str, what: &str) {
+        println!("note {} {check}: {what}", self.host.agent.name);
     }
 
     pub(super) fn say(&mut self, passed: bool, what: &str) {

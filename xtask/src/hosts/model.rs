@@ -122,11 +122,16 @@ fn line(reader: &mut BufReader<&TcpStream>) -> Option<String> {
     (read > 0).then(|| text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
+/// How Codex asks for a title.
+const TITLE: &str = "Generate a concise, single-line task title";
+
 /// Whether a request belongs to the conversation. Codex puts the tools of its newer models into the input.
 fn offers_tools(body: &Value) -> bool {
     let listed = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let input = body["input"].as_array().map(Vec::as_slice).unwrap_or_default();
-    listed || input.iter().any(|item| item["type"] == "additional_tools")
+    // Codex's interface asks for a title of the session with all its tools at hand.
+    let is_title = |item: &Value| item["role"] == "user" && item["content"].to_string().contains(TITLE);
+    (listed || input.iter().any(|item| item["type"] == "additional_tools")) && !input.iter().any(is_title)
 }
 
 fn next(state: &Mutex<State>, body: &Value, log: &std::path::Path) -> Value {

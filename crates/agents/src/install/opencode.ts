@@ -80,6 +80,12 @@ export const Heirloom: Plugin = async ({ client, directory }) => {
     },
 
     event: async ({ event }) => {
+      // The model has lost what it was given; only a compaction that happened counts.
+      if (event.type === "session.compacted") {
+        const compacted = event.properties.sessionID
+        await ask("pre-compact", base("session.compacted", compacted))
+        return
+      }
       if (event.type !== "session.idle") return
       const session = event.properties.sessionID
       // The session of a subagent has a parent, and its end is nobody's stop.

@@ -39,7 +39,9 @@ pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let early = !call.installed && call.agent.is_some();
     // What went wrong is in the trace; some agents take any text on standard error for a refusal.
     std::panic::set_hook(Box::new(|_| {}));
-    let running = Running { args, agent, moment, out, started, manner, early };
+    // Such an agent would show every note of ours to its user, at every event.
+    let quiet = agent.reads_errors && call.agent.is_some();
+    let running = Running { args, agent, moment, out, started, manner, early, quiet };
     // The last line of defence: some agents take any crash of a guard for a refusal.
     let output =
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| running.answer())).unwrap_or_default();
@@ -61,6 +63,8 @@ struct Running<'a> {
     manner: Manner,
     /// The line is one of version 0.1.
     early: bool,
+    /// Nothing is said on standard error.
+    quiet: bool,
 }
 
 impl Running<'_> {
@@ -110,7 +114,7 @@ impl Running<'_> {
                 move || began.elapsed()
             })),
             Err(fault) => {
-                self.out.say(fault.message);
+                self.say(&fault.message);
                 return Output::default();
             }
         };
@@ -123,14 +127,14 @@ impl Running<'_> {
             }
             Err(why) => Did::failed(why),
         };
-        did.log.iter().for_each(|line| self.out.say(line));
+        did.log.iter().for_each(|line| self.say(line));
         if let Some(fault) = wired.left_out() {
             did.because.push(format!("the tiers are left out: {}", fault.message));
         }
         let micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
         hook::note(&wired.call, &host, self.moment.name(), &did, micros);
         if did.ended == Ended::Failed {
-            self.out.say(did.because.join("; "));
+            self.say(&did.because.join("; "));
         }
         let after = event.ok().and_then(|(happened, _)| hook::warm_up(&wired.call, &host, happened));
         did.later.iter().chain(&after).for_each(|later| start(&wired, *later));
@@ -159,8 +163,17 @@ impl Running<'_> {
         }
     }
 
+    fn say(&self, text: &str) {
+        if !self.quiet {
+            self.out.say(text);
+        }
+    }
+
     /// Says what of the settings cannot be used.
     fn warn(&self, wired: &Wired, happened: &Happened) {
+        if self.quiet {
+            return;
+        }
         let warned = hook::warnings(&wired.call, happened);
         self.out.warnings(&warned.named);
         if warned.unnamed > 0 {

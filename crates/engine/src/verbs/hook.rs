@@ -145,7 +145,11 @@ pub fn run(call: &Call, host: &Host, happened: &Happened) -> Result<Did> {
                 goes_on: if suggest { host.goes_on_told } else { host.goes_on_held },
                 manner,
             };
-            Ok(with_captures(stopped(call, host, arrival, suggest)?, call, host, happened))
+            let mut did = stopped(call, host, arrival, suggest)?;
+            if host.manner != Manner::Contract {
+                late_writes(call, host, &happened.cwd, &mut did);
+            }
+            Ok(with_captures(did, call, host, happened))
         }
         // What may be no compaction at all is neither forgotten for nor looked at.
         Event::PreCompact { certain: false } => {
@@ -370,6 +374,21 @@ fn post_write(call: &Call, host: &Host, targets: &[Target], cwd: &Path, also: &[
     let because = vec![format!("{} files are not what they should be", refusals.len())];
     let told = with_program(&refusals.join("\n"), host);
     Ok(Did { log, ..Did::of(Answer::Undo(told), Ended::Denied, saw, because) })
+}
+
+/// Looks at what came into the memory folder since the last tool: a command may go on in the background, and not every tool has a hook. What is
+/// refused is set aside; failing at it costs the stop nothing.
+fn late_writes(call: &Call, host: &Host, cwd: &Path, did: &mut Did) {
+    let also = seen::changed(call.project()).unwrap_or_default();
+    if also.is_empty() {
+        return;
+    }
+    if let Ok(found) = post_write(call, host, &[], cwd, &also)
+        && found.ended == Ended::Denied
+    {
+        did.because.extend(found.because);
+        did.log.extend(found.log);
+    }
 }
 
 fn stopped(call: &Call, host: &Host, arrival: stop::Arrival<'_>, suggest: bool) -> Result<Did> {

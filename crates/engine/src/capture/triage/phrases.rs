@@ -72,6 +72,9 @@ pub(super) const WEIGHED: &[&str] = &[
 
 /// How a decision begins. With a `true` it counts without a reason.
 pub(super) const DECIDED: &[(&str, bool)] = &[
+    ("the team agreed", true),
+    ("you picked", false),
+    ("you chose", false),
     ("we have decided", true),
     ("we've decided", true),
     ("we decided", true),
@@ -126,6 +129,16 @@ pub(super) const REASONS: &[&str] = &[
 
 /// What says how trouble ended.
 pub(super) const FIXED: &[&str] = &[
+    "it recovers",
+    "recovered",
+    "healthy again",
+    "up again",
+    "runs again",
+    "run again",
+    "green again",
+    "errors stopped",
+    "came back up",
+    "comes back up",
     "next time",
     "works again",
     "work again",
@@ -198,6 +211,11 @@ pub(super) const TROUBLE: &[&str] = &[
 
 /// What cannot or must not be.
 pub(super) const LIMITS: &[&str] = &[
+    "caps",
+    "requires that",
+    "only accepts",
+    "rejects anything",
+    "cannot be raised",
     "cannot",
     "can't",
     "can not",
@@ -227,6 +245,8 @@ pub(super) const LIMITS: &[&str] = &[
 
 /// What says that a limit is somebody else's, and stays.
 pub(super) const GIVEN: &[&str] = &[
+    "cdn",
+    "bank",
     "turns out",
     "discovered",
     "found that",
@@ -301,6 +321,12 @@ pub(super) const SHORTCUT: &[&str] = &[
 
 /// What says that it will be done, but not now.
 pub(super) const LATER: &[&str] = &[
+    "come back to it",
+    "come back to this",
+    "get back to it",
+    "follow up",
+    "another day",
+    "down the road",
     "at some point",
     "some day",
     "one day",
@@ -328,6 +354,14 @@ pub(super) const NAMED_DEBT: &[&str] = &["tech debt", "technical debt"];
 
 /// What a person says about how things are done. With a `true` an assistant's word counts too.
 pub(super) const WAYS: &[(&str, bool)] = &[
+    ("no exceptions", false),
+    ("i'd like every", false),
+    ("i want every", false),
+    ("i'd like all", false),
+    ("i want all", false),
+    ("whenever you", false),
+    ("every time you", false),
+    ("don't ever", false),
     ("from now on", true),
     ("going forward", true),
     ("our convention", true),

@@ -50,7 +50,11 @@ pub(super) fn statements(lines: &[Spoken<'_>], from: &dyn Fn(&str) -> usize) -> 
             found.push(statement);
             continue;
         }
-        for sentence in sentences(line.text) {
+        if let Some(statement) = chosen(lines, at) {
+            found.push(statement);
+            continue;
+        }
+        for (sentence, next) in with_next(line.text) {
             let words = Words::of(sentence);
             if is_question(sentence) || words.has_any(WEIGHED) {
                 continue;
@@ -61,7 +65,7 @@ pub(super) fn statements(lines: &[Spoken<'_>], from: &dyn Fn(&str) -> usize) -> 
             }
             let near = at.saturating_sub(REACH)..lines.len().min(at + REACH + 1);
             let trouble = || heard[near.clone()].iter().any(|line| line.trouble);
-            let stated = plain(&words, sentence, line.by, trouble);
+            let stated = plain(&words, sentence, next, line.by, trouble);
             found.extend(stated.map(|(kind, score, _)| Statement { kind, score, line: at }));
         }
     }
@@ -73,6 +77,7 @@ pub(super) fn statements(lines: &[Spoken<'_>], from: &dyn Fn(&str) -> usize) -> 
 fn plain(
     words: &Words,
     sentence: &str,
+    next: Option<&str>,
     by: Option<Speaker>,
     trouble: impl Fn() -> bool,
 ) -> Option<(&'static str, f64, String)> {
@@ -86,7 +91,9 @@ fn plain(
     if let Some(what) = it_is(sentence) {
         return Some(("decision", if reasoned { REASONED } else { STATED }, title(what)));
     }
-    if words.has_any(NAMED_DEBT) || (words.has_any(SHORTCUT) && words.has_any(LATER)) {
+    // When it will be done is often said in the sentence behind.
+    let later = || words.has_any(LATER) || next.is_some_and(|next| Words::of(next).has_any(LATER));
+    if words.has_any(NAMED_DEBT) || (words.has_any(SHORTCUT) && later()) {
         return Some(("tech_debt", STATED, title(sentence)));
     }
     if words.has_any(FIXED) && trouble() {
@@ -112,14 +119,64 @@ pub(super) fn title_of(line: &str, kind: &str, by: Option<Speaker>) -> String {
     if let Some((_, rest)) = label(line).filter(|(of, rest)| *of == kind && !rest.is_empty()) {
         return title(rest);
     }
-    let stated = sentences(line).find_map(|sentence| {
+    let stated = with_next(line).find_map(|(sentence, next)| {
         if let Some((_, rest)) = label(sentence).filter(|(of, rest)| *of == kind && !rest.is_empty()) {
             return Some(title(rest));
         }
-        let found = plain(&Words::of(sentence), sentence, by, || true);
+        let found = plain(&Words::of(sentence), sentence, next, by, || true);
         found.filter(|(of, _, _)| *of == kind).map(|(_, _, title)| title)
     });
     stated.unwrap_or_else(|| title(without_marks(line)))
+}
+
+/// The answer to "this or that?", if it names one of them and says why. Somebody who asks what is there, and not what to take, gets no decision.
+fn chosen(lines: &[Spoken<'_>], at: usize) -> Option<Statement> {
+    /// Longer questions ask for more than a choice.
+    const QUESTION: usize = 12;
+    const ASKS_FOR_FACTS: [&str; 17] = [
+        "is", "are", "was", "were", "does", "did", "has", "have", "can", "where", "when", "who", "why",
+        "how", "explain", "compare", "what's",
+    ];
+    let line = &lines[at];
+    let before = lines[..at].iter().rposition(|line| !line.text.trim().is_empty())?;
+    let asked = &lines[before];
+    if line.by != Some(Speaker::Assistant) || asked.by != Some(Speaker::Human) {
+        return None;
+    }
+    let question = asked.text.trim().strip_suffix('?')?;
+    let words: Vec<String> = question.split_whitespace().map(plain_word).collect();
+    let or = words.iter().position(|word| word == "or")?;
+    if words.len() > QUESTION || ASKS_FOR_FACTS.contains(&words[0].as_str()) {
+        return None;
+    }
+    let options: Vec<&str> = [or.checked_sub(1)?, or + 1]
+        .iter()
+        .filter_map(|at| words.get(*at))
+        .map(String::as_str)
+        .filter(|word| word.chars().count() > 2)
+        .collect();
+    let mut answer = sentences(line.text);
+    let first = answer.next()?;
+    let named = first.split_whitespace().map(plain_word).any(|word| {
+        options.iter().any(|option| word.starts_with(option) || (word.len() > 2 && option.starts_with(&word)))
+    });
+    let says_why = answer.next().is_some() || Words::of(first).has_any(REASONS);
+    let settled = !is_question(first) && !Words::of(line.text).has_any(WEIGHED) && !is_question(line.text);
+    (named && says_why && settled).then_some(Statement { kind: "decision", score: STATED, line: at })
+}
+
+/// A word in lower case, without what stands around it.
+fn plain_word(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+}
+
+/// The sentences of a line, each with the one behind it.
+fn with_next(line: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let mut all = sentences(line).peekable();
+    std::iter::from_fn(move || {
+        let sentence = all.next()?;
+        Some((sentence, all.peek().copied()))
+    })
 }
 
 /// What was chosen by "Postgres it is", with what is said about it.
