@@ -5,6 +5,7 @@
 
 use crate::args::Args;
 use crate::endpoint::{self, Patience};
+use crate::named::Named;
 use crate::wiring::{self, PROJECT_SETTINGS, project_folder, random, world};
 use crate::{environment, person};
 use heirloom_core::settings::{Embedding, Gate, Loaded, Settings};
@@ -31,7 +32,7 @@ struct Kept {
 
 /// The desk of a process.
 pub(crate) struct Office {
-    database: Option<String>,
+    named: Result<Named>,
     sources: Sources,
     first: Deployment,
     kept: Mutex<Vec<Kept>>,
@@ -45,7 +46,12 @@ impl Office {
         let first = Deployment::new(environment::home())
             .with_dice(random)
             .with_user_settings(sources.user_file.clone());
-        Ok(Arc::new(Office { database: args.database.clone(), sources, first, kept: Mutex::default() }))
+        let named = Named::of(args.database.as_deref(), args.token_file.as_deref());
+        Ok(Arc::new(Office { named, sources, first, kept: Mutex::default() }))
+    }
+
+    fn named(&self) -> Result<&Named> {
+        self.named.as_ref().map_err(Clone::clone)
     }
 
     fn kept(&self, settings: &Settings, world: &World) -> Result<Kept> {
@@ -57,7 +63,7 @@ impl Office {
         let model = named
             .as_ref()
             .map(|(named, gate)| endpoint::embedder(named, gate, Patience::Nobody, &world.data));
-        let store = wiring::store(self.database.as_deref(), world, model.clone(), Patience::Nobody)?;
+        let store = wiring::opened(self.named()?, world, model.clone(), wiring::Wait::Server)?;
         let kept = Kept { named, deployment: Arc::new(self.first.beside(model)), store };
         if all.len() == KEPT {
             all.remove(0);
@@ -68,7 +74,7 @@ impl Office {
 
     fn access(&self, kept: &Kept, who: &Visitor, world: &World) -> Result<Access> {
         let Some(token) = &who.token else {
-            return wiring::access_to(self.database.as_deref(), world, Arc::clone(&kept.store));
+            return wiring::access_to(self.named()?, world, Arc::clone(&kept.store));
         };
         let who = UserContext::by_token(kept.store.as_ref(), token, world.now)?;
         Ok(Access::new(Arc::clone(&kept.store), who, &world.data.join("tiers")))

@@ -3,6 +3,7 @@
 //! Comes in: a backend. Goes out: nothing, if each acknowledged write is there afterwards and whoever goes on connects again by itself.
 
 use crate::server::{Release, Server};
+use crate::story::set_up;
 use heirloom_core::Code;
 use heirloom_engine::shelf::tiers::story::{OWNER, Stage, tiers};
 use heirloom_engine::shelf::tiers::{Role, SqliteStore, TierStore, Turn};
@@ -33,7 +34,7 @@ fn there(stage: &Stage) -> HashSet<String> {
 #[test]
 fn a_killed_server_loses_no_acknowledged_write_and_the_writer_goes_on() {
     let mut server = Server::start(Release::Sixteen, &[]);
-    let address = server.database("kill");
+    let address = set_up(&server, "kill");
     let folder = tempfile::tempdir().unwrap();
     let acknowledged = AtomicUsize::new(0);
     let ids: HashSet<String> = std::thread::scope(|scope| {
@@ -112,7 +113,7 @@ fn killed_writer(address: &str, folder: &Path) -> HashSet<String> {
 #[test]
 fn a_killed_writer_loses_nothing_it_acknowledged_on_postgres() {
     let server = Server::start(Release::Sixteen, &["fsync=off"]);
-    let address = server.database("writer");
+    let address = set_up(&server, "writer");
     let folder = tempfile::tempdir().unwrap();
     let ids = killed_writer(&address, folder.path());
     let stage = Stage::new(Arc::new(PgStore::at(&address).unwrap()), folder.path());

@@ -145,6 +145,32 @@ impl Server {
         finish(psql.arg(database)).trim_end().to_owned()
     }
 
+    /// Runs statements as any login; what they answered, or what the server said against them.
+    #[allow(dead_code, reason = "not every user of this file asks as somebody else")]
+    pub(crate) fn asked(&self, login: &str, database: &str, statements: &str) -> Result<String, String> {
+        let mut psql = self.program("psql");
+        psql.arg("-h").arg(self.folder.path()).args([
+            "-U",
+            login,
+            "-XqAt",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-c",
+            statements,
+        ]);
+        let output = psql.arg(database).output().map_err(|e| e.to_string())?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// The folder of the server and of whatever stands in front of it.
+    #[allow(dead_code, reason = "not every user of this file puts something in front of it")]
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Where the server keeps its files.
     pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")

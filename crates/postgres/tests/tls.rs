@@ -5,6 +5,7 @@
 //! single word of the conversation.
 
 use crate::server::{Release, Server};
+use crate::story::set_up;
 use heirloom_core::Code;
 use heirloom_engine::shelf::tiers::story::{OWNER, Stage, tiers};
 use heirloom_engine::shelf::tiers::{Role, Turn};
@@ -73,7 +74,7 @@ impl Front {
     }
 
     fn address(&self, host: &str, rest: &str) -> String {
-        format!("postgres://keeper@{host}:{}/{rest}", self.port)
+        format!("postgres://heirloom_app@{host}:{}/{rest}", self.port)
     }
 }
 
@@ -131,7 +132,7 @@ fn asker() {
 #[test]
 fn tls_with_a_trusted_certificate_carries_everything_and_nothing_else_gets_through() {
     let server = Server::start(Release::Eighteen, &["fsync=off"]);
-    server.database("tls");
+    set_up(&server, "tls");
     let papers = papers();
     let folder = tempfile::tempdir().unwrap();
     let (trusted, strange) = (folder.path().join("trusted.pem"), folder.path().join("strange.pem"));
@@ -155,7 +156,7 @@ fn tls_with_a_trusted_certificate_carries_everything_and_nothing_else_gets_throu
 #[test]
 fn a_server_without_tls_gets_no_word_if_tls_was_asked_for() {
     let server = Server::start(Release::Eighteen, &["fsync=off"]);
-    server.database("plain");
+    set_up(&server, "plain");
     let front = Front::before(server.socket(), None);
     let said = asked(&front.address("localhost", "plain?sslmode=require"), Path::new("/nonexistent"));
     assert!(said.contains(&format!("fault={}", Code::Config.name())) && said.contains("TLS"), "{said}");

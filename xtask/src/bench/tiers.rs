@@ -2,13 +2,15 @@
 //! search of one user among a thousand as the deployment grows from ten thousand turns to a million.
 
 use crate::server::{Release, Server};
-use crate::stress::tiers::{Dice, engine, fill, sentence, told};
+use crate::stress::tiers::{Dice, engine, fill, sentence, set_up, told};
 use crate::{Outcome, report};
 use heirloom_core::Channel;
 use heirloom_engine::gate::Entry;
+use heirloom_engine::index::embed::Embedder as _;
 use heirloom_engine::index::embed::builtin::Builtin;
 use heirloom_engine::shelf::tiers::{
-    Role, SqliteStore, Tier, TierStore, Turn, UserContext, counted_terms, question_terms,
+    Action, Event, Head, Metadata, Role, SqliteStore, Tier, TierStore, Turn, UserContext, counted_terms,
+    question_terms,
 };
 use heirloom_postgres::{PgStore, statements};
 use std::sync::Arc;
@@ -58,7 +60,7 @@ fn timed<T>(times: &mut Times, call: impl FnOnce() -> Result<T, String>) -> Resu
 fn postgres() -> Outcome {
     // Commits wait for the disk, as they do in a deployment.
     let server = Server::start(Release::Eighteen, &["shared_buffers=512MB"]);
-    let address = server.database("bench");
+    let address = set_up(&server, "bench")?;
     let folder = tempfile::tempdir_in("/tmp").map_err(|e| e.to_string())?;
     let store: Arc<dyn TierStore> = Arc::new(PgStore::at(&address).map_err(told)?);
     for n in 0..CROWD {
@@ -83,7 +85,7 @@ fn postgres() -> Outcome {
     let mut dice = Dice::new();
     for n in 0..ROUNDS {
         let question = question(dice.below(EACH));
-        let ready = bare.asked(&question, ROUNDS + n);
+        let ready = bare.asked(&question);
         in_turn(
             n,
             || timed(&mut a, || bare.search(&ready)),
@@ -118,8 +120,10 @@ struct Bare {
     who: UserContext,
     model: Builtin,
     lock: Statement,
+    begin: Statement,
     insert: Statement,
     post: Statement,
+    vector: Statement,
     append: Statement,
     totals: Statement,
     hybrid: Statement,
@@ -134,19 +138,12 @@ struct Row {
     vector: Vec<Option<String>>,
     terms: Vec<String>,
     counts: Vec<f32>,
-    line: AuditLine,
-}
-
-struct AuditLine {
-    seq: i64,
-    texts: [Vec<String>; 5],
 }
 
 struct Asked {
     terms: Vec<String>,
     weights: Vec<f64>,
     vector: Option<String>,
-    line: AuditLine,
 }
 
 fn said(error: Error) -> String {
@@ -167,19 +164,23 @@ impl Bare {
             prepare(statements::LOCK)?,
             prepare(statements::INSERT)?,
             prepare(statements::POST)?,
+            prepare(statements::VECTOR)?,
             prepare(statements::APPEND)?,
             prepare(statements::TOTALS)?,
-            prepare(&statements::hybrid(false))?,
+            prepare(&statements::hybrid(None))?,
             prepare(statements::FETCH)?,
         );
-        let (lock, insert, post, append, totals, hybrid, fetch) = prepared;
+        let (lock, insert, post, vector, append, totals, hybrid, fetch) = prepared;
+        let begin = prepare("select heirloom.begin($1, $2, $3, '15s')")?;
         let model = Builtin::open().map_err(|e| e.to_string())?;
         Ok(Bare {
             who: who.clone(),
             model,
             lock,
+            begin,
             insert,
             post,
+            vector,
             append,
             totals,
             hybrid,
@@ -194,12 +195,9 @@ impl Bare {
         Some(format!("[{}]", numbers.join(",")))
     }
 
-    fn line(n: usize) -> AuditLine {
-        let hash = format!("{n:064x}");
-        let texts =
-            ["2026-03-01T12:00:00Z", "memory_write", r#"{"tier":"episodic","count":1}"#, &hash, &hash];
-        // Both sides write the chain of one user; ours goes on where the bare one left it, and needs room.
-        AuditLine { seq: 1_000_000 + 10 * n as i64, texts: texts.map(|text| vec![text.to_owned()]) }
+    async fn begin(&self, durable: bool) -> Result<(), Error> {
+        self.client.batch_execute("begin").await?;
+        self.client.query(&self.begin, &[&self.who.secret(), &self.who.user(), &durable]).await.map(drop)
     }
 
     fn ready(&self, text: &str, n: usize) -> Row {
@@ -215,16 +213,14 @@ impl Bare {
             vector: vec![self.vector(text)],
             terms,
             counts,
-            line: Bare::line(n),
         }
     }
 
     fn insert(&self, row: &Row) -> Result<(), String> {
         self.runtime
             .block_on(async {
-                self.client.batch_execute("begin").await?;
-                self.client.batch_execute(&statements::begin(&self.who, true)).await?;
-                self.client.query_one(&self.lock, &[&self.who.user()]).await?;
+                self.begin(true).await?;
+                let locked = self.client.query_one(&self.lock, &[&self.who.user()]).await?;
                 let (tier, status) = (vec!["episodic"], vec!["active"]);
                 let (none, at, expires, length) =
                     (vec![None::<&str>], vec![1_772_366_400i64], vec![Some(1_780_142_400i64)], vec![12i32]);
@@ -244,7 +240,6 @@ impl Bare {
                             &length,
                             &row.content,
                             &row.detail,
-                            &row.vector,
                         ],
                     )
                     .await?;
@@ -257,50 +252,54 @@ impl Bare {
                         &[&self.who.user(), &tiers, &row.terms, &places, &row.counts, &lengths],
                     )
                     .await?;
-                self.note(&row.line).await?;
+                let model = &self.model.space().model;
+                self.client
+                    .execute(
+                        &self.vector,
+                        &[&self.who.user(), model, &vec![place], &vec!["episodic"], &row.vector],
+                    )
+                    .await?;
+                self.note(&locked).await?;
                 self.client.batch_execute("commit").await
             })
             .map_err(said)
     }
 
-    async fn note(&self, line: &AuditLine) -> Result<(), Error> {
-        let [at, action, metadata, prev, hash] = &line.texts;
+    /// A line that follows the chain, as the database wants it.
+    async fn note(&self, locked: &tokio_postgres::Row) -> Result<(), Error> {
+        let head = Head { seq: locked.get::<_, i64>(4).unsigned_abs(), hash: locked.get(5) };
+        let metadata = Metadata { tier: Some("episodic".to_owned()), count: Some(1), ..Metadata::default() };
+        let event = Event::new(
+            Action::MemoryWrite,
+            heirloom_core::time::parse("2026-03-01T12:00:00Z").unwrap_or_default(),
+            metadata,
+        );
+        let line = event.after(self.who.user(), &head);
+        let facts = serde_json::to_string(&line.metadata).unwrap_or_default();
         let total = EACH as i64;
-        let words = total * 12;
+        let totals = vec![total, 0, total * 12, 0];
+        let texts = [line.at.clone(), line.action.name(), facts, line.prev.clone(), line.hash.clone()]
+            .map(|text| vec![text]);
+        let [at, action, metadata, prev, hash] = &texts;
         self.client
             .execute(
                 &self.append,
-                &[
-                    &self.who.user(),
-                    &vec![line.seq],
-                    at,
-                    action,
-                    metadata,
-                    prev,
-                    hash,
-                    &line.seq,
-                    &hash[0],
-                    &total,
-                    &0i64,
-                    &words,
-                    &0i64,
-                ],
+                &[&self.who.user(), &vec![line.seq as i64], at, action, metadata, prev, hash, &totals],
             )
-            .await?;
-        Ok(())
+            .await
+            .map(drop)
     }
 
-    fn asked(&self, question: &str, n: usize) -> Asked {
+    fn asked(&self, question: &str) -> Asked {
         let (terms, weights) =
             question_terms(question).into_iter().map(|(term, weight)| (term, f64::from(weight))).unzip();
-        Asked { terms, weights, vector: self.vector(question), line: Bare::line(n) }
+        Asked { terms, weights, vector: self.vector(question) }
     }
 
     fn search(&self, asked: &Asked) -> Result<(), String> {
         self.runtime
             .block_on(async {
-                self.client.batch_execute("begin").await?;
-                self.client.batch_execute(&statements::begin(&self.who, false)).await?;
+                self.begin(false).await?;
                 let totals = self
                     .client
                     .query_one(&self.totals, &[&self.who.user(), &"episodic", &asked.terms])
@@ -322,6 +321,7 @@ impl Bare {
                             &0.75f64,
                             &asked.vector,
                             &1_772_366_400i64,
+                            &self.model.space().model,
                         ],
                     )
                     .await?;
@@ -334,10 +334,9 @@ impl Bare {
                 self.client.query(&self.fetch, &[&self.who.user(), &places]).await?;
                 self.client.batch_execute("commit").await?;
                 // That somebody looked is audited.
-                self.client.batch_execute("begin").await?;
-                self.client.batch_execute(&statements::begin(&self.who, false)).await?;
-                self.client.query_one(&self.lock, &[&self.who.user()]).await?;
-                self.note(&asked.line).await?;
+                self.begin(false).await?;
+                let locked = self.client.query_one(&self.lock, &[&self.who.user()]).await?;
+                self.note(&locked).await?;
                 self.client.batch_execute("commit").await
             })
             .map_err(said)
