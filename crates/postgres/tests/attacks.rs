@@ -18,7 +18,7 @@ fn house(server: &Server, folder: &std::path::Path) -> Stage {
     for user in ["ada", "o'brien \\"] {
         let call = stage.of(user);
         tiers(&call).add_episode(Turn::of(Role::User, "we spoke of secret plans"), OWNER).unwrap();
-        tiers(&call).remember(FactWords::of("I like snow"), PERSON).unwrap();
+        tiers(&call).remember(FactWords::of("My cat is called Tom"), PERSON).unwrap();
         let fact = tiers(&call).remember(FactWords::of("I like rain"), PERSON).unwrap().stored.id;
         tiers(&call).delete(&[fact], "test").unwrap();
         tiers(&call).remember(FactWords::of("The user likes hail"), AGENT).unwrap_err();
@@ -208,6 +208,8 @@ fn a_token_opens_by_statement_what_its_scopes_say_and_nobody_elses_rows() {
     ] {
         assert!(with(token, statement).is_err(), "{token}: `{statement}` went through");
     }
+    // The server's clock decides what is past its time; in this story's time nothing is.
+    server.sql(DATABASE, "update heirloom.memory set expires_at = 4102444800");
     // A token that only reads changes nothing, one that writes removes nothing, the daily work sees nothing that is not past its time.
     let before = image(&server);
     for (token, statement) in [
@@ -258,9 +260,12 @@ fn a_statement_asks_once_who_it_is_for() {
             .unwrap()
     };
     let ask = "begin; select heirloom.begin('hlm_reads', '', true, '5s'); select 'n=' || count(*) from heirloom.post; commit";
+    // What connections did is counted at the latest when they end.
+    drop((call, stage));
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
     let before = calls();
     assert!(server.asked("heirloom_app", DATABASE, ask).unwrap().contains("n="));
-    std::thread::sleep(std::time::Duration::from_millis(1_200));
+    std::thread::sleep(std::time::Duration::from_millis(500));
     assert_eq!(calls() - before, 1, "for a thousand postings");
 }
 
@@ -268,8 +273,20 @@ fn a_statement_asks_once_who_it_is_for() {
 fn no_statement_shows_a_token() {
     let server = Server::start(Release::Sixteen, CARELESS);
     let folder = tempfile::tempdir().unwrap();
-    let stage = house(&server, folder.path());
-    tiers(&stage.holder("hlm_writes")).search("plans", None, 5).unwrap();
-    let seen = server.sql(DATABASE, "select string_agg(query, ' ') from pg_stat_activity");
-    assert!(seen.contains("heirloom") && !seen.contains("hlm_"), "{seen}");
+    let _stage = house(&server, folder.path());
+    let address = server.address("heirloom_app", DATABASE);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let seen = runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(&address, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client.batch_execute("begin").await.unwrap();
+        let shown: [(&(dyn tokio_postgres::types::ToSql + Sync), _); 2] =
+            [(&"hlm_writes", tokio_postgres::types::Type::TEXT), (&"ada", tokio_postgres::types::Type::TEXT)];
+        client.query_typed("select heirloom.begin($1, $2, true, '5s')", &shown).await.unwrap();
+        server.sql(
+            DATABASE,
+            "select string_agg(query, ' ') from pg_stat_activity where usename = 'heirloom_app'",
+        )
+    });
+    assert!(seen.contains("heirloom.begin($1") && !seen.contains("hlm_"), "{seen}");
 }

@@ -5,7 +5,10 @@ use crate::story::{CARELESS, set_up};
 use heirloom_core::Code;
 use heirloom_engine::shelf::tiers::story::{AGENT, OWNER, PERSON, Stage, moment, tiers};
 use heirloom_engine::shelf::tiers::{FactWords, Role, TierStore as _, Turn, UserContext};
-use heirloom_engine::{World, verbs::review::accept_draft};
+use heirloom_engine::{
+    World,
+    verbs::review::{accept_draft, shown},
+};
 use heirloom_postgres::PgStore;
 use std::sync::Arc;
 
@@ -56,7 +59,8 @@ fn two_machines_see_the_same_drafts_and_each_says_the_truth_about_the_audit() {
     assert!(waits(&Stage::new(Arc::clone(&there.store), two.path())).len() == 1);
     // Accepted there, gone here.
     let item = waits(&there).remove(0);
-    accept_draft(&there.person("ada"), &item).unwrap();
+    let person = there.person("ada");
+    accept_draft(&person, &shown(&person, item)).unwrap();
     assert!(waits(&here).is_empty());
     let lines = tiers(&here.of("ada")).verify_audit().unwrap();
     assert_eq!(tiers(&there.of("ada")).verify_audit().unwrap(), lines);
@@ -66,7 +70,7 @@ fn two_machines_see_the_same_drafts_and_each_says_the_truth_about_the_audit() {
     assert!(waits(&there).is_empty());
     assert_eq!(tiers(&there.person("ada")).inbox().broken().unwrap().len(), 1);
     // A chain whose last line was deleted is found by every machine, also by one that never saw it.
-    tiers(&here.of("ada")).remember(FactWords::of("I like snow"), PERSON).unwrap();
+    tiers(&here.of("ada")).remember(FactWords::of("My car is red"), PERSON).unwrap();
     server.sql("machines", "delete from heirloom.audit where user_id = 'ada' and seq = (select max(seq) from heirloom.audit where user_id = 'ada')");
     let third = tempfile::tempdir().unwrap();
     let third = Stage::new(Arc::new(PgStore::at(&address).unwrap()), third.path());

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const NOBODY: u32 = 65_534;
 
 /// A pooler in front of a server; it ends with this value.
-struct Pooler {
+pub(crate) struct Pooler {
     process: Child,
     port: u16,
     folder: PathBuf,
@@ -29,7 +29,7 @@ struct Pooler {
 
 impl Pooler {
     /// Two connections for everybody, so that transactions of several users share them.
-    fn before(server: &Server, more: &str) -> Pooler {
+    pub(crate) fn before(server: &Server, more: &str) -> Pooler {
         let folder = server.folder().to_owned();
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let process = Pooler::start(&folder, port, more);
@@ -65,16 +65,16 @@ impl Pooler {
         child
     }
 
-    fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    fn again(&mut self) {
+    pub(crate) fn again(&mut self) {
         self.process = Pooler::start(&self.folder, self.port, &self.more);
     }
 
-    fn address(&self, host: &str, database: &str, words: &str) -> String {
+    pub(crate) fn address(&self, host: &str, database: &str, words: &str) -> String {
         format!("postgres://heirloom_app@{host}:{}/{database}?{words}", self.port)
     }
 }

@@ -105,6 +105,16 @@ impl Server {
         self.signal(rustix::process::Signal::KILL);
     }
 
+    /// Ends a process that serves this login, as the kernel would that needs its memory.
+    #[allow(dead_code, reason = "not every user of this file kills")]
+    pub(crate) fn kill_backend(&self, login: &str) {
+        let pid = self
+            .sql("postgres", &format!("select pid from pg_stat_activity where usename = '{login}' limit 1"));
+        if let Some(id) = pid.trim().parse().ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+        }
+    }
+
     fn signal(&mut self, signal: rustix::process::Signal) {
         let Some(mut process) = self.process.take() else { return };
         if let Some(id) = rustix::process::Pid::from_raw(process.id().cast_signed()) {

@@ -18,7 +18,7 @@ pub(crate) fn founding() -> Founding {
         token_hash: token_hash(KEEPER_TOKEN),
         citus: false,
         app_role: None,
-        now: moment("2026-01-01T00:00:00Z"),
+        now: moment("2026-02-28T00:00:00Z"),
     }
 }
 

@@ -7,8 +7,8 @@
 use crate::server::{Release, Server};
 use crate::story::set_up;
 use heirloom_core::Code;
-use heirloom_engine::shelf::tiers::story::{OWNER, Stage, tiers};
-use heirloom_engine::shelf::tiers::{Role, Turn};
+use heirloom_engine::shelf::tiers::story::{KEEPER_TOKEN, OWNER, Stage, moment, tiers};
+use heirloom_engine::shelf::tiers::{Role, Turn, UserContext};
 use heirloom_postgres::PgStore;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -121,11 +121,15 @@ fn asked(address: &str, trusted: &Path) -> String {
 fn asker() {
     let at = |name: &str| std::env::var(name).unwrap();
     let store = PgStore::at(&at("HEIRLOOM_TEST_ADDRESS")).unwrap();
+    let told = |fault: heirloom_core::Fault| println!("fault={}: {}", fault.code.name(), fault.message);
+    if let Err(fault) = UserContext::by_token(&store, KEEPER_TOKEN, moment("2026-03-01T12:00:00Z")) {
+        return told(fault);
+    }
     let call = Stage::new(Arc::new(store), Path::new(&at("HEIRLOOM_TEST_FOLDER"))).of("ada");
     let turn = Turn::of(Role::User, "The harbour opens at six".to_owned());
     match tiers(&call).add_episode(turn, OWNER) {
         Ok(kept) => println!("read={}", tiers(&call).show(&kept.stored.id).unwrap().content),
-        Err(fault) => println!("fault={}: {}", fault.code.name(), fault.message),
+        Err(fault) => told(fault),
     }
 }
 

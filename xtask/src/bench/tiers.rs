@@ -9,10 +9,11 @@ use heirloom_engine::gate::Entry;
 use heirloom_engine::index::embed::Embedder as _;
 use heirloom_engine::index::embed::builtin::Builtin;
 use heirloom_engine::shelf::tiers::{
-    Action, Event, Head, Metadata, Role, SqliteStore, Tier, TierStore, Turn, UserContext, counted_terms,
-    question_terms,
+    Action, Event, Head, ImportRules, Metadata, Role, SqliteStore, Tier, TierStore, Turn, UserContext, Whose,
+    counted_terms, question_terms,
 };
 use heirloom_postgres::{PgStore, statements};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::{Client, Error, NoTls, Statement};
@@ -30,7 +31,8 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         Some("postgres") => postgres(),
         Some("sqlite") => sqlite(),
         Some("alone") => alone(),
-        Some(_) => Err("usage: bench tiers [postgres|sqlite|alone]".to_owned()),
+        Some("load") => load(),
+        Some(_) => Err("usage: bench tiers [postgres|sqlite|alone|load]".to_owned()),
     }
 }
 
@@ -413,4 +415,127 @@ fn searched(
         total as f64 / filled
     ));
     Ok(p50)
+}
+
+/// Memories that are loaded, in one go and in all, and distinct words of each.
+const BATCH: usize = 1_000;
+const LOADED: usize = 20_000;
+const WORDS: usize = 30;
+
+/// The nth text of thirty distinct words.
+fn thirty(n: usize) -> String {
+    let mut words: Vec<String> = Vec::with_capacity(WORDS);
+    let mut more = n * 7;
+    while words.len() < WORDS {
+        for word in sentence(more).split(' ') {
+            if words.len() < WORDS && !words.iter().any(|known| known == word) {
+                words.push(word.to_owned());
+            }
+        }
+        more += 1;
+    }
+    words.join(" ")
+}
+
+/// An archive imported, beside the same rows as bare multi-row inserts with everything made beforehand.
+fn load() -> Outcome {
+    let folder = tempfile::tempdir_in("/tmp").map_err(|e| e.to_string())?;
+    let sqlite: Arc<dyn TierStore> = Arc::new(SqliteStore::at(&folder.path().join("tiers")));
+    let from = engine(&sqlite, folder.path(), "user-1")?;
+    let from = from.tiers().map_err(told)?;
+    for at in (0..LOADED).step_by(BATCH) {
+        let turns = (at..at + BATCH).map(|n| (Turn::of(Role::User, thirty(n)), OWNER)).collect();
+        for kept in from.add_episodes(turns).map_err(told)? {
+            kept.map_err(told)?;
+        }
+    }
+    let mut archive = Vec::new();
+    from.export(Whose::Own, &mut archive, &mut |_| {}).map_err(told)?;
+    let server = Server::start(Release::Eighteen, &["shared_buffers=512MB", "max_wal_size=4GB"]);
+    let address = set_up(&server, "load")?;
+    let store: Arc<dyn TierStore> = Arc::new(PgStore::at(&address).map_err(told)?);
+    let other = engine(&store, folder.path(), "user-2")?;
+    let bare = Bare::new(&address, other.tiers().map_err(told)?.who())?;
+    let batches: Vec<Vec<Row>> = (0..LOADED)
+        .step_by(BATCH)
+        .map(|at| (at..at + BATCH).map(|n| bare.ready(&thirty(n), n)).collect())
+        .collect();
+    let began = Instant::now();
+    for batch in &batches {
+        bare.insert_many(batch)?;
+    }
+    let alone = LOADED as f64 / began.elapsed().as_secs_f64();
+    let to = engine(&store, folder.path(), "user-1")?;
+    let rules = ImportRules { person: true, ..ImportRules::default() };
+    let began = Instant::now();
+    let brought =
+        to.tiers().map_err(told)?.import(&mut archive.as_slice(), rules, &mut |_| {}).map_err(told)?;
+    let ours = LOADED as f64 / began.elapsed().as_secs_f64();
+    if brought.added != LOADED as u64 {
+        return Err(format!("{brought:?}"));
+    }
+    let size = server.sql("load", "select pg_total_relation_size('heirloom.memory') + pg_total_relation_size('heirloom.post') + pg_total_relation_size('heirloom.vector')");
+    let each = size.parse::<f64>().unwrap_or_default() / (2 * LOADED) as f64;
+    report::line(&format!(
+        "{LOADED} memories of {WORDS} distinct words: bare multi-row inserts {alone:.0}/s, import {ours:.0}/s ({:.2} of that); {each:.0} bytes a memory",
+        ours / alone
+    ));
+    Ok(())
+}
+
+impl Bare {
+    /// Many rows in one transaction, each table in one statement.
+    fn insert_many(&self, rows: &[Row]) -> Result<(), String> {
+        let of = |f: fn(&Row) -> String| -> Vec<String> { rows.iter().map(f).collect() };
+        let (ids, contents) = (of(|row| row.id[0].clone()), of(|row| row.content[0].clone()));
+        let details: Vec<_> = rows.iter().map(|row| row.detail[0].clone()).collect();
+        let many = rows.len();
+        self.runtime
+            .block_on(async {
+                self.begin(true).await?;
+                let locked = self.client.query_one(&self.lock, &[&self.who.user()]).await?;
+                let (tier, status) = (vec!["episodic"; many], vec!["active"; many]);
+                let (none, at) = (vec![None::<&str>; many], vec![1_772_366_400i64; many]);
+                let (expires, length) = (vec![Some(1_780_142_400i64); many], vec![30i32; many]);
+                let placed = self
+                    .client
+                    .query(
+                        &self.insert,
+                        &[
+                            &self.who.user(),
+                            &ids,
+                            &tier,
+                            &status,
+                            &none,
+                            &none,
+                            &at,
+                            &expires,
+                            &length,
+                            &contents,
+                            &details,
+                        ],
+                    )
+                    .await?;
+                let places: HashMap<String, i64> =
+                    placed.iter().map(|row| (row.get(0), row.get(1))).collect();
+                let place = |row: &Row| places.get(&row.id[0]).copied().unwrap_or_default();
+                let (mut terms, mut at, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+                for row in rows {
+                    terms.extend(row.terms.iter().map(String::as_str));
+                    counts.extend_from_slice(&row.counts);
+                    at.extend(vec![place(row); row.terms.len()]);
+                }
+                let (tiers, lengths) = (vec!["episodic"; terms.len()], vec![30i32; terms.len()]);
+                self.client
+                    .execute(&self.post, &[&self.who.user(), &tiers, &terms, &at, &counts, &lengths])
+                    .await?;
+                let at: Vec<i64> = rows.iter().map(place).collect();
+                let vectors: Vec<_> = rows.iter().map(|row| row.vector[0].clone()).collect();
+                let model = &self.model.space().model;
+                self.client.execute(&self.vector, &[&self.who.user(), model, &at, &tier, &vectors]).await?;
+                self.note(&locked).await?;
+                self.client.batch_execute("commit").await
+            })
+            .map_err(said)
+    }
 }
