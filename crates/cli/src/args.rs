@@ -8,6 +8,8 @@ mod model;
 mod record;
 mod review;
 mod shelves;
+#[cfg(feature = "postgres")]
+mod team;
 mod tiers;
 mod transfer;
 mod undo;
@@ -23,6 +25,8 @@ pub(crate) use review::{Review, ReviewAction};
 pub(crate) use shelves::{
     Brief, Lesson, LessonAction, Note, NoteAction, Search, Snapshot, Vault, VaultAction,
 };
+#[cfg(feature = "postgres")]
+pub(crate) use team::{Founders, Operator, Team, TeamAction};
 pub(crate) use tiers::{Clear, Expire, MemoryCommand, MemoryVerb, Remember, User, UserAction};
 pub(crate) use transfer::{Compact, Convert, Export, Import, Sync};
 pub(crate) use undo::Undo;
@@ -69,6 +73,10 @@ pub(crate) struct Args {
     /// Keep the tiers in this PostgreSQL database (also HEIRLOOM_DATABASE_URL, which is not seen by other accounts)
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "URL")]
     pub(crate) database: Option<String>,
+
+    /// Act by the token in this file, which only you may be able to read (also HEIRLOOM_TOKEN)
+    #[arg(long, global = true, help_heading = ANYWHERE, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -126,6 +134,7 @@ impl Args {
             project: None,
             set: Vec::new(),
             database: None,
+            token_file: None,
             command: Command::Hook(hook),
         })
     }
@@ -153,6 +162,8 @@ pub(crate) enum Command {
     Memory(MemoryCommand),
     Expire(Expire),
     User(User),
+    #[cfg(feature = "postgres")]
+    Team(Team),
     Recall(Recall),
     Why(Why),
     Model(Model),

@@ -6,6 +6,7 @@
 
 use crate::args::Args;
 use crate::endpoint::{self, Patience};
+use crate::named::Named;
 use crate::wiring::{self, PROJECT_SETTINGS, project_folder, random, world};
 use crate::{environment, person};
 use heirloom_core::settings::{Embedding, Gate, Loaded, Settings};
@@ -32,7 +33,7 @@ struct Kept {
 
 /// The desk of a process.
 pub(crate) struct Office {
-    database: Option<String>,
+    named: Result<Named>,
     sources: Sources,
     /// The same for the person who opened the page; nothing where nobody did.
     of_person: Option<Sources>,
@@ -61,13 +62,12 @@ impl Office {
         let first = Deployment::new(environment::home())
             .with_dice(random)
             .with_user_settings(sources.user_file.clone());
-        Ok(Office {
-            database: args.database.clone(),
-            sources,
-            of_person: None,
-            first,
-            kept: Mutex::default(),
-        })
+        let named = Named::of(args.database.as_deref(), args.token_file.as_deref());
+        Ok(Office { named, sources, of_person: None, first, kept: Mutex::default() })
+    }
+
+    fn named(&self) -> Result<&Named> {
+        self.named.as_ref().map_err(Clone::clone)
     }
 
     fn kept(&self, settings: &Settings, world: &World) -> Result<Kept> {
@@ -79,7 +79,7 @@ impl Office {
         let model = named
             .as_ref()
             .map(|(named, gate)| endpoint::embedder(named, gate, Patience::Nobody, &world.data));
-        let store = wiring::store(self.database.as_deref(), world, model.clone(), Patience::Nobody)?;
+        let store = wiring::opened(self.named()?, world, model.clone(), wiring::Wait::Server)?;
         let kept = Kept { named, deployment: Arc::new(self.first.beside(model)), store };
         if all.len() == KEPT {
             all.remove(0);
@@ -92,7 +92,7 @@ impl Office {
     /// same. Whoever shows a token is nobody until the store says who: without it there is no answer at all.
     fn access(&self, kept: &Kept, who: &Visitor, world: &World) -> Result<Option<Access>> {
         let Some(token) = &who.token else {
-            return match wiring::access_to(self.database.as_deref(), world, Arc::clone(&kept.store)) {
+            return match wiring::access_to(self.named()?, world, Arc::clone(&kept.store)) {
                 Err(fault) if fault.code == Code::Unauthenticated => Err(fault),
                 access => {
                     Ok(access.ok().map(|access| access.of(access.who().clone().traced(who.trace.as_deref()))))
@@ -173,7 +173,7 @@ impl Desk for Office {
         self.call_by(
             place,
             &sources,
-            |kept, world| match wiring::access_to(self.database.as_deref(), world, Arc::clone(&kept.store)) {
+            |kept, world| match wiring::access_to(self.named()?, world, Arc::clone(&kept.store)) {
                 Err(fault) if fault.code == Code::Unauthenticated => Err(fault),
                 access => Ok(access.ok()),
             },

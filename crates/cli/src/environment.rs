@@ -62,6 +62,16 @@ pub(crate) const VARIABLES: &[Variable] = &[
         "HEIRLOOM_TOKEN",
         "acts as the user of the tiers this token was given to; empty or unknown, it is nobody's. Beside HEIRLOOM_DATABASE_URL it is for that database only",
     ),
+    variable("HEIRLOOM_ADMIN_URL", "the database as its operator reaches it, for `team`"),
+    variable(
+        "PGPASSWORD, PGPASSFILE",
+        "the password for the database, or a private file with passwords (else ~/.pgpass)",
+    ),
+    variable(
+        "PGSERVICE, PGSERVICEFILE",
+        "a service that says what the database's address leaves out, and the file it is in (else ~/.pg_service.conf)",
+    ),
+    variable("SSL_CERT_FILE", "certificates that are trusted beside the system's"),
 ];
 
 /// Variables that coding agents set in the commands they run. With one of them set nobody counts as a person.
@@ -110,6 +120,11 @@ pub(crate) fn text(name: &str) -> Option<String> {
 /// The user token, if the variable is there at all: somebody who set it to nothing did not ask to be somebody else.
 pub(crate) fn token() -> Option<String> {
     std::env::var_os("HEIRLOOM_TOKEN").map(|value| value.to_string_lossy().into_owned())
+}
+
+/// A path that a variable names, else a file in the home folder.
+pub(crate) fn file_or(name: &str, at_home: &str) -> Option<PathBuf> {
+    var(name).map(PathBuf::from).or_else(|| Some(home()?.join(at_home)))
 }
 
 pub(crate) fn home() -> Option<PathBuf> {

@@ -11,6 +11,7 @@ mod endpoint;
 mod environment;
 mod hook_input;
 mod machine;
+mod named;
 mod output;
 mod person;
 mod picker;

@@ -6,6 +6,7 @@
 use crate::args::{Args, Command, ConfigAction};
 use crate::endpoint::{self, Patience};
 use crate::environment;
+use crate::named::Named;
 use heirloom_core::settings::{Loaded, Origin, Warning};
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::budget::Budget;
@@ -72,56 +73,73 @@ impl Wired {
 /// The tiers: in the user's data folder, or in the database that was named; as the system's account, or as the owner of a token.
 fn access(args: &Args, world: &World, model: Option<Given>) -> Result<Access> {
     // A token is looked at before anything is opened.
-    let database = args.database.as_deref();
-    let token = token(database)?;
-    access_by(token, world, store(database, world, model, patience(args))?)
+    let named = Named::of(args.database.as_deref(), args.token_file.as_deref())?;
+    access_by(&named, world, opened(&named, world, model, wait(args))?)
 }
 
 /// The same for a store that is open already.
 #[cfg(feature = "server")]
-pub(crate) fn access_to(database: Option<&str>, world: &World, store: Arc<dyn TierStore>) -> Result<Access> {
-    access_by(token(database)?, world, store)
+pub(crate) fn access_to(named: &Named, world: &World, store: Arc<dyn TierStore>) -> Result<Access> {
+    access_by(named, world, store)
 }
 
-fn access_by(token: Option<String>, world: &World, store: Arc<dyn TierStore>) -> Result<Access> {
-    let who = match token {
+fn access_by(named: &Named, world: &World, store: Arc<dyn TierStore>) -> Result<Access> {
+    let who = match named.token() {
+        // The account of an operating system says nothing to a database that several machines use.
+        None if store.is_shared() => return Err(nobody()),
         None => UserContext::by_account(world)?,
-        Some(token) => UserContext::by_token(store.as_ref(), &token, world.now)?,
+        Some(token) => UserContext::by_token(store.as_ref(), token, world.now)?,
     };
     Ok(Access::new(store, who, &world.data.join("tiers")))
 }
 
-/// The token this process was given, if it may go to the database that was named.
-fn token(database: Option<&str>) -> Result<Option<String>> {
-    let kept = environment::text("HEIRLOOM_DATABASE_URL");
-    let token = environment::token();
-    if token.as_ref().is_some_and(|token| token.trim().is_empty()) {
-        return Err(Fault::new(Code::Unauthenticated, "HEIRLOOM_TOKEN is empty").hint(
-            "unset HEIRLOOM_TOKEN to act as your own account, or set it to a token of `heirloom user token`",
-        ));
+fn nobody() -> Fault {
+    Fault::new(Code::Unauthenticated, "a shared database needs a token to know who you are").hint(
+        "ask whoever looks after it for a token (`heirloom user token NAME`), then set HEIRLOOM_TOKEN or give --token-file",
+    )
+}
+
+/// Who waits for a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Somebody at a prompt.
+    Prompt,
+    /// A coding agent at any other moment.
+    Hook,
+    /// A command.
+    Command,
+    /// A server.
+    #[cfg(feature = "server")]
+    Server,
+}
+
+fn wait(args: &Args) -> Wait {
+    match &args.command {
+        Command::Hook(hook) if hook.moment == "prompt" => Wait::Prompt,
+        Command::Hook(_) => Wait::Hook,
+        _ => Wait::Command,
     }
-    let elsewhere = matches!((database, &kept), (Some(named), Some(kept)) if named != kept);
-    if token.is_some() && elsewhere {
-        let message =
-            "the token in HEIRLOOM_TOKEN is for the database in HEIRLOOM_DATABASE_URL and goes to no other";
-        return Err(Fault::new(Code::Unauthenticated, message).hint(
-            "leave --database out, or set HEIRLOOM_DATABASE_URL and HEIRLOOM_TOKEN of that database together",
-        ));
-    }
-    Ok(token)
 }
 
 /// The store of turns and facts: in the user's data folder, or in the database that was named.
-pub(crate) fn store(
-    database: Option<&str>,
+pub(crate) fn opened(
+    named: &Named,
     world: &World,
     model: Option<Given>,
-    patience: Patience,
+    wait: Wait,
 ) -> Result<Arc<dyn TierStore>> {
-    match database.map(str::to_owned).or_else(|| environment::text("HEIRLOOM_DATABASE_URL")) {
+    match &named.database {
         None => Ok(Arc::new(SqliteStore::at(&world.data.join("tiers")).with_model(model))),
-        Some(address) => postgres(&address, patience),
+        Some(address) => {
+            let store = postgres(address, world, model, wait)?;
+            // Without a token nothing is asked of it; whoever comes to a server brings one.
+            if named.token().is_none() && !serves(wait) { Err(nobody()) } else { Ok(store) }
+        }
     }
+}
+
+fn serves(wait: Wait) -> bool {
+    !matches!(wait, Wait::Prompt | Wait::Hook | Wait::Command)
 }
 
 /// Whether a command has nothing to do with the tiers, or goes on without them and says so. To every other one a token that is nobody's is an
@@ -144,16 +162,43 @@ fn goes_on_signed_out(command: &Command) -> bool {
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(address: &str, patience: Patience) -> Result<Arc<dyn TierStore>> {
-    let store = heirloom_postgres::PgStore::at(address)?;
-    // Somebody waits for every prompt; everybody else is told within two seconds.
-    let store = match patience {
-        Patience::Prompt => store.waiting_at_most(std::time::Duration::from_millis(300)),
-        Patience::Person | Patience::Nobody => store,
-    };
+fn postgres(address: &str, world: &World, model: Option<Given>, wait: Wait) -> Result<Arc<dyn TierStore>> {
+    use heirloom_postgres::{Address, Limits, PgStore};
+    let store = PgStore::to(Address::parse(address, &outside())?)?.with_model(model, &world.data).within(
+        match wait {
+            Wait::Prompt => Limits::PROMPT,
+            Wait::Hook => Limits::HOOK,
+            Wait::Command => Limits::COMMAND,
+            #[cfg(feature = "server")]
+            Wait::Server => Limits::SERVER,
+        },
+    );
     let store: Arc<dyn TierStore> = Arc::new(store);
     let _ = REACHED_FOR.set(store.clone());
     Ok(store)
+}
+
+/// What the environment says about a database, in libpq's words.
+#[cfg(feature = "postgres")]
+pub(crate) fn outside() -> heirloom_postgres::Outside {
+    heirloom_postgres::Outside {
+        password: environment::text("PGPASSWORD"),
+        password_file: environment::file_or("PGPASSFILE", ".pgpass"),
+        service: environment::text("PGSERVICE"),
+        service_file: environment::file_or("PGSERVICEFILE", ".pg_service.conf"),
+        more_certificates: environment::text("SSL_CERT_FILE").map(PathBuf::from),
+    }
+}
+
+/// Whether an address on the command line holds a password, which other accounts see.
+#[cfg(feature = "postgres")]
+fn shows_password(address: &str) -> bool {
+    heirloom_postgres::Address::parse(address, &outside()).is_ok_and(|address| address.says_password())
+}
+
+#[cfg(not(feature = "postgres"))]
+fn shows_password(_address: &str) -> bool {
+    false
 }
 
 /// The database of this process.
@@ -165,7 +210,12 @@ pub(crate) fn unreached() -> Option<Fault> {
 }
 
 #[cfg(not(feature = "postgres"))]
-fn postgres(_address: &str, _patience: Patience) -> Result<Arc<dyn TierStore>> {
+fn postgres(
+    _address: &str,
+    _world: &World,
+    _model: Option<Given>,
+    _wait: Wait,
+) -> Result<Arc<dyn TierStore>> {
     Err(Fault::new(Code::Usage, "this build of Heirloom cannot reach PostgreSQL")
         .hint("use a build with the feature `postgres`, or leave --database and HEIRLOOM_DATABASE_URL out"))
 }
@@ -268,6 +318,14 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
             (call.without_tiers(fault.clone()), Some(fault))
         }
     };
+    if args.database.as_deref().is_some_and(shows_password) {
+        let message = "other accounts of this machine see a password on the command line: use PGPASSWORD, ~/.pgpass or HEIRLOOM_DATABASE_URL";
+        said.warnings.push(Warning {
+            name: "--database".to_owned(),
+            origin: Origin::Flag,
+            message: message.to_owned(),
+        });
+    }
     let call = call.with_said(said);
     if !matches!(args.command, Command::Hook(_)) {
         met().push(Arc::clone(call.passed_over()));

@@ -1,55 +1,141 @@
-//! The command line on PostgreSQL: the same commands, the same answers, and archives between the two databases.
+//! The command line on PostgreSQL: an operator sets it up, nobody is anybody without a token, and the commands answer as on SQLite.
 
-use crate::env::{HEIRLOOM, TestEnv, finish};
+use crate::env::{HEIRLOOM, Ran, TestEnv, finish};
 use crate::server::{Release, Server};
+use std::os::unix::fs::PermissionsExt as _;
 
 const CARELESS: &[&str] = &["fsync=off", "full_page_writes=off"];
+
+/// A database that was set up by `team init`, and the token it printed.
+fn team(env: &TestEnv, server: &Server, name: &str) -> (String, String) {
+    let operator = server.database(name);
+    let done = env.run(&["team", "init", "--admin-url", &operator, "--user", "root", "--json"]).ok().json();
+    assert_eq!((&done["version"], &done["user"]), (&4.into(), &"root".into()), "{done}");
+    (server.address("heirloom_app", name), done["token"].as_str().unwrap().to_owned())
+}
 
 #[test]
 fn the_commands_answer_on_postgres_as_on_sqlite() {
     let server = Server::start(Release::Eighteen, CARELESS);
-    let address = server.database("cli");
     let mut env = TestEnv::new();
+    let (address, admin) = team(&env, &server, "cli");
     let turn = env.run(&["add", "episode", "We spoke about the harvest", "--json"]).ok().json()["id"].clone();
     let fact = env.at_terminal(&["remember", "I like tea", "--json"], "").ok().json()["id"].clone();
+    let sqlite = env.run(&["list", "--tier", "semantic", "--json"]).ok().items();
     let archive = env.run(&["export", "--shelf", "tiers"]).ok().stdout;
 
     // From SQLite to PostgreSQL is export | import; the seal of this data folder vouches for it.
-    let brought =
-        env.run_with(&["--database", &address, "import", "-", "--json"], archive.as_bytes()).ok().json();
+    env.set("HEIRLOOM_DATABASE_URL", &address).set("HEIRLOOM_TOKEN", &admin);
+    let brought = env.run_with(&["import", "-", "--json"], archive.as_bytes()).ok().json();
     assert_eq!((&brought["added"], &brought["unsealed_chunks"]), (&2.into(), &0.into()), "{brought}");
-    let sqlite = env.run(&["list", "--tier", "semantic", "--json"]).ok().items();
-    env.set("HEIRLOOM_DATABASE_URL", &address);
     assert_eq!(env.run(&["list", "--tier", "semantic", "--json"]).ok().items(), sqlite);
+    env.run(&["audit", "verify"]).ok();
     let shown = env.run(&["show", turn.as_str().unwrap(), "--json"]).ok().json();
     assert_eq!(shown["body"], "We spoke about the harvest");
     let hits = env.run(&["search", "--tier", "all", "harvest", "--json"]).ok().items();
     assert_eq!(hits[0]["id"], turn);
-    env.run(&["remember", "I live in Graz"]).fails_with("NEEDS_CONFIRMATION", 4);
     let again = env.run_with(&["import", "-", "--json"], archive.as_bytes()).ok().json();
     assert_eq!((&again["added"], &again["known"]), (&0.into(), &2.into()));
-    env.run(&["audit", "verify"]).ok();
+    // What waits lies in the database, and a person accepts it by the SHA-256 of the draft.
     env.at_terminal(&["user", "add", "anna"], "").ok();
     let token = env.at_terminal(&["user", "token", "anna", "--json"], "").ok().json()["token"].clone();
-    let as_anna = |args: &[&str]| {
-        finish(env.command(HEIRLOOM).args(args).env("HEIRLOOM_TOKEN", token.as_str().unwrap()))
-    };
+    let token = token.as_str().unwrap();
+    let as_anna = |args: &[&str]| finish(env.command(HEIRLOOM).args(args).env("HEIRLOOM_TOKEN", token));
+    as_anna(&["remember", "I live in Graz"]).fails_with("NEEDS_CONFIRMATION", 4);
+    assert_eq!(server.sql("cli", "select count(*) from heirloom.draft where user_id = 'anna'"), "1");
     as_anna(&["show", turn.as_str().unwrap()]).fails_with("NOT_FOUND", 3);
-    assert_eq!(
-        as_anna(&["audit", "--tiers", "--event", "access_refused", "--json"])
-            .ok()
-            .json()
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
-    let gone = env.at_terminal(&["forget", fact.as_str().unwrap(), "--yes", "--shred"], "").ok();
-    assert!(gone.stderr.contains("backups"), "what cannot be reached is said: {gone:?}");
-    env.at_terminal(&["clear", "all", "--yes", "--json"], "").ok();
-    assert_eq!(env.run(&["list", "--tier", "episodic", "--json"]).ok().items().as_array().unwrap().len(), 0);
+    let refused = as_anna(&["audit", "--tiers", "--event", "access_refused", "--json"]).ok().json();
+    assert_eq!(refused.as_array().unwrap().len(), 1);
+    // Her own archive comes with her, though the account that wrote it has another name.
+    let brought = {
+        let file = env.scratch().join("own.jsonl");
+        std::fs::write(&file, &archive).unwrap();
+        as_anna(&["import", file.to_str().unwrap(), "--json"]).ok().json()
+    };
+    assert_eq!(brought["added"], 2, "{brought}");
+    // A token that only reads and writes adds no users, and removes nothing for good.
+    as_anna(&["user", "add", "eve"]).fails_with("SECURITY_ERROR", 1);
+    as_anna(&["forget", turn.as_str().unwrap(), "--yes"]).fails_with("SECURITY_ERROR", 1);
+    as_anna(&["export", "--shelf", "tiers", "--all-users"]).fails_with("SECURITY_ERROR", 1);
+    let gone = env.run(&["forget", fact.as_str().unwrap(), "--yes", "--shred"]).ok();
+    assert!(gone.stderr.contains("team shred"), "what cannot be reached is said: {gone:?}");
     env.run(&["expire"]).ok();
+    env.at_terminal(&["user", "remove", "anna", "--yes"], "").ok();
+    as_anna(&["list"]).fails_with("UNAUTHENTICATED", 1);
+    assert_eq!(server.sql("cli", "select count(*) from heirloom.memory where user_id = 'anna'"), "0");
     drop(server);
     env.run(&["list", "--tier", "episodic"]).fails_with("DATABASE_UNAVAILABLE", 5);
     assert!(env.run(&["list"]).ok().stderr.contains("PostgreSQL"), "files are read without the database");
+}
+
+#[test]
+fn without_a_token_nobody_is_anybody_in_a_shared_database() {
+    let server = Server::start(Release::Sixteen, CARELESS);
+    let mut env = TestEnv::ready();
+    let (address, admin) = team(&env, &server, "identity");
+    let with = |env: &TestEnv, args: &[&str], variables: &[(&str, &str)]| -> Ran {
+        let mut command = env.command(HEIRLOOM);
+        command.args(args).envs(variables.iter().copied());
+        finish(&mut command)
+    };
+    let url = [("HEIRLOOM_DATABASE_URL", address.as_str())];
+    let needs: [&[&str]; 8] = [
+        &["list", "--tier", "semantic"],
+        &["export", "--shelf", "tiers", "--all-users"],
+        &["user", "list"],
+        &["user", "add", "eve"],
+        &["user", "token", "root"],
+        &["expire"],
+        &["remember", "I am root"],
+        &["audit", "--tiers"],
+    ];
+    for args in needs {
+        with(&env, args, &url).fails_with("UNAUTHENTICATED", 1);
+        let empty = [url[0], ("HEIRLOOM_TOKEN", "")];
+        with(&env, args, &empty).fails_with("UNAUTHENTICATED", 1);
+        let named = [url[0], ("HEIRLOOM_TOKEN", "root"), ("USER", "root"), ("LOGNAME", "root")];
+        with(&env, args, &named).fails_with("UNAUTHENTICATED", 1);
+    }
+    // A file with the token, which nobody else may be able to read.
+    let file = env.home().join("token");
+    std::fs::write(&file, format!("{admin}\n")).unwrap();
+    let args = ["user", "list", "--json", "--token-file", file.to_str().unwrap()];
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    with(&env, &args, &url).fails_with("SECURITY_ERROR", 1);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(with(&env, &args, &url).ok().json()[0]["user"], "root");
+    // The user's own file has both; its token goes to its database only.
+    let own = env.home().join("config/heirloom/team.json");
+    std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+    std::fs::write(&own, serde_json::json!({ "database": address, "token": admin }).to_string()).unwrap();
+    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(env.run(&["user", "list", "--json"]).ok().json()[0]["user"], "root");
+    let other = [("HEIRLOOM_DATABASE_URL", "postgres://heirloom_app@127.0.0.1:1/x")];
+    with(&env, &["user", "list"], &other).fails_with("UNAUTHENTICATED", 1);
+    std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o640)).unwrap();
+    env.run(&["user", "list"]).fails_with("SECURITY_ERROR", 1);
+    std::fs::remove_file(&own).unwrap();
+    // A password that is typed is seen by others: it works, with a warning.
+    env.set("HEIRLOOM_TOKEN", &admin);
+    let typed = address.replace("heirloom_app@", "heirloom_app:secret@");
+    let ran = env.run(&["--database", &typed, "user", "list"]).ok();
+    assert!(ran.stderr.contains("other accounts") && !ran.stderr.contains("secret"), "{ran:?}");
+    // Operators look and index; anybody else is told what is missing.
+    let status = env
+        .run(&["team", "status", "--admin-url", &server.address("keeper", "identity"), "--json"])
+        .ok()
+        .json();
+    assert_eq!((&status["version"], &status["found"]["admins"]), (&4.into(), &1.into()), "{status}");
+    env.run(&["team", "status"]).fails_with("USAGE", 2);
+    let again = env
+        .run(&["team", "init", "--admin-url", &server.address("keeper", "identity"), "--json"])
+        .ok()
+        .json();
+    assert!(again["token"].is_null(), "{again}");
+    let printed = env.run(&["team", "init", "--print-sql", "--user", "root"]).ok();
+    assert!(
+        printed.stdout.contains("force row level security") && !printed.stdout.contains("hlm_"),
+        "{printed:?}"
+    );
+    assert!(printed.stderr.contains("hlm_"));
 }

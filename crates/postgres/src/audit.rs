@@ -1,12 +1,12 @@
 //! The audit chain of one user in the database.
 //!
-//! Comes in: events and a transaction of their user. Goes out: the head of the chain. The user's row in `owner` is locked while lines are added, so
-//! the chain has one end. Never here: content.
+//! Comes in: events and a transaction of their user. Goes out: the head of the chain. Lines are added by a function that runs as the owner of the
+//! tables, locks the user's row and takes only what follows the line before, so the chain has one end and nobody else moves it. Never here: content.
 
-use crate::fault::sql;
-use crate::link::{PgStore, begin};
+use crate::link::PgStore;
+use crate::session::Session;
 use crate::statements;
-use deadpool_postgres::Transaction;
+use crate::values::{bigint, bigints, text, texts};
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::shelf::tiers::{Event, Head, Line, UserContext};
 
@@ -21,14 +21,8 @@ pub(crate) struct Owner {
 }
 
 /// Locks the user's row, making it if it is the user's first.
-pub(crate) async fn lock(tx: &Transaction<'_>, who: &UserContext) -> Result<Owner> {
-    let read = tx.prepare_cached(statements::LOCK).await.map_err(sql)?;
-    let mut row = tx.query_opt(&read, &[&who.user()]).await.map_err(sql)?;
-    if row.is_none() {
-        let make = "insert into heirloom.owner (user_id) values ($1) on conflict do nothing";
-        tx.execute(make, &[&who.user()]).await.map_err(sql)?;
-        row = tx.query_opt(&read, &[&who.user()]).await.map_err(sql)?;
-    }
+pub(crate) async fn lock(tx: &Session, who: &UserContext) -> Result<Owner> {
+    let row = tx.one(statements::LOCK, &[text(&who.user())]).await?;
     let row = row.ok_or_else(|| Fault::new(Code::Internal, "a row just made is not there"))?;
     Ok(Owner {
         episodes: row.get(0),
@@ -41,67 +35,66 @@ pub(crate) async fn lock(tx: &Transaction<'_>, who: &UserContext) -> Result<Owne
 
 /// Appends events and writes the totals back.
 pub(crate) async fn append(
-    tx: &Transaction<'_>,
+    tx: &Session,
     who: &UserContext,
     owner: &mut Owner,
     events: &[Event],
 ) -> Result<()> {
-    let mut columns: [Vec<String>; 5] = Default::default();
-    let mut numbers = Vec::with_capacity(events.len());
+    let mut lines = Vec::with_capacity(events.len());
     for event in events {
         let line = event.after(who.user(), &owner.head);
         owner.head = line.head();
-        numbers.push(line.seq as i64);
-        let metadata = serde_json::to_string(&line.metadata).unwrap_or_default();
-        let texts = [line.at, line.action.name(), metadata, line.prev, line.hash];
-        columns.iter_mut().zip(texts).for_each(|(column, text)| column.push(text));
+        lines.push(line);
     }
-    let [at, action, metadata, prev, hash] = &columns;
-    let insert = tx.prepare_cached(statements::APPEND).await.map_err(sql)?;
-    let seq = owner.head.seq as i64;
-    tx.execute(
-        &insert,
+    add(tx, who, owner, &lines).await
+}
+
+/// Adds lines, each of which follows the one before, and writes the totals back.
+async fn add(tx: &Session, who: &UserContext, owner: &Owner, lines: &[Line]) -> Result<()> {
+    let column = |of: fn(&Line) -> String| -> Vec<String> { lines.iter().map(of).collect() };
+    let numbers: Vec<i64> = lines.iter().map(|line| line.seq as i64).collect();
+    let (at, action) = (column(|line| line.at.clone()), column(|line| line.action.name()));
+    let metadata = column(|line| serde_json::to_string(&line.metadata).unwrap_or_default());
+    let (prev, hash) = (column(|line| line.prev.clone()), column(|line| line.hash.clone()));
+    let totals = vec![owner.episodes, owner.facts, owner.episode_words, owner.fact_words];
+    tx.run(
+        statements::APPEND,
         &[
-            &who.user(),
-            &numbers,
-            at,
-            action,
-            metadata,
-            prev,
-            hash,
-            &seq,
-            &owner.head.hash,
-            &owner.episodes,
-            &owner.facts,
-            &owner.episode_words,
-            &owner.fact_words,
+            text(&who.user()),
+            bigints(&numbers),
+            texts(&at),
+            texts(&action),
+            texts(&metadata),
+            texts(&prev),
+            texts(&hash),
+            bigints(&totals),
         ],
     )
     .await
-    .map_err(sql)?;
-    Ok(())
 }
 
 pub(crate) async fn note(store: &PgStore, who: &UserContext, event: &Event) -> Result<Head> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, false).await?;
+    let tx = Session::begin(store, who, false).await?;
     let mut owner = lock(&tx, who).await?;
     append(&tx, who, &mut owner, std::slice::from_ref(event)).await?;
-    tx.commit().await.map_err(sql)?;
+    tx.commit().await?;
     Ok(owner.head)
 }
 
+/// Where the chain ends, as the function that adds lines left it.
+pub(crate) async fn head(store: &PgStore, who: &UserContext) -> Result<Option<Head>> {
+    let tx = Session::begin(store, who, false).await?;
+    let row = tx.one("select seq, hash from heirloom.owner where user_id = $1", &[text(&who.user())]).await?;
+    tx.commit().await?;
+    Ok(row.map(|row| Head { seq: row.get::<_, i64>(0).unsigned_abs(), hash: row.get(1) }))
+}
+
 pub(crate) async fn lines(store: &PgStore, who: &UserContext, after: u64, limit: usize) -> Result<Vec<Line>> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, false).await?;
+    let tx = Session::begin(store, who, false).await?;
     let (after, limit) = (after as i64, i64::try_from(limit).unwrap_or(i64::MAX));
-    let rows = tx
-        .query(
-            "select seq, at, action, metadata, prev, hash, user_id from heirloom.audit where user_id = $1 and seq > $2 order by seq limit $3",
-            &[&who.user(), &after, &limit],
-        )
-        .await
-        .map_err(sql)?;
+    let asked = "select seq, at, action, metadata, prev, hash, user_id from heirloom.audit where user_id = $1 and seq > $2 order by seq limit $3";
+    let rows = tx.query(asked, &[text(&who.user()), bigint(&after), bigint(&limit)]).await?;
+    tx.commit().await?;
     rows.iter()
         .map(|row| {
             let seq: i64 = row.get(0);
@@ -128,14 +121,24 @@ pub(crate) async fn checkpoint(
     through: u64,
     event: &Event,
 ) -> Result<Head> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, true).await?;
+    let tx = Session::begin(store, who, true).await?;
     let mut owner = lock(&tx, who).await?;
     append(&tx, who, &mut owner, std::slice::from_ref(event)).await?;
     let through = through as i64;
-    tx.execute("delete from heirloom.audit where user_id = $1 and seq <= $2", &[&who.user(), &through])
-        .await
-        .map_err(sql)?;
-    tx.commit().await.map_err(sql)?;
+    tx.run("select heirloom.drop_lines($1, $2)", &[text(&who.user()), bigint(&through)]).await?;
+    tx.commit().await?;
     Ok(owner.head)
+}
+
+/// Goes on with lines that another store wrote, if they follow what is here.
+pub(crate) async fn go_on(store: &PgStore, who: &UserContext, lines: &[Line]) -> Result<bool> {
+    let tx = Session::begin(store, who, true).await?;
+    let owner = lock(&tx, who).await?;
+    let follows =
+        lines.first().is_some_and(|line| line.seq == owner.head.seq + 1 && line.prev == owner.head.hash);
+    if follows {
+        add(&tx, who, &owner, lines).await?;
+    }
+    tx.commit().await?;
+    Ok(follows)
 }

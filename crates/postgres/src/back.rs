@@ -4,10 +4,10 @@
 //! gone. Never here: a statement that does not name its user.
 
 use crate::audit::lock;
-use crate::fault::sql;
 use crate::kept::append_kept;
-use crate::link::{PgStore, begin};
+use crate::link::PgStore;
 use crate::rows::one;
+use crate::session::Session;
 use crate::write::update;
 use heirloom_core::fault::Result;
 use heirloom_engine::shelf::tiers::{Back, Event, Head, Mark, Touched, UserContext};
@@ -19,17 +19,20 @@ pub(crate) async fn put_back(
     event: &Event,
     mark: &Mark,
 ) -> Result<Option<Head>> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, true).await?;
+    let tx = Session::begin(store, who, true).await?;
     let mut owner = lock(&tx, who).await?;
     let mut touched = Vec::with_capacity(rows.len());
     for back in rows {
-        let Some(now) = one(&tx, who, &back.id).await? else { return Ok(None) };
-        let Some(after) = back.row(&now, event.at) else { return Ok(None) };
+        let now = one(&tx, who, &back.id).await?;
+        let Some((now, after)) = now.and_then(|now| back.row(&now, event.at).map(|after| (now, after)))
+        else {
+            // Nothing of it stays: the connection is dropped with what was not committed.
+            return Ok(None);
+        };
         update(store, &tx, who, &mut owner, &now, &after).await?;
         touched.push(Touched { before: Some(now), after });
     }
     append_kept(&tx, who, &mut owner, std::slice::from_ref(event), &touched, Some(mark)).await?;
-    tx.commit().await.map_err(sql)?;
+    tx.commit().await?;
     Ok(Some(owner.head))
 }

@@ -1,29 +1,35 @@
 //! The tiers on PostgreSQL + pgvector, for an organisation.
 //!
-//! Comes in: the calls of [`TierStore`], each with a user context. Goes out: that user's rows. Two walls stand between users: every statement
-//! names its user, and every transaction runs under a role that row-level security binds to that user, so that a statement without the name
-//! still reaches nobody else. Never here: a rule about what may be stored.
+//! Comes in: the calls of [`TierStore`], each with a user context. Goes out: that user's rows. Three walls stand between users: every statement names its
+//! user, every transaction shows its token, and row-level security, forced, lets through what that token opens. The application's login owns
+//! nothing. Never here: a rule about what may be stored, or a change of the schema outside [`team`].
 //!
-//! Calls block: a small runtime inside drives the connections. Tables are hash-partitioned by user, and every key begins with the user, so that
-//! distributing them by `user_id` is a matter of configuration.
+//! Calls block: a small runtime inside drives the connections. Every key begins with the user, so that the tables can be distributed by `user_id`.
 
 mod accounts;
+mod address;
 mod audit;
 mod back;
+mod drafts;
 mod drive;
 mod fault;
 mod kept;
+mod lease;
 mod link;
 mod rows;
 mod schema;
 mod search;
-mod shred;
+mod session;
 pub mod statements;
+pub mod team;
 mod tls;
-mod tokens;
+mod values;
+mod vectors;
 mod write;
 
-pub use link::PgStore;
+pub use address::{Address, Outside};
+pub use link::{Limits, PgStore};
+pub use schema::OF_USERS;
 
 use heirloom_core::{Fault, fault::Result};
 use heirloom_engine::gate::Passed;
@@ -31,10 +37,15 @@ use heirloom_engine::shelf::tiers::{
     Account, Back, Change, Counts, Event, Found, Head, KeptRow, Line, Mark, Page, Question, Receipt, Removed,
     Stored, TierDraft, TierStore, Token, Told, UserContext, Wanted, Which,
 };
+use jiff::Timestamp;
 
 impl TierStore for PgStore {
     fn backend(&self) -> &'static str {
         "postgres"
+    }
+
+    fn is_shared(&self) -> bool {
+        true
     }
 
     fn write(
@@ -54,12 +65,22 @@ impl TierStore for PgStore {
         self.run_again(|| rows::get(self, who, id))
     }
 
+    fn known(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>> {
+        self.run_again(|| rows::known(self, who, ids))
+    }
+
     fn page(&self, who: &UserContext, wanted: &Wanted) -> Result<Page> {
         self.run_again(|| rows::page(self, who, wanted))
     }
 
     fn search(&self, who: &UserContext, question: &Question<'_>) -> Result<Vec<Found>> {
-        self.run_again(|| search::search(self, who, question))
+        // A model elsewhere takes its time; no connection waits for it.
+        let asked = vectors::asked(self, who, question.text)?;
+        self.run_again(|| search::search(self, who, question, &asked))
+    }
+
+    fn embed(&self, who: &UserContext, limit: usize) -> Result<usize> {
+        vectors::embed(self, who, limit)
     }
 
     fn change(
@@ -77,7 +98,7 @@ impl TierStore for PgStore {
         self.run(back::put_back(self, who, rows, event, mark))
     }
 
-    fn kept(&self, who: &UserContext, since: jiff::Timestamp) -> Result<Vec<KeptRow>> {
+    fn kept(&self, who: &UserContext, since: Timestamp) -> Result<Vec<KeptRow>> {
         self.run_again(|| kept::kept(self, who, since))
     }
 
@@ -89,15 +110,16 @@ impl TierStore for PgStore {
         self.run(write::delete(self, who, which, told))
     }
 
-    fn scrub(&self, who: &UserContext, shred: bool) -> Result<Vec<String>> {
-        if shred {
-            return self.run(shred::shred(self, who));
-        }
-        Ok(vec![
-            "PostgreSQL drops the bytes of deleted rows when it next vacuums their pages; --shred rewrites the tables now; backups and \
-             archived logs keep what they hold until they are removed"
+    fn scrub(&self, _who: &UserContext, shred: bool) -> Result<Vec<String>> {
+        // The application owns no table, so it rewrites none.
+        let now = "an operator rewrites the tables at once with `heirloom team shred --admin-url …`";
+        let mut left = vec![
+            "PostgreSQL drops the bytes of deleted rows when it next vacuums their pages; backups and archived logs keep what they hold \
+             until they are removed"
                 .to_owned(),
-        ])
+        ];
+        left.push(if shred { format!("nothing was rewritten: {now}") } else { now.to_owned() });
+        Ok(left)
     }
 
     fn removed(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>> {
@@ -105,7 +127,7 @@ impl TierStore for PgStore {
     }
 
     fn reach(&self) -> Result<()> {
-        self.run(async { self.keeper().await.map(drop) })
+        self.run(self.reached())
     }
 
     fn unreached(&self) -> Option<Fault> {
@@ -128,35 +150,55 @@ impl TierStore for PgStore {
         self.run(audit::checkpoint(self, who, through, event))
     }
 
-    fn accounts(&self) -> Result<Vec<Account>> {
-        self.run_again(|| accounts::list(self))
+    fn continue_chain(&self, who: &UserContext, lines: &[Line]) -> Result<bool> {
+        self.run(audit::go_on(self, who, lines))
     }
 
-    fn put_account(&self, account: &Account) -> Result<()> {
-        self.run(accounts::put(self, account))
+    fn head(&self, who: &UserContext) -> Result<Option<Head>> {
+        self.run_again(|| audit::head(self, who))
+    }
+
+    fn drafts(&self, who: &UserContext) -> Result<Vec<(String, String)>> {
+        self.run_again(|| drafts::all(self, who))
+    }
+
+    fn put_draft(&self, who: &UserContext, sha256: &str, at: Timestamp, text: &str) -> Result<()> {
+        self.run(drafts::put(self, who, sha256, at, text))
+    }
+
+    fn remove_draft(&self, who: &UserContext, sha256: &str) -> Result<()> {
+        self.run(drafts::remove(self, who, sha256))
+    }
+
+    fn accounts(&self, who: &UserContext) -> Result<Vec<Account>> {
+        self.run_again(|| accounts::list(self, who))
+    }
+
+    fn users(&self, who: &UserContext) -> Result<Vec<String>> {
+        self.run_again(|| accounts::users(self, who))
+    }
+
+    fn put_account(&self, who: &UserContext, account: &Account) -> Result<()> {
+        self.run(accounts::put(self, who, account))
     }
 
     fn remove_account(&self, who: &UserContext) -> Result<()> {
-        self.run(accounts::remove(self, who))
+        self.run_long(accounts::remove(self, who))
     }
 
-    fn token(&self, hash: &str) -> Result<Option<Token>> {
-        self.run_again(|| tokens::get(self, hash))
+    fn sign_in(&self, given: &str, hour: &str, _now: Timestamp) -> Result<Option<Token>> {
+        self.run_again(|| accounts::sign_in(self, given, hour))
     }
 
-    fn tokens(&self, user: Option<&str>) -> Result<Vec<Token>> {
-        self.run_again(|| tokens::list(self, user))
+    fn tokens(&self, who: &UserContext, user: Option<&str>) -> Result<Vec<Token>> {
+        self.run_again(|| accounts::tokens(self, who, user))
     }
 
-    fn put_token(&self, token: &Token) -> Result<()> {
-        self.run(tokens::put(self, token))
+    fn put_token(&self, who: &UserContext, token: &Token) -> Result<()> {
+        self.run(accounts::put_token(self, who, token))
     }
 
-    fn remove_token(&self, user: &str, name: &str) -> Result<bool> {
-        self.run(tokens::remove(self, user, name))
-    }
-
-    fn note_use(&self, hash: &str, hour: &str) -> Result<()> {
-        self.run(tokens::note_use(self, hash, hour))
+    fn remove_token(&self, who: &UserContext, user: &str, name: &str) -> Result<bool> {
+        self.run(accounts::remove_token(self, who, user, name))
     }
 }

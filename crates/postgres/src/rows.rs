@@ -2,13 +2,13 @@
 //!
 //! Comes in: ids and pages wanted. Goes out: memories of the context's user. What a row's columns say counts before what its detail says.
 
-use crate::fault::sql;
-use crate::link::{PgStore, begin};
+use crate::link::PgStore;
+use crate::session::Session;
+use crate::values::{Value, bigint, text, texts};
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::shelf::tiers::{Counts, LifeStatus, Page, Stored, Tier, UserContext, Wanted};
 use jiff::Timestamp;
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 
 /// What [`read`] reads.
 pub(crate) const COLUMNS: &str = "place, content, detail, status, expires_at";
@@ -22,86 +22,80 @@ pub(crate) fn read(row: &Row) -> Result<Stored> {
     Ok(stored)
 }
 
-pub(crate) async fn one(
-    tx: &deadpool_postgres::Transaction<'_>,
-    who: &UserContext,
-    id: &str,
-) -> Result<Option<Stored>> {
-    let sql_text = format!("select {COLUMNS} from heirloom.memory where user_id = $1 and id = $2");
-    let statement = tx.prepare_cached(&sql_text).await.map_err(sql)?;
-    tx.query_opt(&statement, &[&who.user(), &id]).await.map_err(sql)?.map(|row| read(&row)).transpose()
+pub(crate) async fn one(tx: &Session, who: &UserContext, id: &str) -> Result<Option<Stored>> {
+    let asked = format!("select {COLUMNS} from heirloom.memory where user_id = $1 and id = $2");
+    tx.one(&asked, &[text(&who.user()), text(&id)]).await?.map(|row| read(&row)).transpose()
+}
+
+/// Which of these ids are there.
+pub(crate) async fn known(store: &PgStore, who: &UserContext, ids: &[&str]) -> Result<Vec<String>> {
+    let tx = Session::begin(store, who, false).await?;
+    let asked = "select id from heirloom.memory where user_id = $1 and id = any($2)";
+    let rows = tx.query(asked, &[text(&who.user()), texts(&ids)]).await?;
+    tx.commit().await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
 pub(crate) async fn get(store: &PgStore, who: &UserContext, id: &str) -> Result<Option<Stored>> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, false).await?;
+    let tx = Session::begin(store, who, false).await?;
     let found = one(&tx, who, id).await?;
-    tx.commit().await.map_err(sql)?;
+    tx.commit().await?;
     Ok(found)
 }
 
 pub(crate) async fn page(store: &PgStore, who: &UserContext, wanted: &Wanted) -> Result<Page> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, false).await?;
+    let tx = Session::begin(store, who, false).await?;
     let tier = wanted.tier.map(Tier::name);
     let status = wanted.status.map(LifeStatus::name);
     let live = wanted.live_at.map(Timestamp::as_second);
     let limit = i64::try_from(wanted.limit).unwrap_or(i64::MAX);
-    let mut text = format!("select {COLUMNS} from heirloom.memory where user_id = $1");
+    let mut asked = format!("select {COLUMNS} from heirloom.memory where user_id = $1");
     let user = who.user();
-    let mut values: Vec<&(dyn ToSql + Sync)> = vec![&user];
+    let mut values: Vec<Value<'_>> = vec![text(&user)];
     let mut and = |condition: &str, value| {
         values.push(value);
-        text.push_str(&condition.replace('?', &format!("${}", values.len())));
+        asked.push_str(&condition.replace('?', &format!("${}", values.len())));
     };
     if let Some(tier) = &tier {
-        and(" and tier = ?", tier);
+        and(" and tier = ?", text(tier));
     }
     if let Some(status) = &status {
-        and(" and status = ?", status);
+        and(" and status = ?", text(status));
     }
     if let Some(session) = &wanted.session {
-        and(" and session = ?", session);
+        and(" and session = ?", text(session));
     }
     if let Some(slot) = &wanted.slot {
-        and(" and slot = ?", slot);
+        and(" and slot = ?", text(slot));
     }
     if let Some(live) = &live {
-        and(" and (expires_at is null or expires_at >= ?)", live);
+        and(" and (expires_at is null or expires_at >= ?)", bigint(live));
     }
     if let Some(after) = &wanted.after {
-        and(if wanted.newest { " and place < ?" } else { " and place > ?" }, after);
+        and(if wanted.newest { " and place < ?" } else { " and place > ?" }, bigint(after));
     }
     let order = if wanted.newest { "desc" } else { "asc" };
-    and(&format!(" order by place {order} limit ?"), &limit);
-    let statement = tx.prepare_cached(&text).await.map_err(sql)?;
-    let rows = tx.query(&statement, &values).await.map_err(sql)?;
-    tx.commit().await.map_err(sql)?;
+    and(&format!(" order by place {order} limit ?"), bigint(&limit));
+    let rows = tx.query(&asked, &values).await?;
+    tx.commit().await?;
     let memories: Vec<Stored> = rows.iter().map(read).collect::<Result<_>>()?;
     let next = rows.last().filter(|_| rows.len() == wanted.limit).map(|row| row.get(0));
     Ok(Page { memories, next })
 }
 
 pub(crate) async fn removed(store: &PgStore, who: &UserContext, ids: &[&str]) -> Result<Vec<String>> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, false).await?;
-    let rows = tx
-        .query("select id from heirloom.gone where user_id = $1 and id = any($2)", &[&who.user(), &ids])
-        .await
-        .map_err(sql)?;
+    let tx = Session::begin(store, who, false).await?;
+    let asked = "select id from heirloom.gone where user_id = $1 and id = any($2)";
+    let rows = tx.query(asked, &[text(&who.user()), texts(&ids)]).await?;
+    tx.commit().await?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
 pub(crate) async fn counts(store: &PgStore, who: &UserContext) -> Result<Counts> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, false).await?;
-    let rows = tx
-        .query(
-            "select tier, status, count(*) from heirloom.memory where user_id = $1 group by 1, 2",
-            &[&who.user()],
-        )
-        .await
-        .map_err(sql)?;
+    let tx = Session::begin(store, who, false).await?;
+    let asked = "select tier, status, count(*) from heirloom.memory where user_id = $1 group by 1, 2";
+    let rows = tx.query(asked, &[text(&who.user())]).await?;
+    tx.commit().await?;
     let mut counts = Counts::default();
     for row in rows {
         counts.add(

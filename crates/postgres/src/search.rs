@@ -4,16 +4,16 @@
 //! looked through exactly; one with many by the HNSW index, whose scan goes on until enough of that user's rows were met. Never here: `ts_rank`,
 //! which is slow and not leakproof under row-level security.
 
-use crate::fault::sql;
-use crate::link::{PgStore, begin};
+use crate::link::PgStore;
 use crate::rows::read;
+use crate::session::Session;
 use crate::statements;
-use crate::write::as_text;
+use crate::values::{Value, bigint, bigints, double, doubles, text, texts};
+use crate::vectors;
 use heirloom_core::fault::Result;
 use heirloom_engine::shelf::tiers::{Found, Met, Posed, Question, SEATS, SPARE, Stored, Tier, UserContext};
 use std::collections::HashMap;
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 
 /// Memories of a user up to which every vector is compared: below it an index scan would meet mostly other users' rows.
 const EXACT: i64 = 20_000;
@@ -36,58 +36,69 @@ pub(crate) async fn search(
     store: &PgStore,
     who: &UserContext,
     question: &Question<'_>,
+    asked: &vectors::Asked,
 ) -> Result<Vec<Found>> {
     let Some(tier) = question.tier else {
         let mut found = Vec::new();
         for tier in Tier::STORED {
-            found.extend(search_tier(store, who, question, tier).await?);
+            found.extend(search_tier(store, who, question, asked, tier).await?);
         }
         return Ok(found);
     };
-    search_tier(store, who, question, tier).await
+    search_tier(store, who, question, asked, tier).await
 }
 
 async fn search_tier(
     store: &PgStore,
     who: &UserContext,
     question: &Question<'_>,
+    asked: &vectors::Asked,
     tier: Tier,
 ) -> Result<Vec<Found>> {
     let posed = Posed::new(question);
-    let vector = as_text(&store.link()?.model.vector(question.text));
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, false).await?;
+    let (vector, space) = (&asked.vector, &asked.space);
+    let tx = Session::begin(store, who, false).await?;
     let (terms, weights): (Vec<&str>, Vec<f64>) =
         posed.terms().iter().map(|(term, weight)| (term.as_str(), f64::from(*weight))).unzip();
-    let totals = tx.prepare_cached(statements::TOTALS).await.map_err(sql)?;
-    let row = tx.query_opt(&totals, &[&who.user(), &tier.name(), &terms]).await.map_err(sql)?;
-    let Some(row) = row else { return Ok(Vec::new()) };
+    let (user, tier_name) = (who.user(), tier.name());
+    let row = tx.one(statements::TOTALS, &[text(&user), text(&tier_name), texts(&terms)]).await?;
+    let Some(row) = row else {
+        tx.commit().await?;
+        return Ok(Vec::new());
+    };
     let at = if tier == Tier::Episodic { 0 } else { 1 };
     let (memories, words): (i64, i64) = (row.get(at), row.get(at + 2));
     let having: Vec<i64> = row.get(4);
-    let many = memories > EXACT;
-    if many {
-        tx.batch_execute(statements::ITERATE).await.map_err(sql)?;
+    let indexed = (memories > EXACT && space.dims <= statements::MOST_INDEXED).then_some(space.dims);
+    if indexed.is_some() {
+        tx.batch(statements::ITERATE).await?;
     }
     let average = words as f64 / memories.max(1) as f64;
-    let (user, tier_name, memory_count, average) =
-        (who.user(), tier.name(), memories as f64, average.max(1.0));
+    let (memory_count, average) = (memories as f64, average.max(1.0));
     let now = question.now.as_second();
-    let values: [&(dyn ToSql + Sync); 10] =
-        [&user, &tier_name, &terms, &weights, &memory_count, &average, &SATURATION, &LENGTH, &vector, &now];
-    let statement = tx.prepare_cached(&statements::hybrid(many)).await.map_err(sql)?;
-    let mut candidates = read_candidates(&tx.query(&statement, &values).await.map_err(sql)?);
+    let values: [Value<'_>; 11] = [
+        text(&user),
+        text(&tier_name),
+        texts(&terms),
+        doubles(&weights),
+        double(&memory_count),
+        double(&average),
+        double(&SATURATION),
+        double(&LENGTH),
+        text(vector),
+        bigint(&now),
+        text(&space.model),
+    ];
+    let mut candidates = read_candidates(&tx.query(&statements::hybrid(indexed), &values).await?);
     let met = candidates.values().filter(|one| one.keyword > 0.0).count();
     if met >= statements::BY_KEYWORD && candidates.values().any(|one| !one.trusted) {
-        let statement = tx.prepare_cached(&statements::trusted()).await.map_err(sql)?;
-        candidates.extend(read_candidates(&tx.query(&statement, &values).await.map_err(sql)?));
+        candidates.extend(read_candidates(&tx.query(&statements::trusted(), &values).await?));
     }
     let best = candidates.values().map(|one| one.keyword).fold(0.0, f64::max);
     let likely = likely(candidates, best, question.limit);
     let places: Vec<i64> = likely.iter().map(|(place, _)| *place).collect();
-    let statement = tx.prepare_cached(statements::FETCH).await.map_err(sql)?;
-    let rows = tx.query(&statement, &[&who.user(), &places]).await.map_err(sql)?;
-    tx.commit().await.map_err(sql)?;
+    let rows = tx.query(statements::FETCH, &[text(&user), bigints(&places)]).await?;
+    tx.commit().await?;
     let mut stored: HashMap<i64, Stored> =
         rows.iter().map(|row| Ok((row.get(0), read(row)?))).collect::<Result<_>>()?;
     let found = |(place, one): (i64, Candidate)| {

@@ -4,13 +4,14 @@
 //! memory out of use has neither. Never here: a statement that does not name its user.
 
 use crate::audit::{Owner, append, lock};
-use crate::fault::sql;
-use crate::kept::{append_kept, drop_of, drop_tier};
-use crate::link::{PgStore, begin};
+use crate::kept::{append_kept, drop_tier};
+use crate::link::PgStore;
 use crate::rows::one;
+use crate::session::Session;
 use crate::statements;
-use deadpool_postgres::Transaction;
-use heirloom_core::fault::Result;
+use crate::values::{bigint, bigints, ints, jsonb, jsonbs, reals, text, texts};
+use crate::vectors::Vectors;
+use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::gate::Passed;
 use heirloom_engine::shelf::tiers::{
     Change, Event, Head, LifeStatus, Mark, Receipt, Removed, Statement, Stored, Tier, TierDraft, Told,
@@ -26,24 +27,27 @@ pub(crate) async fn write(
     events: &[Event],
     mark: Option<&Mark>,
 ) -> Result<Receipt> {
+    let ready: Vec<Ready<'_>> = drafts.iter().map(|draft| Ready::new(draft.draft().stored())).collect();
     // Embedding takes longer than the statements; it is done before a row is locked.
-    let ready: Vec<Ready<'_>> =
-        drafts.iter().map(|draft| Ready::new(store, draft.draft().stored())).collect::<Result<_>>()?;
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, true).await?;
+    let searched: Vec<_> = ready.iter().map(|one| one.stored.searched()).collect();
+    let made = Vectors::of(store, &searched.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+    let tx = Session::begin(store, who, true).await?;
     let mut owner = lock(&tx, who).await?;
     let places = insert(&tx, who, &ready).await?;
     let mut fresh = Vec::with_capacity(ready.len());
     let mut posted = Vec::new();
-    for one in &ready {
+    let mut embedded = Vec::new();
+    for (at, one) in ready.iter().enumerate() {
         let place = places.iter().find(|(id, _)| *id == one.stored.id).map(|(_, place)| *place);
         fresh.push(place.is_some());
         if let (Some(place), LifeStatus::Active) = (place, one.stored.status) {
             owner.count(one.stored.tier, 1, one.length);
             posted.push((one, place));
+            embedded.push((at, one.stored.tier, place));
         }
     }
     post(&tx, who, &posted).await?;
+    made.store(store, &tx, who, &embedded).await?;
     let mut touched = Vec::new();
     // What was there already superseded when it came.
     for (one, _) in ready.iter().zip(&fresh).filter(|(_, fresh)| **fresh) {
@@ -53,7 +57,7 @@ pub(crate) async fn write(
         }
     }
     append_kept(&tx, who, &mut owner, events, &touched, mark).await?;
-    tx.commit().await.map_err(sql)?;
+    tx.commit().await?;
     Ok(Receipt { fresh, head: owner.head })
 }
 
@@ -62,11 +66,10 @@ struct Ready<'s> {
     stored: &'s Stored,
     terms: Vec<(String, f32)>,
     length: i32,
-    vector: Option<String>,
 }
 
 impl<'s> Ready<'s> {
-    fn new(store: &PgStore, stored: &'s Stored) -> Result<Ready<'s>> {
+    fn new(stored: &'s Stored) -> Ready<'s> {
         let mut text = stored.searched().into_owned();
         for tag in &stored.tags {
             text.push(' ');
@@ -74,17 +77,8 @@ impl<'s> Ready<'s> {
         }
         let terms: Vec<(String, f32)> = counted_terms(&text).into_iter().collect();
         let length = terms.iter().map(|(_, count)| *count).sum::<f32>() as i32;
-        Ok(Ready { stored, terms, length, vector: as_text(&store.link()?.model.vector(&stored.searched())) })
+        Ready { stored, terms, length }
     }
-}
-
-/// A vector as pgvector reads it; nothing for one that is all zeros, which has no direction.
-pub(crate) fn as_text(vector: &[f32]) -> Option<String> {
-    if vector.iter().all(|x| *x == 0.0) {
-        return None;
-    }
-    let numbers: Vec<String> = vector.iter().map(|x| format!("{x:.6}")).collect();
-    Some(format!("[{}]", numbers.join(",")))
 }
 
 impl Owner {
@@ -104,8 +98,7 @@ fn detail(stored: &Stored) -> Value {
     serde_json::to_value(Stored { content: String::new(), ..stored.clone() }).unwrap_or_default()
 }
 
-async fn insert(tx: &Transaction<'_>, who: &UserContext, ready: &[Ready<'_>]) -> Result<Vec<(String, i64)>> {
-    let statement = tx.prepare_cached(statements::INSERT).await.map_err(sql)?;
+async fn insert(tx: &Session, who: &UserContext, ready: &[Ready<'_>]) -> Result<Vec<(String, i64)>> {
     let of = |f: fn(&Stored) -> String| -> Vec<String> { ready.iter().map(|one| f(one.stored)).collect() };
     let (ids, tiers) = (of(|s| s.id.clone()), of(|s| s.tier.name().to_owned()));
     let (status, contents) = (of(|s| s.status.name().to_owned()), of(|s| s.content.clone()));
@@ -117,33 +110,28 @@ async fn insert(tx: &Transaction<'_>, who: &UserContext, ready: &[Ready<'_>]) ->
         ready.iter().map(|one| one.stored.expires_at.map(Timestamp::as_second)).collect();
     let lengths: Vec<i32> = ready.iter().map(|one| one.length).collect();
     let details: Vec<Value> = ready.iter().map(|one| detail(one.stored)).collect();
-    let active = |one: &Ready<'_>| one.stored.status == LifeStatus::Active;
-    let vectors: Vec<Option<&str>> =
-        ready.iter().map(|one| one.vector.as_deref().filter(|_| active(one))).collect();
     let rows = tx
         .query(
-            &statement,
+            statements::INSERT,
             &[
-                &who.user(),
-                &ids,
-                &tiers,
-                &status,
-                &sessions,
-                &slots,
-                &occurred,
-                &expires,
-                &lengths,
-                &contents,
-                &details,
-                &vectors,
+                text(&who.user()),
+                texts(&ids),
+                texts(&tiers),
+                texts(&status),
+                texts(&sessions),
+                texts(&slots),
+                bigints(&occurred),
+                bigints(&expires),
+                ints(&lengths),
+                texts(&contents),
+                jsonbs(&details),
             ],
         )
-        .await
-        .map_err(sql)?;
+        .await?;
     Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
 
-async fn post(tx: &Transaction<'_>, who: &UserContext, posted: &[(&Ready<'_>, i64)]) -> Result<()> {
+async fn post(tx: &Session, who: &UserContext, posted: &[(&Ready<'_>, i64)]) -> Result<()> {
     let (mut tiers, mut terms, mut places, mut counts, mut lengths) =
         (vec![], vec![], vec![], vec![], vec![]);
     for (one, place) in posted {
@@ -158,14 +146,15 @@ async fn post(tx: &Transaction<'_>, who: &UserContext, posted: &[(&Ready<'_>, i6
     if terms.is_empty() {
         return Ok(());
     }
-    let statement = tx.prepare_cached(statements::POST).await.map_err(sql)?;
-    tx.execute(&statement, &[&who.user(), &tiers, &terms, &places, &counts, &lengths]).await.map_err(sql)?;
-    Ok(())
+    let user = who.user();
+    let values =
+        [text(&user), texts(&tiers), texts(&terms), bigints(&places), reals(&counts), ints(&lengths)];
+    tx.run(statements::POST, &values).await
 }
 
 async fn supersede(
     store: &PgStore,
-    tx: &Transaction<'_>,
+    tx: &Session,
     who: &UserContext,
     owner: &mut Owner,
     old: &str,
@@ -185,45 +174,38 @@ async fn supersede(
 /// Writes a row's changed columns. What goes out of use loses keywords and vector, what comes back gets them again.
 pub(crate) async fn update(
     store: &PgStore,
-    tx: &Transaction<'_>,
+    tx: &Session,
     who: &UserContext,
     owner: &mut Owner,
     before: &Stored,
     after: &Stored,
 ) -> Result<()> {
-    let ready = Ready::new(store, after)?;
+    let ready = Ready::new(after);
     let active = after.status == LifeStatus::Active;
-    let vector = ready.vector.as_deref().filter(|_| active);
     let expires = after.expires_at.map(Timestamp::as_second);
+    let (status, detail) = (after.status.name(), detail(after));
     let row = tx
-        .query_one(
-            "update heirloom.memory set status = $3, expires_at = $4, detail = $5, embedding = $6::text::halfvec
-             where user_id = $1 and id = $2 returning place",
-            &[&who.user(), &after.id, &after.status.name(), &expires, &detail(after), &vector],
+        .one(
+            "update heirloom.memory set status = $3, expires_at = $4, detail = $5 where user_id = $1 and id = $2 returning place",
+            &[text(&who.user()), text(&after.id), text(&status), bigint(&expires), jsonb(&detail)],
         )
-        .await
-        .map_err(sql)?;
-    let place: i64 = row.get(0);
+        .await?;
+    let gone = || Fault::new(Code::Internal, "a row that was just read is not there");
+    let place: i64 = row.ok_or_else(gone)?.get(0);
     match (before.status == LifeStatus::Active, active) {
         (true, false) => {
-            unpost(tx, who, &[place]).await?;
+            let places = vec![place];
+            tx.run("select heirloom.drop_index($1, $2)", &[text(&who.user()), bigints(&places)]).await?;
             owner.count(after.tier, -1, ready.length);
         }
         (false, true) => {
             post(tx, who, &[(&ready, place)]).await?;
+            let made = Vectors::of(store, &[&after.searched()]);
+            made.store(store, tx, who, &[(0, after.tier, place)]).await?;
             owner.count(after.tier, 1, ready.length);
         }
         _ => {}
     }
-    Ok(())
-}
-
-async fn unpost(tx: &Transaction<'_>, who: &UserContext, places: &[i64]) -> Result<()> {
-    let statement = tx
-        .prepare_cached("delete from heirloom.post where user_id = $1 and place = any($2)")
-        .await
-        .map_err(sql)?;
-    tx.execute(&statement, &[&who.user(), &places]).await.map_err(sql)?;
     Ok(())
 }
 
@@ -235,10 +217,12 @@ pub(crate) async fn change(
     event: &Event,
     mark: &Mark,
 ) -> Result<Option<Head>> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, true).await?;
+    let tx = Session::begin(store, who, true).await?;
     let mut owner = lock(&tx, who).await?;
-    let Some(before) = one(&tx, who, id).await? else { return Ok(None) };
+    let Some(before) = one(&tx, who, id).await? else {
+        tx.commit().await?;
+        return Ok(None);
+    };
     let mut after = before.clone();
     match change {
         Change::Confidence(confidence) => after.confidence = *confidence,
@@ -249,7 +233,7 @@ pub(crate) async fn change(
     update(store, &tx, who, &mut owner, &before, &after).await?;
     let touched = [Touched { before: Some(before), after }];
     append_kept(&tx, who, &mut owner, std::slice::from_ref(event), &touched, Some(mark)).await?;
-    tx.commit().await.map_err(sql)?;
+    tx.commit().await?;
     Ok(Some(owner.head))
 }
 
@@ -259,34 +243,34 @@ pub(crate) async fn delete(
     which: &Which,
     told: Told<'_>,
 ) -> Result<Removed> {
-    let mut client = store.keeper().await?;
-    let tx = begin(&mut client, who, true).await?;
+    let tx = Session::begin(store, who, true).await?;
     let mut owner = lock(&tx, who).await?;
     let gone = "returning id, place, tier, status, length";
     let user = who.user();
     let rows = match which {
         Which::Ids(ids) => {
-            let text = format!("delete from heirloom.memory where user_id = $1 and id = any($2) {gone}");
-            tx.query(&tx.prepare_cached(&text).await.map_err(sql)?, &[&user, ids]).await
+            let drop = format!("delete from heirloom.memory where user_id = $1 and id = any($2) {gone}");
+            tx.query(&drop, &[text(&user), texts(ids)]).await?
         }
         Which::Tier(None) => {
-            tx.query(&format!("delete from heirloom.memory where user_id = $1 {gone}"), &[&user]).await
+            tx.query(&format!("delete from heirloom.memory where user_id = $1 {gone}"), &[text(&user)])
+                .await?
         }
         Which::Tier(Some(tier)) => {
-            let text = format!("delete from heirloom.memory where user_id = $1 and tier = $2 {gone}");
-            tx.query(&text, &[&user, &tier.name()]).await
+            let drop = format!("delete from heirloom.memory where user_id = $1 and tier = $2 {gone}");
+            tx.query(&drop, &[text(&user), text(&tier.name())]).await?
         }
         Which::Expired(now) => {
-            let text = format!("delete from heirloom.memory where user_id = $1 and expires_at < $2 {gone}");
-            tx.query(&text, &[&user, &now.as_second()]).await
+            let drop = format!("delete from heirloom.memory where user_id = $1 and expires_at < $2 {gone}");
+            let now = now.as_second();
+            tx.query(&drop, &[text(&user), bigint(&now)]).await?
         }
-    }
-    .map_err(sql)?;
+    };
     if let Which::Tier(tier) = which {
         drop_tier(&tx, who, *tier).await?;
     }
     if rows.is_empty() {
-        tx.commit().await.map_err(sql)?;
+        tx.commit().await?;
         return Ok(Removed::default());
     }
     let ids: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
@@ -296,15 +280,8 @@ pub(crate) async fn delete(
             owner.count(Tier::named(row.get(2)).unwrap_or(Tier::Semantic), -1, row.get(4));
         }
     }
-    unpost(&tx, who, &places).await?;
-    drop_of(&tx, who, &ids).await?;
-    tx.execute(
-        "insert into heirloom.gone select $1, unnest($2::text[]) on conflict do nothing",
-        &[&user, &ids],
-    )
-    .await
-    .map_err(sql)?;
+    tx.run("select heirloom.drop_traces($1, $2, $3)", &[text(&user), texts(&ids), bigints(&places)]).await?;
     append(&tx, who, &mut owner, &told(&ids)).await?;
-    tx.commit().await.map_err(sql)?;
+    tx.commit().await?;
     Ok(Removed { ids, head: Some(owner.head) })
 }

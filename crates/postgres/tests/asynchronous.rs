@@ -1,7 +1,7 @@
 //! The store on threads of somebody else's asynchronous runtime, where waiting in the wrong way is a panic.
 
 use crate::server::{Release, Server};
-use crate::story::CARELESS;
+use crate::story::{CARELESS, set_up};
 use heirloom_core::Code;
 use heirloom_engine::shelf::tiers::story::{OWNER, Stage, tiers};
 use heirloom_engine::shelf::tiers::{Role, TierStore as _, Turn};
@@ -26,7 +26,7 @@ fn an_asynchronous_thread_is_told_that_nobody_answers_instead_of_a_panic() {
         let task = runtime.spawn(async move {
             let store = PgStore::at(&address).unwrap();
             // The store, and with it its runtime, is dropped on this thread too.
-            store.accounts().unwrap_err().code
+            store.reach().unwrap_err().code
         });
         assert_eq!(runtime.block_on(task).unwrap(), Code::Unavailable);
     }
@@ -36,7 +36,7 @@ fn an_asynchronous_thread_is_told_that_nobody_answers_instead_of_a_panic() {
 fn an_asynchronous_thread_writes_and_reads() {
     let server = Server::start(Release::Sixteen, CARELESS);
     for (n, runtime) in runtimes().into_iter().enumerate() {
-        let address = server.database(&format!("asynchronous{n}"));
+        let address = set_up(&server, &format!("asynchronous{n}"));
         let folder = tempfile::tempdir().unwrap();
         let stage = Arc::new(Stage::new(Arc::new(PgStore::at(&address).unwrap()), folder.path()));
         let tasks: Vec<_> = (0..4)

@@ -2,7 +2,9 @@
 //!
 //! Comes in: a backend. Goes out: nothing, if each acknowledged write is there afterwards and whoever goes on connects again by itself.
 
+use crate::pooler::Pooler;
 use crate::server::{Release, Server};
+use crate::story::set_up;
 use heirloom_core::Code;
 use heirloom_engine::shelf::tiers::story::{OWNER, Stage, tiers};
 use heirloom_engine::shelf::tiers::{Role, SqliteStore, TierStore, Turn};
@@ -31,9 +33,11 @@ fn there(stage: &Stage) -> HashSet<String> {
 }
 
 #[test]
-fn a_killed_server_loses_no_acknowledged_write_and_the_writer_goes_on() {
+fn a_killed_server_backend_or_pooler_loses_no_acknowledged_write_and_the_writer_goes_on() {
     let mut server = Server::start(Release::Sixteen, &[]);
-    let address = server.database("kill");
+    set_up(&server, "kill");
+    let mut pooler = Pooler::before(&server, "");
+    let address = pooler.address("127.0.0.1", "kill", "sslmode=disable");
     let folder = tempfile::tempdir().unwrap();
     let acknowledged = AtomicUsize::new(0);
     let ids: HashSet<String> = std::thread::scope(|scope| {
@@ -51,6 +55,7 @@ fn a_killed_server_loses_no_acknowledged_write_and_the_writer_goes_on() {
                     // The write was not acknowledged; it may be there or not, and is made again under the same id.
                     Err(fault) => {
                         assert!(fault.code == Code::Unavailable, "{fault:?}");
+                        std::thread::sleep(std::time::Duration::from_millis(20));
                         assert!(began.elapsed().as_secs() < 200, "it does not come back: {fault:?}");
                     }
                 }
@@ -61,7 +66,14 @@ fn a_killed_server_loses_no_acknowledged_write_and_the_writer_goes_on() {
             while acknowledged.load(Ordering::Relaxed) < at && !writer.is_finished() {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
-            server.kill();
+            match at {
+                900 => server.kill_backend("heirloom_app"),
+                1_500 => {
+                    pooler.kill();
+                    pooler.again();
+                }
+                _ => server.kill(),
+            }
             server.run();
         }
         writer.join().unwrap()
@@ -112,7 +124,7 @@ fn killed_writer(address: &str, folder: &Path) -> HashSet<String> {
 #[test]
 fn a_killed_writer_loses_nothing_it_acknowledged_on_postgres() {
     let server = Server::start(Release::Sixteen, &["fsync=off"]);
-    let address = server.database("writer");
+    let address = set_up(&server, "writer");
     let folder = tempfile::tempdir().unwrap();
     let ids = killed_writer(&address, folder.path());
     let stage = Stage::new(Arc::new(PgStore::at(&address).unwrap()), folder.path());

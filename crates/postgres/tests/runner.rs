@@ -9,10 +9,14 @@
 )]
 
 mod asynchronous;
+mod attacks;
 mod crash;
+mod identity;
+mod pooler;
 mod server;
 mod setup;
 mod shred;
+mod silence;
 mod story;
 mod tls;
 mod walls;

@@ -105,6 +105,16 @@ impl Server {
         self.signal(rustix::process::Signal::KILL);
     }
 
+    /// Ends a process that serves this login, as the kernel would that needs its memory.
+    #[allow(dead_code, reason = "not every user of this file kills")]
+    pub(crate) fn kill_backend(&self, login: &str) {
+        let pid = self
+            .sql("postgres", &format!("select pid from pg_stat_activity where usename = '{login}' limit 1"));
+        if let Some(id) = pid.trim().parse().ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+        }
+    }
+
     fn signal(&mut self, signal: rustix::process::Signal) {
         let Some(mut process) = self.process.take() else { return };
         if let Some(id) = rustix::process::Pid::from_raw(process.id().cast_signed()) {
@@ -143,6 +153,32 @@ impl Server {
             statements,
         ]);
         finish(psql.arg(database)).trim_end().to_owned()
+    }
+
+    /// Runs statements as any login; what they answered, or what the server said against them.
+    #[allow(dead_code, reason = "not every user of this file asks as somebody else")]
+    pub(crate) fn asked(&self, login: &str, database: &str, statements: &str) -> Result<String, String> {
+        let mut psql = self.program("psql");
+        psql.arg("-h").arg(self.folder.path()).args([
+            "-U",
+            login,
+            "-XqAt",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-c",
+            statements,
+        ]);
+        let output = psql.arg(database).output().map_err(|e| e.to_string())?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// The folder of the server and of whatever stands in front of it.
+    #[allow(dead_code, reason = "not every user of this file puts something in front of it")]
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Where the server keeps its files.

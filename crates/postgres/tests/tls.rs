@@ -5,9 +5,10 @@
 //! single word of the conversation.
 
 use crate::server::{Release, Server};
+use crate::story::set_up;
 use heirloom_core::Code;
-use heirloom_engine::shelf::tiers::story::{OWNER, Stage, tiers};
-use heirloom_engine::shelf::tiers::{Role, Turn};
+use heirloom_engine::shelf::tiers::story::{KEEPER_TOKEN, OWNER, Stage, moment, tiers};
+use heirloom_engine::shelf::tiers::{Role, Turn, UserContext};
 use heirloom_postgres::PgStore;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -73,7 +74,7 @@ impl Front {
     }
 
     fn address(&self, host: &str, rest: &str) -> String {
-        format!("postgres://keeper@{host}:{}/{rest}", self.port)
+        format!("postgres://heirloom_app@{host}:{}/{rest}", self.port)
     }
 }
 
@@ -120,18 +121,22 @@ fn asked(address: &str, trusted: &Path) -> String {
 fn asker() {
     let at = |name: &str| std::env::var(name).unwrap();
     let store = PgStore::at(&at("HEIRLOOM_TEST_ADDRESS")).unwrap();
+    let told = |fault: heirloom_core::Fault| println!("fault={}: {}", fault.code.name(), fault.message);
+    if let Err(fault) = UserContext::by_token(&store, KEEPER_TOKEN, moment("2026-03-01T12:00:00Z")) {
+        return told(fault);
+    }
     let call = Stage::new(Arc::new(store), Path::new(&at("HEIRLOOM_TEST_FOLDER"))).of("ada");
     let turn = Turn::of(Role::User, "The harbour opens at six".to_owned());
     match tiers(&call).add_episode(turn, OWNER) {
         Ok(kept) => println!("read={}", tiers(&call).show(&kept.stored.id).unwrap().content),
-        Err(fault) => println!("fault={}: {}", fault.code.name(), fault.message),
+        Err(fault) => told(fault),
     }
 }
 
 #[test]
 fn tls_with_a_trusted_certificate_carries_everything_and_nothing_else_gets_through() {
     let server = Server::start(Release::Eighteen, &["fsync=off"]);
-    server.database("tls");
+    set_up(&server, "tls");
     let papers = papers();
     let folder = tempfile::tempdir().unwrap();
     let (trusted, strange) = (folder.path().join("trusted.pem"), folder.path().join("strange.pem"));
@@ -155,7 +160,7 @@ fn tls_with_a_trusted_certificate_carries_everything_and_nothing_else_gets_throu
 #[test]
 fn a_server_without_tls_gets_no_word_if_tls_was_asked_for() {
     let server = Server::start(Release::Eighteen, &["fsync=off"]);
-    server.database("plain");
+    set_up(&server, "plain");
     let front = Front::before(server.socket(), None);
     let said = asked(&front.address("localhost", "plain?sslmode=require"), Path::new("/nonexistent"));
     assert!(said.contains(&format!("fault={}", Code::Config.name())) && said.contains("TLS"), "{said}");

@@ -2,15 +2,18 @@
 //! search of one user among a thousand as the deployment grows from ten thousand turns to a million.
 
 use crate::server::{Release, Server};
-use crate::stress::tiers::{Dice, engine, fill, sentence, told};
+use crate::stress::tiers::{Dice, engine, fill, sentence, set_up, told};
 use crate::{Outcome, report};
 use heirloom_core::Channel;
 use heirloom_engine::gate::Entry;
+use heirloom_engine::index::embed::Embedder as _;
 use heirloom_engine::index::embed::builtin::Builtin;
 use heirloom_engine::shelf::tiers::{
-    Role, SqliteStore, Tier, TierStore, Turn, UserContext, counted_terms, question_terms,
+    Action, Event, Head, ImportRules, Metadata, Role, SqliteStore, Tier, TierStore, Turn, UserContext, Whose,
+    counted_terms, question_terms,
 };
 use heirloom_postgres::{PgStore, statements};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::{Client, Error, NoTls, Statement};
@@ -28,7 +31,8 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         Some("postgres") => postgres(),
         Some("sqlite") => sqlite(),
         Some("alone") => alone(),
-        Some(_) => Err("usage: bench tiers [postgres|sqlite|alone]".to_owned()),
+        Some("load") => load(),
+        Some(_) => Err("usage: bench tiers [postgres|sqlite|alone|load]".to_owned()),
     }
 }
 
@@ -58,7 +62,7 @@ fn timed<T>(times: &mut Times, call: impl FnOnce() -> Result<T, String>) -> Resu
 fn postgres() -> Outcome {
     // Commits wait for the disk, as they do in a deployment.
     let server = Server::start(Release::Eighteen, &["shared_buffers=512MB"]);
-    let address = server.database("bench");
+    let address = set_up(&server, "bench")?;
     let folder = tempfile::tempdir_in("/tmp").map_err(|e| e.to_string())?;
     let store: Arc<dyn TierStore> = Arc::new(PgStore::at(&address).map_err(told)?);
     for n in 0..CROWD {
@@ -83,7 +87,7 @@ fn postgres() -> Outcome {
     let mut dice = Dice::new();
     for n in 0..ROUNDS {
         let question = question(dice.below(EACH));
-        let ready = bare.asked(&question, ROUNDS + n);
+        let ready = bare.asked(&question);
         in_turn(
             n,
             || timed(&mut a, || bare.search(&ready)),
@@ -118,8 +122,10 @@ struct Bare {
     who: UserContext,
     model: Builtin,
     lock: Statement,
+    begin: Statement,
     insert: Statement,
     post: Statement,
+    vector: Statement,
     append: Statement,
     totals: Statement,
     hybrid: Statement,
@@ -134,19 +140,12 @@ struct Row {
     vector: Vec<Option<String>>,
     terms: Vec<String>,
     counts: Vec<f32>,
-    line: AuditLine,
-}
-
-struct AuditLine {
-    seq: i64,
-    texts: [Vec<String>; 5],
 }
 
 struct Asked {
     terms: Vec<String>,
     weights: Vec<f64>,
     vector: Option<String>,
-    line: AuditLine,
 }
 
 fn said(error: Error) -> String {
@@ -167,19 +166,23 @@ impl Bare {
             prepare(statements::LOCK)?,
             prepare(statements::INSERT)?,
             prepare(statements::POST)?,
+            prepare(statements::VECTOR)?,
             prepare(statements::APPEND)?,
             prepare(statements::TOTALS)?,
-            prepare(&statements::hybrid(false))?,
+            prepare(&statements::hybrid(None))?,
             prepare(statements::FETCH)?,
         );
-        let (lock, insert, post, append, totals, hybrid, fetch) = prepared;
+        let (lock, insert, post, vector, append, totals, hybrid, fetch) = prepared;
+        let begin = prepare("select heirloom.begin($1, $2, $3, '15s')")?;
         let model = Builtin::open().map_err(|e| e.to_string())?;
         Ok(Bare {
             who: who.clone(),
             model,
             lock,
+            begin,
             insert,
             post,
+            vector,
             append,
             totals,
             hybrid,
@@ -194,12 +197,9 @@ impl Bare {
         Some(format!("[{}]", numbers.join(",")))
     }
 
-    fn line(n: usize) -> AuditLine {
-        let hash = format!("{n:064x}");
-        let texts =
-            ["2026-03-01T12:00:00Z", "memory_write", r#"{"tier":"episodic","count":1}"#, &hash, &hash];
-        // Both sides write the chain of one user; ours goes on where the bare one left it, and needs room.
-        AuditLine { seq: 1_000_000 + 10 * n as i64, texts: texts.map(|text| vec![text.to_owned()]) }
+    async fn begin(&self, durable: bool) -> Result<(), Error> {
+        self.client.batch_execute("begin").await?;
+        self.client.query(&self.begin, &[&self.who.secret(), &self.who.user(), &durable]).await.map(drop)
     }
 
     fn ready(&self, text: &str, n: usize) -> Row {
@@ -215,16 +215,14 @@ impl Bare {
             vector: vec![self.vector(text)],
             terms,
             counts,
-            line: Bare::line(n),
         }
     }
 
     fn insert(&self, row: &Row) -> Result<(), String> {
         self.runtime
             .block_on(async {
-                self.client.batch_execute("begin").await?;
-                self.client.batch_execute(&statements::begin(&self.who, true)).await?;
-                self.client.query_one(&self.lock, &[&self.who.user()]).await?;
+                self.begin(true).await?;
+                let locked = self.client.query_one(&self.lock, &[&self.who.user()]).await?;
                 let (tier, status) = (vec!["episodic"], vec!["active"]);
                 let (none, at, expires, length) =
                     (vec![None::<&str>], vec![1_772_366_400i64], vec![Some(1_780_142_400i64)], vec![12i32]);
@@ -244,7 +242,6 @@ impl Bare {
                             &length,
                             &row.content,
                             &row.detail,
-                            &row.vector,
                         ],
                     )
                     .await?;
@@ -257,50 +254,54 @@ impl Bare {
                         &[&self.who.user(), &tiers, &row.terms, &places, &row.counts, &lengths],
                     )
                     .await?;
-                self.note(&row.line).await?;
+                let model = &self.model.space().model;
+                self.client
+                    .execute(
+                        &self.vector,
+                        &[&self.who.user(), model, &vec![place], &vec!["episodic"], &row.vector],
+                    )
+                    .await?;
+                self.note(&locked).await?;
                 self.client.batch_execute("commit").await
             })
             .map_err(said)
     }
 
-    async fn note(&self, line: &AuditLine) -> Result<(), Error> {
-        let [at, action, metadata, prev, hash] = &line.texts;
+    /// A line that follows the chain, as the database wants it.
+    async fn note(&self, locked: &tokio_postgres::Row) -> Result<(), Error> {
+        let head = Head { seq: locked.get::<_, i64>(4).unsigned_abs(), hash: locked.get(5) };
+        let metadata = Metadata { tier: Some("episodic".to_owned()), count: Some(1), ..Metadata::default() };
+        let event = Event::new(
+            Action::MemoryWrite,
+            heirloom_core::time::parse("2026-03-01T12:00:00Z").unwrap_or_default(),
+            metadata,
+        );
+        let line = event.after(self.who.user(), &head);
+        let facts = serde_json::to_string(&line.metadata).unwrap_or_default();
         let total = EACH as i64;
-        let words = total * 12;
+        let totals = vec![total, 0, total * 12, 0];
+        let texts = [line.at.clone(), line.action.name(), facts, line.prev.clone(), line.hash.clone()]
+            .map(|text| vec![text]);
+        let [at, action, metadata, prev, hash] = &texts;
         self.client
             .execute(
                 &self.append,
-                &[
-                    &self.who.user(),
-                    &vec![line.seq],
-                    at,
-                    action,
-                    metadata,
-                    prev,
-                    hash,
-                    &line.seq,
-                    &hash[0],
-                    &total,
-                    &0i64,
-                    &words,
-                    &0i64,
-                ],
+                &[&self.who.user(), &vec![line.seq as i64], at, action, metadata, prev, hash, &totals],
             )
-            .await?;
-        Ok(())
+            .await
+            .map(drop)
     }
 
-    fn asked(&self, question: &str, n: usize) -> Asked {
+    fn asked(&self, question: &str) -> Asked {
         let (terms, weights) =
             question_terms(question).into_iter().map(|(term, weight)| (term, f64::from(weight))).unzip();
-        Asked { terms, weights, vector: self.vector(question), line: Bare::line(n) }
+        Asked { terms, weights, vector: self.vector(question) }
     }
 
     fn search(&self, asked: &Asked) -> Result<(), String> {
         self.runtime
             .block_on(async {
-                self.client.batch_execute("begin").await?;
-                self.client.batch_execute(&statements::begin(&self.who, false)).await?;
+                self.begin(false).await?;
                 let totals = self
                     .client
                     .query_one(&self.totals, &[&self.who.user(), &"episodic", &asked.terms])
@@ -322,6 +323,7 @@ impl Bare {
                             &0.75f64,
                             &asked.vector,
                             &1_772_366_400i64,
+                            &self.model.space().model,
                         ],
                     )
                     .await?;
@@ -334,10 +336,9 @@ impl Bare {
                 self.client.query(&self.fetch, &[&self.who.user(), &places]).await?;
                 self.client.batch_execute("commit").await?;
                 // That somebody looked is audited.
-                self.client.batch_execute("begin").await?;
-                self.client.batch_execute(&statements::begin(&self.who, false)).await?;
-                self.client.query_one(&self.lock, &[&self.who.user()]).await?;
-                self.note(&asked.line).await?;
+                self.begin(false).await?;
+                let locked = self.client.query_one(&self.lock, &[&self.who.user()]).await?;
+                self.note(&locked).await?;
                 self.client.batch_execute("commit").await
             })
             .map_err(said)
@@ -414,4 +415,127 @@ fn searched(
         total as f64 / filled
     ));
     Ok(p50)
+}
+
+/// Memories that are loaded, in one go and in all, and distinct words of each.
+const BATCH: usize = 1_000;
+const LOADED: usize = 20_000;
+const WORDS: usize = 30;
+
+/// The nth text of thirty distinct words.
+fn thirty(n: usize) -> String {
+    let mut words: Vec<String> = Vec::with_capacity(WORDS);
+    let mut more = n * 7;
+    while words.len() < WORDS {
+        for word in sentence(more).split(' ') {
+            if words.len() < WORDS && !words.iter().any(|known| known == word) {
+                words.push(word.to_owned());
+            }
+        }
+        more += 1;
+    }
+    words.join(" ")
+}
+
+/// An archive imported, beside the same rows as bare multi-row inserts with everything made beforehand.
+fn load() -> Outcome {
+    let folder = tempfile::tempdir_in("/tmp").map_err(|e| e.to_string())?;
+    let sqlite: Arc<dyn TierStore> = Arc::new(SqliteStore::at(&folder.path().join("tiers")));
+    let from = engine(&sqlite, folder.path(), "user-1")?;
+    let from = from.tiers().map_err(told)?;
+    for at in (0..LOADED).step_by(BATCH) {
+        let turns = (at..at + BATCH).map(|n| (Turn::of(Role::User, thirty(n)), OWNER)).collect();
+        for kept in from.add_episodes(turns).map_err(told)? {
+            kept.map_err(told)?;
+        }
+    }
+    let mut archive = Vec::new();
+    from.export(Whose::Own, &mut archive, &mut |_| {}).map_err(told)?;
+    let server = Server::start(Release::Eighteen, &["shared_buffers=512MB", "max_wal_size=4GB"]);
+    let address = set_up(&server, "load")?;
+    let store: Arc<dyn TierStore> = Arc::new(PgStore::at(&address).map_err(told)?);
+    let other = engine(&store, folder.path(), "user-2")?;
+    let bare = Bare::new(&address, other.tiers().map_err(told)?.who())?;
+    let batches: Vec<Vec<Row>> = (0..LOADED)
+        .step_by(BATCH)
+        .map(|at| (at..at + BATCH).map(|n| bare.ready(&thirty(n), n)).collect())
+        .collect();
+    let began = Instant::now();
+    for batch in &batches {
+        bare.insert_many(batch)?;
+    }
+    let alone = LOADED as f64 / began.elapsed().as_secs_f64();
+    let to = engine(&store, folder.path(), "user-1")?;
+    let rules = ImportRules { person: true, ..ImportRules::default() };
+    let began = Instant::now();
+    let brought =
+        to.tiers().map_err(told)?.import(&mut archive.as_slice(), rules, &mut |_| {}).map_err(told)?;
+    let ours = LOADED as f64 / began.elapsed().as_secs_f64();
+    if brought.added != LOADED as u64 {
+        return Err(format!("{brought:?}"));
+    }
+    let size = server.sql("load", "select pg_total_relation_size('heirloom.memory') + pg_total_relation_size('heirloom.post') + pg_total_relation_size('heirloom.vector')");
+    let each = size.parse::<f64>().unwrap_or_default() / (2 * LOADED) as f64;
+    report::line(&format!(
+        "{LOADED} memories of {WORDS} distinct words: bare multi-row inserts {alone:.0}/s, import {ours:.0}/s ({:.2} of that); {each:.0} bytes a memory",
+        ours / alone
+    ));
+    Ok(())
+}
+
+impl Bare {
+    /// Many rows in one transaction, each table in one statement.
+    fn insert_many(&self, rows: &[Row]) -> Result<(), String> {
+        let of = |f: fn(&Row) -> String| -> Vec<String> { rows.iter().map(f).collect() };
+        let (ids, contents) = (of(|row| row.id[0].clone()), of(|row| row.content[0].clone()));
+        let details: Vec<_> = rows.iter().map(|row| row.detail[0].clone()).collect();
+        let many = rows.len();
+        self.runtime
+            .block_on(async {
+                self.begin(true).await?;
+                let locked = self.client.query_one(&self.lock, &[&self.who.user()]).await?;
+                let (tier, status) = (vec!["episodic"; many], vec!["active"; many]);
+                let (none, at) = (vec![None::<&str>; many], vec![1_772_366_400i64; many]);
+                let (expires, length) = (vec![Some(1_780_142_400i64); many], vec![30i32; many]);
+                let placed = self
+                    .client
+                    .query(
+                        &self.insert,
+                        &[
+                            &self.who.user(),
+                            &ids,
+                            &tier,
+                            &status,
+                            &none,
+                            &none,
+                            &at,
+                            &expires,
+                            &length,
+                            &contents,
+                            &details,
+                        ],
+                    )
+                    .await?;
+                let places: HashMap<String, i64> =
+                    placed.iter().map(|row| (row.get(0), row.get(1))).collect();
+                let place = |row: &Row| places.get(&row.id[0]).copied().unwrap_or_default();
+                let (mut terms, mut at, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+                for row in rows {
+                    terms.extend(row.terms.iter().map(String::as_str));
+                    counts.extend_from_slice(&row.counts);
+                    at.extend(vec![place(row); row.terms.len()]);
+                }
+                let (tiers, lengths) = (vec!["episodic"; terms.len()], vec![30i32; terms.len()]);
+                self.client
+                    .execute(&self.post, &[&self.who.user(), &tiers, &terms, &at, &counts, &lengths])
+                    .await?;
+                let at: Vec<i64> = rows.iter().map(place).collect();
+                let vectors: Vec<_> = rows.iter().map(|row| row.vector[0].clone()).collect();
+                let model = &self.model.space().model;
+                self.client.execute(&self.vector, &[&self.who.user(), model, &at, &tier, &vectors]).await?;
+                self.note(&locked).await?;
+                self.client.batch_execute("commit").await
+            })
+            .map_err(said)
+    }
 }

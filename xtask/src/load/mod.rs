@@ -8,7 +8,7 @@ mod loops;
 mod rivals;
 
 use crate::server::{Release, Server as Postgres};
-use crate::stress::tiers::{Dice, engine, fill, sentence, told};
+use crate::stress::tiers::{Dice, KEEPER_TOKEN, engine, fill, sentence, set_up, told};
 use crate::{Outcome, report, workspace};
 use heirloom_core::Scopes;
 use heirloom_engine::shelf::tiers::{
@@ -72,9 +72,9 @@ pub(crate) fn run(words: &[String]) -> Outcome {
     let folder = tempfile::tempdir_in("/tmp").map_err(|e| e.to_string())?;
     let database = size.postgres.then(|| {
         let server = Postgres::start(Release::Eighteen, &["shared_buffers=512MB", "max_connections=200"]);
-        let address = server.database("load");
-        (server, address)
+        set_up(&server, "load").map(|address| (server, address))
     });
+    let database = database.transpose()?;
     let store: Arc<dyn TierStore> = match &database {
         None => Arc::new(SqliteStore::at(&folder.path().join("data/tiers"))),
         Some((_, address)) => Arc::new(PgStore::at(address).map_err(told)?),
@@ -159,7 +159,11 @@ fn filled(store: &Arc<dyn TierStore>, folder: &Path, size: Size) -> Result<Arc<V
     let mut tokens = Vec::new();
     let keeper = engine(store, folder, "user-0")?;
     let world = keeper.project().world().clone();
-    let who = UserContext::by_account(&world).map_err(told)?;
+    let who = match store.is_shared() {
+        true => UserContext::by_token(store.as_ref(), KEEPER_TOKEN, world.now),
+        false => UserContext::by_account(&world),
+    };
+    let who = who.map_err(told)?;
     for n in 0..size.users {
         let user = format!("user-{n}");
         fill(&engine(store, folder, &user)?.tiers().map_err(told)?, size.memories / size.users)?;

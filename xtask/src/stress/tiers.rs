@@ -5,11 +5,15 @@
 
 use crate::report;
 use crate::server::{Release, Server};
-use heirloom_core::{Channel, Code, Fault, Settings, hash, time};
+use heirloom_core::{Channel, Code, Fault, Grant, Scopes, Settings, hash, time};
 use heirloom_engine::gate::Entry;
-use heirloom_engine::shelf::tiers::{Access, Action, Role, SqliteStore, TierStore, Tiers, Turn, UserContext};
+use heirloom_engine::shelf::tiers::{
+    Access, Action, Role, SqliteStore, Terms, TierStore, Tiers, Turn, UserContext, give_token, put_user,
+    token_hash,
+};
 use heirloom_engine::{Call, Project, World};
-use heirloom_postgres::PgStore;
+use heirloom_postgres::team::{Founding, Team};
+use heirloom_postgres::{Address, Outside, PgStore};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,13 +44,13 @@ pub(crate) fn run(arguments: &[&str]) -> Result<(), String> {
         return mixed(Arc::new(SqliteStore::at(&folder.path().join("tiers"))), folder.path(), size);
     }
     let server = Server::start(Release::Eighteen, &["fsync=off", "shared_buffers=512MB", "max_wal_size=4GB"]);
-    let store = PgStore::at(&server.database("stress")).map_err(told)?;
+    let store = PgStore::at(&set_up(&server, "stress")?).map_err(told)?;
     mixed(Arc::new(store), folder.path(), size)
 }
 
 fn parsed(arguments: &[&str]) -> Result<Size, String> {
     const USAGE: &str = "usage: stress tiers [--users N] [--memories N] [--operations N] [--postgres]";
-    let mut size = Size { users: 50, memories: 10_000, operations: 100_000, postgres: false };
+    let mut size = Size { users: 50, memories: 2_000, operations: 50_000, postgres: false };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let mut number = || words.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0).ok_or(USAGE);
@@ -61,6 +65,40 @@ fn parsed(arguments: &[&str]) -> Result<Size, String> {
     Ok(size)
 }
 
+/// The user that a shared database begins with, and that user's token.
+const KEEPER: &str = "keeper";
+pub(crate) const KEEPER_TOKEN: &str = "hlm_of_the_keeper_of_a_run";
+
+/// A database that an operator set up; its address for the application.
+pub(crate) fn set_up(server: &Server, name: &str) -> Result<String, String> {
+    let address = Address::parse(&server.database(name), &Outside::default()).map_err(told)?;
+    let founding = Founding {
+        user: KEEPER.to_owned(),
+        token_hash: token_hash(KEEPER_TOKEN),
+        citus: false,
+        app_role: None,
+        now: time::parse("2026-01-01T00:00:00Z").unwrap_or_default(),
+    };
+    Team::at(&address).and_then(|team| team.init(&founding)).map_err(told)?;
+    Ok(server.address("heirloom_app", name))
+}
+
+/// Who a user is: the account, or in a shared database the holder of a token of their own, which is made if there is none.
+pub(crate) fn context(store: &dyn TierStore, world: &World) -> Result<UserContext, String> {
+    if !store.is_shared() {
+        return UserContext::by_account(world).map_err(told);
+    }
+    let token = format!("hlm_{}", hash::sha256(world.user.as_bytes()));
+    if let Ok(who) = UserContext::by_token(store, &token, world.now) {
+        return Ok(who);
+    }
+    let keeper = UserContext::by_token(store, KEEPER_TOKEN, world.now).map_err(told)?;
+    put_user(store, &keeper, &world.user, world).map_err(told)?;
+    let terms = Terms { scopes: Scopes::USUAL.with(Grant::Delete), ..Terms::default() };
+    give_token(store, &keeper, &world.user, &token, &terms, world).map_err(told)?;
+    UserContext::by_token(store, &token, world.now).map_err(told)
+}
+
 /// An engine for a user of a deployment.
 pub(crate) fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> Result<Call, String> {
     let world = World {
@@ -69,7 +107,7 @@ pub(crate) fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> R
         nonce: hash::sha256(user.as_bytes()),
         user: user.to_owned(),
     };
-    let who = UserContext::by_account(&world).map_err(told)?;
+    let who = context(store.as_ref(), &world)?;
     let project = Project::new(folder, &folder.join("memory"), world);
     let access = Access::new(Arc::clone(store), who, &folder.join("data/tiers"));
     Ok(Call::new(project, Settings::standard()).with_tiers(access))

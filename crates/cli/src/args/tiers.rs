@@ -123,6 +123,15 @@ pub(crate) enum UserAction {
         #[arg(long, conflicts_with_all = ["scope", "days", "label", "revoke"])]
         list: bool,
     },
+    /// Take a token away; nobody acts by it any more
+    Revoke {
+        /// Whose
+        name: String,
+
+        /// Which of the user's tokens; without this option the one without a name
+        #[arg(long = "name", value_name = "LABEL")]
+        label: Option<String>,
+    },
     /// Remove a user and all that is theirs: memories, drafts, audit, tokens; it cannot be undone
     Remove {
         /// The name

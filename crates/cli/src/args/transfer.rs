@@ -105,6 +105,10 @@ pub(crate) struct Export {
     #[arg(long)]
     pub(crate) all_users: bool,
 
+    /// Of the tiers: those of this user, with the user's audit, hashes of tokens and drafts; for whoever looks after users
+    #[arg(long, value_name = "NAME", conflicts_with = "all_users")]
+    pub(crate) user: Option<String>,
+
     /// Also what is retired, and a vault's earlier versions
     #[arg(long)]
     pub(crate) retired: bool,

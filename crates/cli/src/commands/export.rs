@@ -13,8 +13,9 @@ pub(crate) fn run(args: &Args, call: &Export, out: &Out) -> Result<u8> {
     if call.shelf.as_deref() == Some(ShelfName::Tiers.name()) {
         return turns_and_facts(&wired, call, out);
     }
-    if call.all_users {
-        return Err(Fault::new(Code::Usage, "--all-users is for turns and facts").hint("add --shelf tiers"));
+    if call.all_users || call.user.is_some() {
+        return Err(Fault::new(Code::Usage, "--all-users and --user are for turns and facts")
+            .hint("add --shelf tiers"));
     }
     let ask = export::Export { shelf: call.shelf.clone(), retired: call.retired };
     let Some(folder) = &call.to else { return printed(&wired, &ask, out) };
@@ -60,7 +61,7 @@ fn turns_and_facts(wired: &Wired, call: &Export, out: &Out) -> Result<u8> {
             .hint("leave --retired out"));
     }
     wired.tiers()?;
-    let ask = archive::WriteArchive { all_users: call.all_users };
+    let ask = archive::WriteArchive { all_users: call.all_users, user: call.user.clone() };
     let mut meter = Meter::new();
     let Some(path) = &call.to else {
         let mut stdout = BufWriter::new(std::io::stdout().lock());

@@ -50,6 +50,8 @@ mod snapshot;
 mod staged;
 mod status;
 mod sync;
+#[cfg(feature = "postgres")]
+mod team;
 mod undo;
 mod user;
 mod vault;
@@ -102,6 +104,8 @@ fn run_alone(args: &Args, out: &Out) -> Result<u8> {
         },
         Command::Expire(call) => clear::expire(args, call, out),
         Command::User(call) => user::run(args, call, out),
+        #[cfg(feature = "postgres")]
+        Command::Team(call) => team::run(call, out),
         Command::Show(call) => show::show(args, call, out),
         Command::List(call) => show::list(args, call, out),
         Command::Edit(call) => edit::run(args, call, out),

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
                 out.say(format!("next: `heirloom user token {}` makes a token", added.user));
             });
         }
-        UserAction::Token { name, label, revoke: true, .. } => {
+        UserAction::Token { name, label, revoke: true, .. } | UserAction::Revoke { name, label } => {
             person::checked(&mut wired, Verb::UserToken)?;
             let ask = RevokeToken { user: name.clone(), name: label.clone() };
             let revoked = users::revoke(&wired.call, &ask)?;

@@ -5,13 +5,16 @@
 //! fit. Drafts without such a name (an earlier version's, or anybody's) are read too, but nothing they say of their origin counts, and their key
 //! is the MAC of what they hold now. Files are private and expire. Never here: accepting; that is a new pass through the gate, confirmed.
 
+mod kept;
 mod key;
 
+pub use kept::Drafts;
+use kept::Elsewhere;
 pub use key::{Dice, Key};
 
 use crate::budget::{self, Left};
 use crate::files::{self, Mode};
-use heirloom_core::{Channel, Code, Fault, Trust, fault::Result, json, time};
+use heirloom_core::{Channel, Code, Fault, Trust, fault::Result, hash, json, time};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -68,6 +71,9 @@ pub struct Item {
     bound: String,
     #[serde(skip)]
     file: PathBuf,
+    /// What keeps it, if that is no file.
+    #[serde(skip)]
+    kept: Option<Elsewhere>,
 }
 
 impl Item {
@@ -96,6 +102,7 @@ pub struct Broken {
     pub file: PathBuf,
     /// What it says, as far as it can be read; for those who look for what to remove.
     said: Option<Waiting>,
+    kept: Option<Elsewhere>,
 }
 
 #[derive(Debug)]
@@ -111,18 +118,27 @@ pub struct Inbox {
     earlier: Option<PathBuf>,
     name: String,
     key: Key,
+    kept: Option<Elsewhere>,
 }
 
 impl Inbox {
     /// The inbox in a folder. `name` is what its drafts are bound to.
     pub fn new(folder: PathBuf, name: String, key: Key) -> Inbox {
-        Inbox { folder, earlier: None, name, key }
+        Inbox { folder, earlier: None, name, key, kept: None }
     }
 
     /// The same, with the folder an earlier version kept its drafts in.
     #[must_use]
     pub fn with_earlier(mut self, folder: PathBuf) -> Inbox {
         self.earlier = Some(folder);
+        self
+    }
+
+    /// The same, with new drafts kept somewhere else, where other machines see them too. A draft is named by the SHA-256 of its text there, since no
+    /// machine can check another one's MAC. What lies in the folder already still counts.
+    #[must_use]
+    pub fn kept_by(mut self, drafts: std::sync::Arc<dyn Drafts>) -> Inbox {
+        self.kept = Some(Elsewhere(drafts));
         self
     }
 
@@ -143,6 +159,11 @@ impl Inbox {
         }
         let text = serde_json::to_string_pretty(&waiting)
             .map_err(|e| Fault::new(Code::Internal, format!("cannot write an inbox item: {e}")))?;
+        if let Some(kept) = &self.kept {
+            let sha256 = hash::sha256(text.as_bytes());
+            kept.0.put(&sha256, time::parse(&waiting.at).unwrap_or(now), &text)?;
+            return Ok(sha256[..TYPED].to_owned());
+        }
         let mac = self.key.mac(&self.name, text.as_bytes())?;
         files::make_folder(&self.folder, Mode::Private)?;
         files::write(&self.folder.join(format!("{mac}.json")), text.as_bytes(), Mode::Private)?;
@@ -190,8 +211,13 @@ impl Inbox {
 
     /// Fails unless an item's file still holds the bytes it was read from, whichever inbox it lies in.
     pub fn unchanged(&self, item: &Item) -> Result<()> {
-        let bytes = files::read_if_there(&item.file, MAX_ITEM).ok().flatten();
-        let mac = bytes.map(|bytes| self.key.mac(&item.bound, &bytes)).transpose()?;
+        let mac = match &item.kept {
+            Some(kept) => kept.text_of(&item.mac)?.map(|text| hash::sha256(text.as_bytes())),
+            None => {
+                let bytes = files::read_if_there(&item.file, MAX_ITEM).ok().flatten();
+                bytes.map(|bytes| self.key.mac(&item.bound, &bytes)).transpose()?
+            }
+        };
         if mac.as_deref() == Some(item.mac.as_str()) {
             return Ok(());
         }
@@ -205,14 +231,14 @@ impl Inbox {
 
     /// Takes something out.
     pub fn remove(&self, item: &Item) -> Result<()> {
-        files::remove(&item.file)
+        take_out(item.kept.as_ref(), &item.file)
     }
 
     /// Removes what cannot be accepted under this key. Returns whether there was something.
     pub fn remove_broken(&self, key: &str) -> Result<bool> {
         let broken: Vec<Broken> = self.broken()?.into_iter().filter(|broken| broken.key == key).collect();
         for one in &broken {
-            files::remove(&one.file)?;
+            take_out(one.kept.as_ref(), &one.file)?;
         }
         Ok(!broken.is_empty())
     }
@@ -232,15 +258,15 @@ impl Inbox {
         let mut count = 0;
         for found in self.found()? {
             let file = match &found {
-                Found::Whole(item) => gone(item, expired(item, now)).then_some(&item.file),
+                Found::Whole(item) => gone(item, expired(item, now)).then_some((&item.kept, &item.file)),
                 Found::Broken(broken) => broken
                     .said
                     .as_ref()
                     .is_some_and(|said| gone(said, expired(said, now)))
-                    .then_some(&broken.file),
+                    .then_some((&broken.kept, &broken.file)),
             };
-            if let Some(file) = file {
-                files::remove(file)?;
+            if let Some((kept, file)) = file {
+                take_out(kept.as_ref(), file)?;
                 count += 1;
             }
         }
@@ -253,7 +279,10 @@ impl Inbox {
     }
 
     fn found(&self) -> Result<Vec<Found>> {
-        let mut all = Vec::new();
+        let mut all = match &self.kept {
+            Some(kept) => kept.found()?,
+            None => Vec::new(),
+        };
         for (folder, ours) in [(Some(&self.folder), true), (self.earlier.as_ref(), false)] {
             let Some(folder) = folder else { continue };
             // A link in the folder's place is somebody else's folder.
@@ -286,7 +315,13 @@ impl Inbox {
         let said: Option<Waiting> =
             json::parse(&bytes).ok().and_then(|value| serde_json::from_value(value).ok());
         let broken = |why, mac: &str, said| {
-            Found::Broken(Box::new(Broken { key: mac[..TYPED].to_owned(), why, file: path.clone(), said }))
+            Found::Broken(Box::new(Broken {
+                key: mac[..TYPED].to_owned(),
+                why,
+                file: path.clone(),
+                said,
+                kept: None,
+            }))
         };
         Ok(Some(match said {
             said if named && mac != name => {
@@ -298,9 +333,18 @@ impl Inbox {
                     disown(&mut waiting, &path);
                 }
                 let key = mac[..TYPED].to_owned();
-                Found::Whole(Box::new(Item { key, verified: named, waiting, mac, bound, file: path }))
+                let item = Item { key, verified: named, waiting, mac, bound, file: path, kept: None };
+                Found::Whole(Box::new(item))
             }
         }))
+    }
+}
+
+/// Takes a draft out of wherever it is.
+fn take_out(kept: Option<&Elsewhere>, file: &Path) -> Result<()> {
+    match kept {
+        Some(kept) => kept.0.remove(&file.to_string_lossy()),
+        None => files::remove(file),
     }
 }
 

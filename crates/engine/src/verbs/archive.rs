@@ -7,7 +7,7 @@
 use super::{Progress, Watch, asked};
 use crate::call::Call;
 use crate::files;
-use crate::shelf::tiers::{Brought, Carried, ImportRules, is_archive};
+use crate::shelf::tiers::{Brought, Carried, ImportRules, Whose, is_archive};
 use heirloom_core::{Code, Fault, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufWriter, Read as _, Write};
@@ -20,6 +20,9 @@ pub struct WriteArchive {
     /// The memories of every user, for the account that keeps the store.
     #[serde(default)]
     pub all_users: bool,
+    /// One user's memories, audit, tokens and drafts, for whoever looks after users.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
 }
 
 /// How to read.
@@ -44,7 +47,12 @@ pub struct ReadArchive {
 pub fn write(call: &Call, ask: &WriteArchive, to: &mut dyn Write, watch: &mut Watch<'_>) -> Result<Carried> {
     let tiers = call.tiers()?;
     asked(call, Verb::Export, ShelfName::Tiers, Owner::Nobody)?;
-    tiers.export(ask.all_users, to, &mut |done| watch(Progress { what: "memories", done, of: None }))
+    let whose = match &ask.user {
+        Some(user) => Whose::User(user),
+        None if ask.all_users => Whose::Everybody,
+        None => Whose::Own,
+    };
+    tiers.export(whose, to, &mut |done| watch(Progress { what: "memories", done, of: None }))
 }
 
 /// The same to a new file that only its owner reads. A file of that name is a whole archive.

@@ -157,7 +157,7 @@ pub struct UserShown {
 pub fn list(call: &Call) -> Result<Vec<UserShown>> {
     super::asked(call, Verb::UserList, ShelfName::Tiers, Owner::Nobody)?;
     let tiers = call.tiers()?;
-    let tokens = tiers.store().tokens(None)?;
+    let tokens = tiers.store().tokens(tiers.who(), None)?;
     let everybody = tiers.who().manages().is_ok();
     let shown = |account: Account| {
         let of: Vec<&Token> = tokens.iter().filter(|token| token.user == account.user).collect();
@@ -169,7 +169,7 @@ pub fn list(call: &Call) -> Result<Vec<UserShown>> {
             added_at: account.added_at,
         }
     };
-    Ok(tiers.store().accounts()?.into_iter().map(shown).collect())
+    Ok(tiers.store().accounts(tiers.who())?.into_iter().map(shown).collect())
 }
 
 /// One of them, with their tokens.
@@ -229,7 +229,7 @@ pub fn revoke(call: &Call, ask: &RevokeToken) -> Result<RevokedToken> {
         return Err(unknown(&ask.user));
     }
     let name = ask.name.clone().unwrap_or_default();
-    let theirs = tiers.store().tokens(Some(&ask.user))?;
+    let theirs = tiers.store().tokens(tiers.who(), Some(&ask.user))?;
     let found = theirs.iter().find(|token| token.name == name);
     let Some(found) = found else {
         let named = if name.is_empty() { "without a name".to_owned() } else { format!("`{name}`") };
@@ -245,7 +245,7 @@ pub fn revoke(call: &Call, ask: &RevokeToken) -> Result<RevokedToken> {
     }
     let what = format!("token {} of {} revoked", found.id(), shown_name(&ask.user));
     tiers.account_changes(Verb::UserToken, &what)?;
-    tiers.store().remove_token(&ask.user, &name)?;
+    tiers.store().remove_token(tiers.who(), &ask.user, &name)?;
     Ok(RevokedToken { status: "revoked", user: ask.user.clone(), name })
 }
 
@@ -261,7 +261,7 @@ pub fn remove(call: &Call, ask: &RemoveUser) -> Result<RemovedUser> {
     if !is_known(&tiers, &ask.user)? {
         return Err(unknown(&ask.user));
     }
-    let tokens = tiers.store().tokens(Some(&ask.user))?;
+    let tokens = tiers.store().tokens(tiers.who(), Some(&ask.user))?;
     if let Some((_, own)) = tiers.who().token()
         && tokens.iter().any(|token| !own.missing(token.scopes).is_empty())
     {
@@ -292,7 +292,7 @@ pub fn remove(call: &Call, ask: &RemoveUser) -> Result<RemovedUser> {
 }
 
 fn is_known(tiers: &Tiers<'_>, user: &str) -> Result<bool> {
-    Ok(tiers.store().accounts()?.iter().any(|account| account.user == user))
+    Ok(tiers.store().accounts(tiers.who())?.iter().any(|account| account.user == user))
 }
 
 /// A name for the audit, where nothing invisible and nothing long belongs.

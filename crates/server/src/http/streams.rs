@@ -145,7 +145,7 @@ impl Write for Into {
 pub(crate) async fn export(http: &Arc<Http>, mut visit: Visit, said: Said) -> Result<Reply, Problem> {
     let (set, project) = said?;
     visit.project = project;
-    let ask = WriteArchive { all_users: set.iter().any(|name| name == ALL_USERS.name) };
+    let ask = WriteArchive { all_users: set.iter().any(|name| name == ALL_USERS.name), user: None };
     let place = archived(http)?;
     let (to, mut pieces) = mpsc::channel(PIECES);
     let working = {

@@ -28,7 +28,7 @@ impl Tiers<'_> {
 
     /// The number of the chain's last line.
     pub fn sealed_end(&self) -> Result<u64> {
-        let sealed = self.access.seals.read(self.who().user(), &self.call.project().world().nonce)?;
+        let sealed = self.sealed()?;
         let mut end = sealed.map_or(0, |head| head.seq);
         // Another process may have written since it was sealed.
         while let Some(last) = self.store().audit(self.who(), end, PAGE)?.last() {
@@ -39,10 +39,18 @@ impl Tiers<'_> {
 
     /// Walks the chain up to its sealed end: how many lines there are, or the first that was altered, removed, moved or cut off.
     pub fn verify_audit(&self) -> Result<u64> {
-        let sealed = self.access.seals.read(self.who().user(), &self.call.project().world().nonce)?;
+        let sealed = self.sealed()?;
         let mut walk = Walk::new(sealed);
         self.each_line(|line| walk.step(self.who().user(), &line).map(|()| true))?;
         walk.end()
+    }
+
+    /// Where the chain must reach: the head that a shared store keeps apart from the lines, or the seal in the data folder.
+    fn sealed(&self) -> Result<Option<super::Head>> {
+        match self.store().is_shared() {
+            true => self.store().head(self.who()),
+            false => self.access.seals.read(self.who().user(), &self.call.project().world().nonce),
+        }
     }
 
     /// Drops lines older than the settings keep, behind a checkpoint. Returns how many went.

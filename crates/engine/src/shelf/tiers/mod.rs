@@ -35,9 +35,10 @@ mod terms;
 mod token;
 mod undo;
 mod user;
+mod waiting;
 
 pub use crate::working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
-pub use archive::{Brought, Carried, ImportRules, is_archive};
+pub use archive::{Brought, Carried, ImportRules, Whose, is_archive};
 pub use draft::{Beside, LONGEST_FACT, Relation, TierDraft};
 pub use episode::Turn;
 pub use event::{Action, Event, GENESIS, Head, Line, Metadata, Walk};
@@ -56,8 +57,8 @@ pub use store::{
 };
 pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
 pub use terms::{Met, Posed, counted_terms, question_terms};
-pub use token::{Terms, Token, give as give_token, new as new_token};
-pub use user::{Account, SYSTEM, UserContext, put as put_user};
+pub use token::{Terms, Token, give as give_token, hash_of as token_hash, new as new_token};
+pub use user::{Account, SYSTEM, UserContext, checked as user_name, put as put_user};
 
 use crate::call::Call;
 use crate::gate::inbox::Inbox;
@@ -127,7 +128,7 @@ impl<'a> Tiers<'a> {
 
     /// Whether anything was ever stored on this machine: asking an empty place must not make one.
     pub fn are_there(&self) -> bool {
-        self.access.folder.is_dir()
+        self.store().is_shared() || self.access.folder.is_dir()
     }
 
     /// Where it is noted how far a model looked for facts in what this user said.
@@ -146,7 +147,11 @@ impl<'a> Tiers<'a> {
     pub fn inbox(&self) -> Inbox {
         let user = &hash::sha256(self.who().user().as_bytes())[..24];
         let folder = self.access.folder.join("waiting").join(user).join("inbox");
-        Inbox::new(folder, format!("tiers {user}"), self.call.inbox_key())
+        let inbox = Inbox::new(folder, format!("tiers {user}"), self.call.inbox_key());
+        if !self.store().is_shared() {
+            return inbox;
+        }
+        inbox.kept_by(Arc::new(waiting::StoreDrafts::of(&self.access.store, self.who())))
     }
 
     pub(crate) fn now(&self) -> jiff::Timestamp {

@@ -180,6 +180,12 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// `sqlite` or `postgres`.
     fn backend(&self) -> &'static str;
 
+    /// Whether several people reach it by one address. In such a store nobody is anybody without a token, and what stands beside the rows (drafts,
+    /// the end of each audit chain) lies with them, so that every machine sees the same.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Stores drafts, marks what they supersede, appends the events, and with a mark keeps what it takes to go back, all or nothing. A draft
     /// of another user is refused.
     fn write(
@@ -192,6 +198,15 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
 
     /// One memory.
     fn get(&self, who: &UserContext, id: &str) -> Result<Option<Stored>>;
+
+    /// Which of these ids are there.
+    fn known(&self, who: &UserContext, ids: &[&str]) -> Result<Vec<String>> {
+        let mut known = Vec::new();
+        for id in ids {
+            known.extend(self.get(who, id)?.map(|stored| stored.id));
+        }
+        Ok(known)
+    }
 
     /// Memories, page by page.
     fn page(&self, who: &UserContext, wanted: &Wanted) -> Result<Page>;
@@ -258,33 +273,55 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     /// Appends a checkpoint and drops the lines it speaks of, all or nothing.
     fn checkpoint(&self, who: &UserContext, through: u64, event: &Event) -> Result<Head>;
 
-    /// Every known user.
-    fn accounts(&self) -> Result<Vec<Account>>;
+    /// Goes on with lines of this user's chain that another store wrote, if the first of them follows the last one here. Says whether it did.
+    fn continue_chain(&self, _who: &UserContext, _lines: &[Line]) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Where the store itself says that this user's chain ends. Only a shared store keeps that; beside others a seal does.
+    fn head(&self, _who: &UserContext) -> Result<Option<Head>> {
+        Ok(None)
+    }
+
+    /// The drafts of this user that wait in the store: the SHA-256 and the text of each. Only a shared store keeps any.
+    fn drafts(&self, _who: &UserContext) -> Result<Vec<(String, String)>> {
+        Ok(Vec::new())
+    }
+
+    /// Keeps a draft under the SHA-256 of its text.
+    fn put_draft(&self, _who: &UserContext, _sha256: &str, _at: Timestamp, _text: &str) -> Result<()> {
+        Err(Fault::new(heirloom_core::Code::Internal, "this store keeps no drafts"))
+    }
+
+    /// Takes a draft out.
+    fn remove_draft(&self, _who: &UserContext, _sha256: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// Every known user. In a shared store whoever does not look after users sees only themselves.
+    fn accounts(&self, who: &UserContext) -> Result<Vec<Account>>;
 
     /// Every user who has an account or anything stored, each once.
-    fn users(&self) -> Result<Vec<String>> {
-        Ok(self.accounts()?.into_iter().map(|account| account.user).collect())
+    fn users(&self, who: &UserContext) -> Result<Vec<String>> {
+        Ok(self.accounts(who)?.into_iter().map(|account| account.user).collect())
     }
 
     /// Adds or replaces a user's account.
-    fn put_account(&self, account: &Account) -> Result<()>;
+    fn put_account(&self, who: &UserContext, account: &Account) -> Result<()>;
 
     /// Removes the context's user and all that is theirs: tokens first, so that nobody comes in any more, the account last, so that whoever was
     /// stopped finds it and goes on.
     fn remove_account(&self, who: &UserContext) -> Result<()>;
 
-    /// The token with this hash, found by the hash alone.
-    fn token(&self, hash: &str) -> Result<Option<Token>>;
+    /// The token that was shown, found by its hash in one look, also if it has ended. One that still counts is noted as used in this hour.
+    fn sign_in(&self, given: &str, hour: &str, now: Timestamp) -> Result<Option<Token>>;
 
-    /// The tokens of a user, or of every user.
-    fn tokens(&self, user: Option<&str>) -> Result<Vec<Token>>;
+    /// The tokens of a user, or of every user. In a shared store whoever does not look after users sees only their own.
+    fn tokens(&self, who: &UserContext, user: Option<&str>) -> Result<Vec<Token>>;
 
     /// Adds a token in the place of the one its user has by the same name.
-    fn put_token(&self, token: &Token) -> Result<()>;
+    fn put_token(&self, who: &UserContext, token: &Token) -> Result<()>;
 
     /// Takes a user's token of this name away. Says whether there was one.
-    fn remove_token(&self, user: &str, name: &str) -> Result<bool>;
-
-    /// Notes in which hour the token with this hash was last used.
-    fn note_use(&self, hash: &str, hour: &str) -> Result<()>;
+    fn remove_token(&self, who: &UserContext, user: &str, name: &str) -> Result<bool>;
 }

@@ -25,7 +25,7 @@ fn sqlite_tells_the_whole_story() {
         count.set(count.get() + 1);
         Arc::new(SqliteStore::at(&dir.path().join(format!("store-{}", count.get()))))
     };
-    tell(&make, &dir.path().join("story"));
+    tell(&make, &make, &dir.path().join("story"));
 }
 
 /// Every file below a folder, whole.
@@ -338,7 +338,14 @@ fn the_keepers_archive_and_upkeep_reach_users_who_have_no_account() {
     let short = Turn { days: Some(10), ..Turn::of(Role::User, "goes soon") };
     tiers(&bob).add_episode(short, OWNER).unwrap();
     tiers(&bob).add_episode(Turn::of(Role::User, "bob was here"), OWNER).unwrap();
-    assert!(stage.store.accounts().unwrap().iter().all(|account| account.user != "bob"));
+    assert!(
+        stage
+            .store
+            .accounts(&stage.context("ada", "2026-03-01T12:00:00Z"))
+            .unwrap()
+            .iter()
+            .all(|account| account.user != "bob")
+    );
     // A database in a folder that is not its user's is nobody's.
     let users = dir.path().join("data/tiers/users");
     let folder = std::fs::read_dir(&users).unwrap().flatten().next().unwrap().path();
@@ -346,7 +353,7 @@ fn the_keepers_archive_and_upkeep_reach_users_who_have_no_account() {
     std::fs::copy(folder.join("memory.db"), users.join("somewhere-else/memory.db")).unwrap();
     let ada = stage.person("ada");
     let mut bytes = Vec::new();
-    let carried = tiers(&ada).export(true, &mut bytes, &mut |_| {}).unwrap();
+    let carried = tiers(&ada).export(crate::shelf::tiers::Whose::Everybody, &mut bytes, &mut |_| {}).unwrap();
     assert_eq!(carried.users.get("bob"), Some(&2), "{carried:?}");
     let later = stage.at("ada", "2026-03-12T12:00:00Z");
     let expired = tiers(&later).expire().unwrap();

@@ -135,7 +135,7 @@ pub fn give(
         expires_at: terms.days.map(|days| end(world.now, days)).transpose()?,
         used_at: None,
     };
-    store.put_token(&token)?;
+    store.put_token(who, &token)?;
     Ok(token)
 }
 
@@ -161,7 +161,8 @@ pub(crate) fn named(name: &str) -> Result<String> {
         .hint(format!("use up to {LONGEST} letters, digits, dots, hyphens and underscores")))
 }
 
-pub(super) fn hash_of(token: &str) -> String {
+/// The hash a token is kept by.
+pub fn hash_of(token: &str) -> String {
     hash::sha256(format!("heirloom token\0{}", token.trim()).as_bytes())
 }
 

@@ -20,10 +20,23 @@ pub const SYSTEM: &str = "system";
 pub struct UserContext {
     user: String,
     keeper: bool,
-    /// The token it was made by: its id and what it may.
-    token: Option<(String, Scopes)>,
+    token: Option<Held>,
     /// The trace of the request it acts for.
     trace: Option<String>,
+}
+
+/// The token a context was made by. A shared database checks it again in every transaction, so the token itself is kept; nothing prints it.
+#[derive(Clone, PartialEq, Eq)]
+struct Held {
+    id: String,
+    scopes: Scopes,
+    secret: String,
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Held").field("id", &self.id).field("scopes", &self.scopes).finish_non_exhaustive()
+    }
 }
 
 /// A known user.
@@ -48,20 +61,16 @@ impl UserContext {
     pub fn by_token(store: &dyn TierStore, given: &str, now: Timestamp) -> Result<UserContext> {
         let wanted = token::hash_of(given);
         // The hash finds the token; whether it is the one is decided without saying by the time it takes how near it came.
-        let found: Option<Token> = store.token(&wanted)?.filter(|found| hash::same(&found.hash, &wanted));
+        let found: Option<Token> =
+            store.sign_in(given.trim(), &hour_of(now), now)?.filter(|found| hash::same(&found.hash, &wanted));
         let found = found.ok_or_else(|| Fault::new(Code::Unauthenticated, "this token belongs to nobody"))?;
         if let Some(ended) = found.ended(now) {
             return Err(Fault::new(Code::Unauthenticated, format!("this token ended on {ended}"))
                 .fact("token", found.id())
                 .hint(format!("a person makes a new one: {}", found.made_by())));
         }
-        let hour = hour_of(now);
-        if found.used_at.as_deref() != Some(hour.as_str()) {
-            // A store that cannot be written to keeps nobody out.
-            let _ = store.note_use(&found.hash, &hour);
-        }
-        let token = Some((found.id().to_owned(), found.scopes));
-        Ok(UserContext { user: found.user, keeper: false, token, trace: None })
+        let token = Held { id: found.id().to_owned(), scopes: found.scopes, secret: given.trim().to_owned() };
+        Ok(UserContext { user: found.user, keeper: false, token: Some(token), trace: None })
     }
 
     /// Another user of the deployment, for the upkeep and whole-deployment archives that its keeper runs. A context made by a token
@@ -85,9 +94,18 @@ impl UserContext {
         self.trace.as_deref()
     }
 
+    /// Another user, for the daily work: the deployment's keeper does it, or a token that was made for it.
+    pub(super) fn for_upkeep(&self, user: &str) -> Result<UserContext> {
+        if !self.keeps_up() {
+            self.manages()?;
+        }
+        let (token, trace) = (self.token.clone(), self.trace.clone());
+        Ok(UserContext { user: checked(user)?, keeper: false, token, trace })
+    }
+
     /// The deployment itself, for what its keeper's upkeep does in nobody's name.
     pub(super) fn system(keeper: &UserContext) -> Result<UserContext> {
-        let mut system = keeper.on_behalf("nobody")?;
+        let mut system = keeper.for_upkeep("nobody")?;
         system.user = SYSTEM.to_owned();
         Ok(system)
     }
@@ -99,7 +117,17 @@ impl UserContext {
 
     /// The id of the token it was made by, and what that may.
     pub fn token(&self) -> Option<(&str, Scopes)> {
-        self.token.as_ref().map(|(id, scopes)| (id.as_str(), *scopes))
+        self.token.as_ref().map(|held| (held.id.as_str(), held.scopes))
+    }
+
+    /// The token itself, for a database that checks it in every transaction.
+    pub fn secret(&self) -> Option<&str> {
+        self.token.as_ref().map(|held| held.secret.as_str())
+    }
+
+    /// Whether the daily work of the whole deployment is this context's: its keeper's, or that of a token with the scope `upkeep`.
+    pub fn keeps_up(&self) -> bool {
+        self.keeper || self.token().is_some_and(|(_, scopes)| scopes.has(Grant::Upkeep))
     }
 
     /// Refuses whoever neither keeps the deployment nor has a token that looks after its users.
@@ -107,8 +135,9 @@ impl UserContext {
         if self.keeper || self.token().is_some_and(|(_, scopes)| scopes.has(Grant::Admin)) {
             return Ok(());
         }
-        Err(Fault::new(Code::Security, "only the account that keeps this deployment can do this")
-            .hint("run it without a token, under the account that owns the data folder"))
+        Err(Fault::new(Code::Security, "only the account that keeps this deployment can do this").hint(
+            "use a token with the scope `admin`; for SQLite in your own data folder, run it without a token",
+        ))
     }
 
     /// Whether this is the account that keeps the deployment.
@@ -142,15 +171,16 @@ fn hour_of(now: Timestamp) -> String {
 pub fn put(store: &dyn TierStore, who: &UserContext, user: &str, world: &World) -> Result<(Account, bool)> {
     let user = checked(user)?;
     who.manages()?;
-    if let Some(known) = store.accounts()?.into_iter().find(|account| account.user == user) {
+    if let Some(known) = store.accounts(who)?.into_iter().find(|account| account.user == user) {
         return Ok((known, false));
     }
     let account = Account { added_at: time::format(world.now), token_hash: None, user };
-    store.put_account(&account)?;
+    store.put_account(who, &account)?;
     Ok((account, true))
 }
 
-fn checked(user: &str) -> Result<String> {
+/// A name that a user can have.
+pub fn checked(user: &str) -> Result<String> {
     let unseen = |c: char| c.is_control() || heirloom_core::text::is_invisible(c);
     let plain = !user.is_empty() && user.len() <= LONGEST && user.trim() == user && !user.chars().any(unseen);
     if plain && user != SYSTEM {

@@ -154,10 +154,10 @@ impl Desk {
         for row in tiers.newest(None, None, None, usize::MAX).unwrap() {
             stored.insert(format!("tiers/{}", row.id), serde_json::to_vec(&row).unwrap());
         }
-        for account in tiers.store().accounts().unwrap() {
+        for account in tiers.store().accounts(tiers.who()).unwrap() {
             stored.insert(format!("users/{}", account.user), Vec::new());
         }
-        for token in tiers.store().tokens(None).unwrap() {
+        for token in tiers.store().tokens(tiers.who(), None).unwrap() {
             stored.insert(format!("tokens/{}/{}", token.user, token.name), token.hash.into_bytes());
         }
         let now = person.project().world().now;

@@ -69,7 +69,8 @@ fn drive(call: &Call, verb: Verb, archive: &[u8]) -> Option<Result<()>> {
         Verb::RemoveEarly => gc(call, &Gc { grace_days: Some(0), ..Gc::default() }).map(drop),
         Verb::Expire => expire(call, &Expire::default()).map(drop),
         Verb::AllUsers => {
-            carried::write(call, &WriteArchive { all_users: true }, &mut Vec::new(), &mut |_| {}).map(drop)
+            carried::write(call, &WriteArchive { all_users: true, user: None }, &mut Vec::new(), &mut |_| {})
+                .map(drop)
         }
         Verb::Resurrect => {
             let ask = ReadArchive { even_removed: true, ..ReadArchive::default() };
@@ -88,7 +89,7 @@ fn furnished() -> (Desk, Vec<u8>) {
     std::fs::write(person.project().folder().join("notes.md"), "# Notes\n\n- Use PostgreSQL for carts\n")
         .unwrap();
     let mut archive = Vec::new();
-    carried::write(&person, &WriteArchive { all_users: false }, &mut archive, &mut |_| {}).unwrap();
+    carried::write(&person, &WriteArchive::default(), &mut archive, &mut |_| {}).unwrap();
     (desk, archive)
 }
 

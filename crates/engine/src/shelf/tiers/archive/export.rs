@@ -23,6 +23,17 @@ pub struct Carried {
     pub users: BTreeMap<String, u64>,
 }
 
+/// Whose memories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose<'u> {
+    /// The caller's.
+    Own,
+    /// Everybody's, with what belongs to each user beside them.
+    Everybody,
+    /// One user's, with what belongs to that user beside them.
+    User(&'u str),
+}
+
 struct Pen<'w> {
     out: &'w mut dyn Write,
     /// Hash of everything up to the last chunk.
@@ -57,19 +68,27 @@ impl Pen<'_> {
 }
 
 impl Tiers<'_> {
-    /// Writes an archive of this user, or of every user if the deployment's keeper asks. `progress` is told the count now and then.
+    /// Writes an archive of this user, or of others if whoever looks after users asks. `progress` is told the count now and then.
     pub fn export(
         &self,
-        everybody: bool,
+        whose: Whose<'_>,
         out: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Carried> {
-        let contexts = match everybody {
-            true => {
-                self.call.permit(heirloom_core::Verb::AllUsers, heirloom_core::ShelfName::Tiers, "")?;
-                self.everybody()?
+        if whose != Whose::Own {
+            self.call.permit(heirloom_core::Verb::AllUsers, heirloom_core::ShelfName::Tiers, "")?;
+            self.who().manages()?;
+        }
+        let contexts = match whose {
+            Whose::Own => vec![self.who().clone()],
+            Whose::Everybody => self.everybody()?,
+            Whose::User(user) => {
+                if !self.store().users(self.who())?.iter().any(|known| known == user) {
+                    return Err(Fault::new(Code::NotFound, format!("there is no user `{user}`"))
+                        .hint("`heirloom user list` shows the users there are"));
+                }
+                vec![self.who().on_behalf(user)?]
             }
-            false => vec![self.who().clone()],
         };
         let mut pen =
             Pen { out, before: String::new(), open: Vec::new(), in_chunk: 0, carried: Carried::default() };
@@ -78,6 +97,15 @@ impl Tiers<'_> {
             let access = self.access.of(who);
             let tiers = Tiers::new(self.call, &access);
             let before = pen.carried.memories;
+            if whose != Whose::Own {
+                let mut lines = 0;
+                tiers.beside_memories(&mut |line| {
+                    pen.line(line)?;
+                    lines += 1;
+                    if lines % CHUNK == 0 { pen.close_chunk(&tiers) } else { Ok(()) }
+                })?;
+                pen.close_chunk(&tiers)?;
+            }
             let mut wanted = Wanted { limit: CHUNK, ..Wanted::default() };
             loop {
                 let page = self.store().page(&access.who, &wanted)?;

@@ -48,11 +48,15 @@ pub struct Brought {
     pub waiting: u64,
     /// Chunks whose trust nobody vouched for.
     pub unsealed_chunks: u64,
+    /// What came beside memories, of whole users: accounts, tokens, audit lines, drafts.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub beside: BTreeMap<&'static str, u64>,
 }
 
 struct Chunk {
     text: Vec<u8>,
     memories: Vec<Stored>,
+    beside: Vec<Value>,
 }
 
 impl Tiers<'_> {
@@ -68,7 +72,7 @@ impl Tiers<'_> {
             self.who().manages()?;
         }
         let mut brought = Brought::default();
-        let mut chunk = Chunk { text: Vec::new(), memories: Vec::new() };
+        let mut chunk = Chunk { text: Vec::new(), memories: Vec::new(), beside: Vec::new() };
         let (mut before, mut at, mut read, mut chunks) = (String::new(), 0u64, 0u64, 0u64);
         let mut manifest = None;
         while let Some(line) = next_line(from, at + 1)? {
@@ -102,6 +106,10 @@ impl Tiers<'_> {
                     rules.person || value.get("seal").and_then(Value::as_str) == Some(seal.as_str());
                 brought.unsealed_chunks += u64::from(!vouched);
                 read += chunk.memories.len() as u64;
+                let beside = std::mem::take(&mut chunk.beside);
+                if vouched && rules.everybody && !rules.dry_run {
+                    self.bring_beside(&beside, &mut brought)?;
+                }
                 self.bring(std::mem::take(&mut chunk.memories), vouched, rules, &mut brought)?;
                 chunk.text.clear();
                 before = sha256;
@@ -110,6 +118,7 @@ impl Tiers<'_> {
                 manifest = Some(end.clone());
             } else {
                 chunk.text.extend_from_slice(&line);
+                chunk.beside.push(value);
             }
         }
         let whole = manifest.is_some_and(|m| {
@@ -139,7 +148,11 @@ impl Tiers<'_> {
         brought: &mut Brought,
     ) -> Result<()> {
         let mut by_user: BTreeMap<String, Vec<Stored>> = BTreeMap::new();
-        for memory in memories {
+        for mut memory in memories {
+            // What this account's own data folder wrote is the caller's, by whatever name a token knows them.
+            if vouched && !rules.everybody && memory.user == self.call.project().world().user {
+                self.who().user().clone_into(&mut memory.user);
+            }
             by_user.entry(memory.user.clone()).or_default().push(memory);
         }
         for (user, memories) in by_user {
@@ -173,13 +186,15 @@ impl Tiers<'_> {
         let ids: Vec<&str> = memories.iter().map(|memory| memory.id.as_str()).collect();
         let removed =
             if rules.even_removed { Vec::new() } else { tiers.store().removed(tiers.who(), &ids)? };
+        let known = tiers.store().known(tiers.who(), &ids)?;
+        let known: std::collections::HashSet<String> = known.into_iter().collect();
         let mut passed = Vec::new();
         for memory in memories {
             if removed.contains(&memory.id) {
                 brought.removed += 1;
             } else if memory.is_expired(self.now()) {
                 brought.expired += 1;
-            } else if tiers.store().get(tiers.who(), &memory.id)?.is_some() {
+            } else if known.contains(&memory.id) {
                 brought.known += 1;
             } else {
                 match tiers.pass_again(memory, vouched, rules.dry_run) {

@@ -102,6 +102,21 @@ impl Database {
         outcome
     }
 
+    /// Goes on with lines that another store wrote, if they follow what is here and each other.
+    pub(super) fn continue_chain(&mut self, who: &UserContext, lines: &[Line]) -> Result<bool> {
+        let tx = self.begin()?;
+        let mut head = last_of(&tx, who)?;
+        for line in lines {
+            if line.user != who.user() || line.seq != head.seq + 1 || line.prev != head.hash {
+                return Ok(false);
+            }
+            add(&tx, line)?;
+            head = line.head();
+        }
+        tx.commit().map_err(fault)?;
+        Ok(!lines.is_empty())
+    }
+
     /// Audit lines after a number.
     pub(super) fn audit(&mut self, who: &UserContext, after: u64, limit: usize) -> Result<Vec<Line>> {
         let mut statement = self
@@ -171,35 +186,33 @@ pub(super) fn rewrite(folder: &Path) -> Result<Vec<String>> {
 
 /// Appends events to the user's chain. The transaction holds the write lock, so the chain has one end.
 pub(super) fn append(tx: &Transaction<'_>, who: &UserContext, events: &[Event]) -> Result<Head> {
-    let mut last = tx
-        .prepare_cached("select seq, hash from audit where user = ?1 order by seq desc limit 1")
-        .map_err(fault)?;
-    let mut head = last
-        .query_row([who.user()], |row| {
-            Ok(Head { seq: row.get::<_, i64>(0)?.unsigned_abs(), hash: row.get(1)? })
-        })
-        .optional()
-        .map_err(fault)?
-        .unwrap_or_default();
-    let mut insert =
-        tx.prepare_cached("insert into audit values (?1, ?2, ?3, ?4, ?5, ?6, ?7)").map_err(fault)?;
+    let mut head = last_of(tx, who)?;
     for event in events {
         let line = event.after(who.user(), &head);
-        let metadata = serde_json::to_string(&line.metadata).unwrap_or_default();
-        insert
-            .execute(params![
-                line.seq as i64,
-                line.user,
-                line.at,
-                line.action.name(),
-                metadata,
-                line.prev,
-                line.hash
-            ])
-            .map_err(fault)?;
+        add(tx, &line)?;
         head = line.head();
     }
     Ok(head)
+}
+
+/// Where the chain ends.
+fn last_of(tx: &Transaction<'_>, who: &UserContext) -> Result<Head> {
+    let mut last = tx
+        .prepare_cached("select seq, hash from audit where user = ?1 order by seq desc limit 1")
+        .map_err(fault)?;
+    let head = last.query_row([who.user()], |row| {
+        Ok(Head { seq: row.get::<_, i64>(0)?.unsigned_abs(), hash: row.get(1)? })
+    });
+    Ok(head.optional().map_err(fault)?.unwrap_or_default())
+}
+
+fn add(tx: &Transaction<'_>, line: &Line) -> Result<()> {
+    let mut insert =
+        tx.prepare_cached("insert into audit values (?1, ?2, ?3, ?4, ?5, ?6, ?7)").map_err(fault)?;
+    let metadata = serde_json::to_string(&line.metadata).unwrap_or_default();
+    let values =
+        params![line.seq as i64, line.user, line.at, line.action.name(), metadata, line.prev, line.hash];
+    insert.execute(values).map(drop).map_err(fault)
 }
 
 fn connect(path: &Path) -> Result<Connection> {

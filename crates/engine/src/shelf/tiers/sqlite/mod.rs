@@ -290,12 +290,16 @@ impl TierStore for SqliteStore {
         self.touch(who, |database| database.checkpoint(who, through, event))
     }
 
-    fn accounts(&self) -> Result<Vec<Account>> {
+    fn continue_chain(&self, who: &UserContext, lines: &[Line]) -> Result<bool> {
+        self.touch(who, |database| database.continue_chain(who, lines))
+    }
+
+    fn accounts(&self, _who: &UserContext) -> Result<Vec<Account>> {
         accounts::list(&self.folder)
     }
 
-    fn users(&self) -> Result<Vec<String>> {
-        let mut all: BTreeSet<String> = self.accounts()?.into_iter().map(|account| account.user).collect();
+    fn users(&self, who: &UserContext) -> Result<Vec<String>> {
+        let mut all: BTreeSet<String> = self.accounts(who)?.into_iter().map(|account| account.user).collect();
         let folders = std::fs::read_dir(self.folder.join("users")).into_iter().flatten().flatten();
         for folder in folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
             // Whoever only ever used the system's account has no line among the accounts.
@@ -307,7 +311,7 @@ impl TierStore for SqliteStore {
         Ok(all.into_iter().collect())
     }
 
-    fn put_account(&self, account: &Account) -> Result<()> {
+    fn put_account(&self, _who: &UserContext, account: &Account) -> Result<()> {
         accounts::put(&self.folder, account)
     }
 
@@ -330,23 +334,27 @@ impl TierStore for SqliteStore {
         accounts::remove(&self.folder, who.user())
     }
 
-    fn token(&self, hash: &str) -> Result<Option<Token>> {
-        tokens::get(&self.folder, hash)
+    fn sign_in(&self, given: &str, hour: &str, now: jiff::Timestamp) -> Result<Option<Token>> {
+        let found = tokens::get(&self.folder, &super::token::hash_of(given))?;
+        if let Some(token) = &found
+            && token.ended(now).is_none()
+            && token.used_at.as_deref() != Some(hour)
+        {
+            // A store that cannot be written to keeps nobody out.
+            let _ = tokens::note_use(&self.folder, &token.hash, hour);
+        }
+        Ok(found)
     }
 
-    fn tokens(&self, user: Option<&str>) -> Result<Vec<Token>> {
+    fn tokens(&self, _who: &UserContext, user: Option<&str>) -> Result<Vec<Token>> {
         tokens::list(&self.folder, user)
     }
 
-    fn put_token(&self, token: &Token) -> Result<()> {
+    fn put_token(&self, _who: &UserContext, token: &Token) -> Result<()> {
         tokens::put(&self.folder, token)
     }
 
-    fn remove_token(&self, user: &str, name: &str) -> Result<bool> {
+    fn remove_token(&self, _who: &UserContext, user: &str, name: &str) -> Result<bool> {
         tokens::remove(&self.folder, user, name)
-    }
-
-    fn note_use(&self, hash: &str, hour: &str) -> Result<()> {
-        tokens::note_use(&self.folder, hash, hour)
     }
 }

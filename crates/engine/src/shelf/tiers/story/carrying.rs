@@ -1,6 +1,6 @@
 //! Archives: there and back.
 
-use super::super::{FactWords, ImportRules, Role, Turn, Wanted, put_user};
+use super::super::{FactWords, ImportRules, Role, Turn, Wanted, Whose, put_user};
 use super::{Make, OWNER, PERSON, Stage, tiers};
 use heirloom_core::{Code, Trust};
 use std::io::Cursor;
@@ -20,7 +20,9 @@ pub(super) fn an_archive_brings_everything_back_once(stage: &Stage, make: Make<'
     tiers(&stage.of("bob")).add_episode(Turn::of(Role::User, "bob's turn"), OWNER).unwrap();
     let archive = |everybody| {
         let mut bytes = Vec::new();
-        let carried = tiers(&call).export(everybody, &mut bytes, &mut |_| {}).unwrap();
+        let carried = tiers(&call)
+            .export(if everybody { Whose::Everybody } else { Whose::Own }, &mut bytes, &mut |_| {})
+            .unwrap();
         (bytes, carried)
     };
     let (mine, carried) = archive(false);

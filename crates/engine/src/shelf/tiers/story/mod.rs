@@ -28,6 +28,10 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The user a shared store of a story begins with, and that user's token, which may everything.
+pub const KEEPER: &str = "the-keeper";
+pub const KEEPER_TOKEN: &str = "hlm_of_the_keeper_of_a_story";
+
 pub const PERSON: Entry = Entry { channel: Channel::Person, confirmed: false };
 pub const AGENT: Entry = Entry { channel: Channel::Agent, confirmed: false };
 pub const WEB: Entry = Entry { channel: Channel::Web, confirmed: false };
@@ -82,8 +86,22 @@ impl Stage {
     }
 
     fn by(&self, caller: Caller, user: &str, now: &str) -> Call {
-        let who = UserContext::by_account(&self.world(user, now)).unwrap();
+        let who = self.context(user, now);
         self.made(caller, who, user, now)
+    }
+
+    /// A context of somebody who keeps the deployment and acts as this user: by the account, or in a shared store by the token it was made with.
+    pub fn context(&self, user: &str, now: &str) -> UserContext {
+        if self.store.is_shared() {
+            let keeper = UserContext::by_token(self.store.as_ref(), KEEPER_TOKEN, moment(now)).unwrap();
+            return keeper.on_behalf(user).unwrap();
+        }
+        UserContext::by_account(&self.world(user, now)).unwrap()
+    }
+
+    /// Users that are there from the beginning.
+    pub fn founders(&self) -> usize {
+        usize::from(self.store.is_shared())
     }
 
     fn world(&self, user: &str, now: &str) -> World {
@@ -126,8 +144,8 @@ pub fn tiers(call: &Call) -> Tiers<'_> {
     call.tiers().unwrap()
 }
 
-/// The whole story; each part begins with an empty backend.
-pub fn tell(make: Make<'_>, folder: &Path) {
+/// The whole story; each part begins with an empty backend. What a part needs another one for it makes with `other`.
+pub fn tell(make: Make<'_>, other: Make<'_>, folder: &Path) {
     let parts: [(&str, Part); 30] = [
         ("turns", turns::a_turn_is_kept_as_it_was_said),
         ("secrets", turns::secrets_are_cut_out_and_orders_made_harmless),
@@ -163,6 +181,6 @@ pub fn tell(make: Make<'_>, folder: &Path) {
     for (name, part) in parts {
         let place = folder.join(name);
         std::fs::create_dir_all(&place).unwrap();
-        part(&Stage::new(make(), &place), make);
+        part(&Stage::new(make(), &place), other);
     }
 }
