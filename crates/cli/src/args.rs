@@ -4,6 +4,9 @@ mod agents;
 mod config;
 #[cfg(feature = "server")]
 mod doors;
+mod front;
+mod meant;
+mod misuse;
 mod model;
 mod record;
 mod review;
@@ -17,6 +20,8 @@ pub(crate) use agents::{Doctor, Last, Setup};
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
 #[cfg(feature = "server")]
 pub(crate) use doors::{Mcp, Serve};
+pub(crate) use front::{FOR_PROGRAMS, FRONT, GROUPS};
+pub(crate) use misuse::told as misused;
 pub(crate) use model::{Model, ModelWhat};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
 pub(crate) use review::{Review, ReviewAction};
@@ -34,25 +39,19 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The pages of the reference.
-pub(crate) const PAGES: [&str; 8] =
-    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate", "authority"];
+pub(crate) const PAGES: [&str; 9] =
+    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate", "authority", "glossary"];
 
 /// Options of every command stand apart, so that a command's own options are read first.
 const ANYWHERE: &str = "Options of every command";
 
 /// Memory for AI agents that people can read, trust and version.
 ///
-/// What one session learns, the next one inherits. Memories are plain files in the project; every write passes one gate; `index.md` and
-/// everything else can be made anew from them.
+/// What one session learns, the next one knows. Memories are plain files in the project, every text passes one check before it is stored, and
+/// everything else is rebuilt from the files.
 #[derive(Debug, Parser)]
-#[command(name = "heirloom", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "First steps:\n  \
-    heirloom demo                          see everything once, in a temporary folder\n  \
-    heirloom init                          prepare this project\n  \
-    heirloom setup                         let your coding agents use it\n  \
-    heirloom add decision \"Use PostgreSQL because we need jsonb\"\n  \
-    heirloom recall \"which database?\"      what an agent would be given\n\n\
-    Names: a memory is called by its id (`decision:use-postgresql`) or by any part of it that fits only one.")]
+#[command(name = "heirloom", version, max_term_width = 100, override_help = FRONT)]
+#[command(disable_help_subcommand = true, subcommand_required = true)]
 pub(crate) struct Args {
     /// Answer in JSON, errors too
     #[arg(long, global = true, help_heading = ANYWHERE)]
@@ -66,9 +65,17 @@ pub(crate) struct Args {
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 
-    /// Keep the tiers in this PostgreSQL database (also HEIRLOOM_DATABASE_URL, which is not seen by other accounts)
+    /// Keep turns and facts in this PostgreSQL database (or set HEIRLOOM_DATABASE_URL, which other accounts cannot see)
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "URL")]
     pub(crate) database: Option<String>,
+
+    /// Show only these fields of each memory or row, for example id,title
+    #[arg(long, global = true, help_heading = ANYWHERE, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) fields: Vec<String>,
+
+    /// Print one line for each memory or row in this form, for example '{id} {title}'
+    #[arg(long, global = true, help_heading = ANYWHERE, value_name = "TEXT", conflicts_with_all = ["fields", "json"])]
+    pub(crate) format: Option<String>,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -78,6 +85,66 @@ impl Command {
     /// Whether it is to be said of this command that the database could not be reached. Hooks and the doctor say it in their own way.
     pub(crate) fn speaks_of_the_database(&self) -> bool {
         !matches!(self, Command::Hook(_) | Command::Doctor(_))
+    }
+
+    /// The name under which a long run of this command is spoken of; nothing for what programs and agents run, and for what talks by itself.
+    pub(crate) fn name_if_watched(&self) -> Option<&'static str> {
+        Some(match self {
+            Command::Add(_) => "add",
+            Command::Remember(_) => "remember",
+            Command::Search(_) => "search",
+            Command::Show(_) => "show",
+            Command::List(_) => "list",
+            Command::Recall(_) => "recall",
+            Command::Retire(_) => "retire",
+            Command::Restore(_) => "restore",
+            Command::Forget(_) => "forget",
+            Command::Clear(_) => "clear",
+            Command::Undo(_) => "undo",
+            Command::Review(_) => "review",
+            Command::Trust(_) => "trust",
+            Command::Convert(_) => "convert",
+            Command::Import(_) => "import",
+            Command::Export(_) => "export",
+            Command::Sync(_) => "sync",
+            Command::Compact(_) => "compact",
+            Command::Audit(_) => "audit",
+            Command::Status => "status",
+            Command::Gc(_) => "gc",
+            Command::Verify(_) => "verify",
+            Command::Scan(_) => "scan",
+            Command::Doctor(_) => "doctor",
+            Command::Model(_) => "model",
+            Command::Init(_) => "init",
+            Command::Anchor(_) => "anchor",
+            Command::History(_) => "history",
+            Command::Brief(_) => "brief",
+            Command::User(_) => "user",
+            Command::Lesson(_) => "lesson",
+            Command::Note(_) => "note",
+            Command::Vault(_) => "vault",
+            _ => return None,
+        })
+    }
+
+    /// Whether a person may want to read the answer page by page.
+    pub(crate) fn is_read(&self) -> bool {
+        match self {
+            Command::Help(_)
+            | Command::Show(_)
+            | Command::List(_)
+            | Command::Search(_)
+            | Command::Audit(_)
+            | Command::History(_)
+            | Command::Log(_)
+            | Command::Last(_)
+            | Command::Anchor(_)
+            | Command::Lesson(_)
+            | Command::Note(_) => true,
+            Command::Config(config) => matches!(config.action, ConfigAction::List),
+            Command::Undo(undo) => undo.list,
+            _ => false,
+        }
     }
 
     /// The agent in whose name this asks, if it gives one. A hook is always somebody's.
@@ -126,6 +193,8 @@ impl Args {
             project: None,
             set: Vec::new(),
             database: None,
+            fields: Vec::new(),
+            format: None,
             command: Command::Hook(hook),
         })
     }
@@ -135,14 +204,21 @@ impl Args {
 pub(crate) enum Command {
     Init(Init),
     Setup(Setup),
+    #[command(visible_alias = "new")]
     Add(Add),
     Remember(Remember),
+    #[command(visible_alias = "find")]
     Search(Search),
+    #[command(visible_alias = "get")]
     Show(Show),
+    #[command(visible_alias = "ls")]
     List(List),
     Edit(Edit),
     Anchor(AnchorCommand),
     History(One),
+    #[command(hide = true)]
+    Log(Log),
+    #[command(visible_aliases = ["rm", "delete"])]
     Retire(Retire),
     Restore(Restore),
     Archive(Archive),
@@ -150,6 +226,7 @@ pub(crate) enum Command {
     Undo(Undo),
     Forget(Forget),
     Clear(Clear),
+    #[command(hide = true)]
     Memory(MemoryCommand),
     Expire(Expire),
     User(User),
@@ -166,24 +243,26 @@ pub(crate) enum Command {
     Sync(Sync),
     Compact(Compact),
     Audit(Audit),
-    /// Show how much is remembered, and whether anything needs attention
+    /// Show how many memories there are and whether anything needs attention
     Status,
     Gc(Gc),
     Verify(Verify),
     Scan(Scan),
     Config(Config),
+    #[command(hide = true)]
     Record(Record),
     Lesson(Lesson),
     Note(Note),
     Vault(Vault),
     Doctor(Doctor),
     Last(Last),
+    #[command(hide = true)]
     Hook(Hook),
     #[cfg(feature = "server")]
     Mcp(Mcp),
     #[cfg(feature = "server")]
     Serve(Serve),
-    /// Show everything once, in a temporary project that goes away again
+    /// Show everything once, in a temporary project that is removed afterwards
     Demo,
     Completions(Completions),
     Man(Man),
@@ -191,6 +270,26 @@ pub(crate) enum Command {
     MergeDriver(MergeDriver),
     #[command(hide = true)]
     Reference(Reference),
+    #[command(hide = true)]
+    Help(Help),
+}
+
+/// Explain Heirloom, a command or a topic
+#[derive(Debug, clap::Args)]
+pub(crate) struct Help {
+    /// A command, or one of commands, concepts, kinds, names, recall, agents, files, scripts, options, glossary
+    pub(crate) words: Vec<String>,
+}
+
+/// Show the history of a memory, or without an id what the latest hook runs did
+#[derive(Debug, clap::Args)]
+pub(crate) struct Log {
+    /// Its id, or a part of it that fits only one memory
+    pub(crate) id: Option<String>,
+
+    /// At most this many
+    #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 10)]
+    pub(crate) limit: usize,
 }
 
 /// Prepare this project: memory folder, settings, git attributes

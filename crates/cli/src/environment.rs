@@ -39,7 +39,13 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable("TMPDIR", "where passing files go, and from where input files are taken, beside /tmp"),
     variable("NO_COLOR", "no colours if it is set and not empty"),
     variable("CLICOLOR_FORCE", "colours also when the output is no terminal"),
-    variable("TERM", "`dumb` means no colours"),
+    variable("TERM", "`dumb` means no colours and no pager"),
+    variable(
+        "HEIRLOOM_PAGER, PAGER",
+        "the program that shows long answers at a terminal; `cat` turns it off (else less)",
+    ),
+    variable("LESS", "options of less; `FRX` if it is not set"),
+    variable("HEIRLOOM_QUIET", "if it is set, long commands do not say that they still work"),
     variable(
         "HEIRLOOM_LOG",
         "what Heirloom does, step by step and without content, on standard error: error, warn, info, debug or trace; hooks take no notice of it",

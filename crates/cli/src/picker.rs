@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthChar as _;
 const ESCAPE_MS: i64 = 40;
 /// The longest line that is typed.
 const TYPED_MAX: usize = 400;
-const FOOT: &str = "arrows choose, Enter shows, Esc leaves";
+const FOOT: &str = "type to filter, arrows to choose, Enter to show, Esc to leave";
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,18 @@ enum Key {
     PageDown,
     Enter,
     Leave,
+    Interrupt,
+}
+
+/// How choosing ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Picked {
+    /// With this row.
+    Row(String),
+    /// Without one.
+    Nothing,
+    /// With Ctrl-C.
+    Interrupted,
 }
 
 /// Whether somebody sits here who can choose.
@@ -54,7 +66,8 @@ pub(crate) fn pick(
     typed: &str,
     pause_ms: i64,
     mut rows: impl FnMut(&str, usize) -> Result<Vec<Row>>,
-) -> Result<Option<String>> {
+) -> Result<Picked> {
+    let _hushed = crate::output::watch::hush();
     let terminal = Raw::enter()?;
     let mut list = List { typed: typed.to_owned(), rows: Vec::new(), at: 0 };
     let mut keys = Keys::default();
@@ -67,17 +80,21 @@ pub(crate) fn pick(
             stale = false;
         }
         terminal.draw(&list.screen(width, height));
-        let Some(key) = keys.next() else { return Ok(None) };
+        let Some(key) = keys.next() else { return Ok(Picked::Nothing) };
         match list.press(key, list.room(height)) {
             Pressed::Moved => {}
             Pressed::Typed => stale = true,
-            Pressed::Left => return Ok(None),
+            Pressed::Left => return Ok(Picked::Nothing),
+            Pressed::Interrupted => return Ok(Picked::Interrupted),
             // What was typed a moment ago counts before the list is asked.
             Pressed::Chose if stale => {
                 list.rows = rows(&list.typed, list.room(height))?;
-                return Ok(list.rows.first().map(|row| row.id.clone()));
+                return Ok(list.rows.first().map_or(Picked::Nothing, |row| Picked::Row(row.id.clone())));
             }
-            Pressed::Chose => return Ok(list.rows.get(list.at).map(|row| row.id.clone())),
+            Pressed::Chose => {
+                let row = list.rows.get(list.at);
+                return Ok(row.map_or(Picked::Nothing, |row| Picked::Row(row.id.clone())));
+            }
         }
     }
 }
@@ -89,6 +106,7 @@ enum Pressed {
     Typed,
     Chose,
     Left,
+    Interrupted,
 }
 
 /// The list as it stands.
@@ -123,6 +141,7 @@ impl List {
             Key::PageDown => self.at = (self.at + page).min(last),
             Key::Enter => return Pressed::Chose,
             Key::Leave => return Pressed::Left,
+            Key::Interrupt => return Pressed::Interrupted,
         }
         match key {
             Key::Up | Key::Down | Key::PageUp | Key::PageDown => Pressed::Moved,
@@ -140,7 +159,7 @@ impl List {
             lines.push(format!("\x1b[2m{}\x1b[0m", cut(&format!("    {}", plain(&row.more)), width)));
         }
         if self.rows.is_empty() {
-            lines.push("  nothing fits".to_owned());
+            lines.push("  no matches".to_owned());
         }
         lines.push(format!("\x1b[2m{}\x1b[0m", cut(FOOT, width)));
         lines
@@ -215,7 +234,8 @@ fn waits(milliseconds: i64) -> bool {
 fn read_key(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
     let key = match *bytes.first()? {
         b'\r' | b'\n' => Key::Enter,
-        0x03 | 0x04 => Key::Leave,
+        0x03 => Key::Interrupt,
+        0x04 => Key::Leave,
         0x7f | 0x08 => Key::Back,
         0x15 => Key::Clear,
         0x17 => Key::Word,
@@ -264,7 +284,7 @@ struct Raw {
 impl Raw {
     fn enter() -> Result<Raw> {
         let no = |e: rustix::io::Errno| {
-            Fault::new(Code::NeedsPerson, format!("there is no terminal to choose at: {e}"))
+            Fault::new(Code::NeedsPerson, format!("this needs a terminal: {e}"))
                 .hint("give words: `heirloom search \"queue worker\"`")
         };
         let before = tcgetattr(std::io::stdin()).map_err(no)?;
@@ -350,6 +370,6 @@ mod tests {
         assert_eq!(list.typed, "one ");
         let screen = list.screen(12, 24).join("\n");
         assert!(!screen.contains("\x1b[2J") && screen.contains("search: one"), "{screen}");
-        assert!(List::default().screen(80, 24)[1].contains("nothing fits"));
+        assert!(List::default().screen(80, 24)[1].contains("no matches"));
     }
 }

@@ -59,6 +59,8 @@ pub mod exit {
     pub const RETRY: u8 = 5;
     /// The disk or the system said no.
     pub const IO: u8 = 6;
+    /// A person stopped it with Ctrl-C.
+    pub const INTERRUPTED: u8 = 130;
 }
 
 /// A row of the table.

@@ -13,6 +13,8 @@ mod demo_shelves;
 mod doctor;
 mod edit;
 mod export;
+mod glossary;
+mod help;
 mod hook;
 mod import;
 mod init;
@@ -42,6 +44,8 @@ mod search;
 #[cfg(feature = "server")]
 mod serve;
 mod setup;
+mod setup_ask;
+mod setup_purge;
 mod setup_receipt;
 mod show;
 mod snapshot;
@@ -55,7 +59,7 @@ mod verify;
 
 pub(crate) use crate::output::visible;
 
-use crate::args::{Args, Command, MemoryVerb, RecordAction};
+use crate::args::{Args, Command, Last, MemoryVerb, One, RecordAction};
 use crate::output::Out;
 use crate::wiring::{self, Wired};
 use heirloom_core::text::one_line;
@@ -67,6 +71,9 @@ const NAMED: usize = 5;
 
 /// Runs a command; the number is the exit code. What it passed over is said behind its answer, in a line.
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
+    if args.command.is_read() {
+        out.pages();
+    }
     let ended = run_alone(args, out);
     let over = wiring::passed_over();
     // `verify` has said it with what to do.
@@ -76,11 +83,13 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         if over.len() > NAMED {
             named.push_str(&format!(" and {} more", over.len() - NAMED));
         }
-        let what = if over.len() == 1 { "this note does" } else { "these notes do" };
-        let line = one_line(&format!(
-            "{what} not validate and is passed over: {named}; `heirloom verify` says what to do"
-        ));
-        out.note(visible(&if over.len() == 1 { line } else { line.replacen("is passed", "are passed", 1) }));
+        let what = if over.len() == 1 {
+            "this note is not valid and is"
+        } else {
+            "these notes are not valid and are"
+        };
+        let line = format!("{what} skipped: {named}; `heirloom verify` says what to do");
+        out.note(visible(&one_line(&line)));
     }
     ended
 }
@@ -104,6 +113,10 @@ fn run_alone(args: &Args, out: &Out) -> Result<u8> {
         Command::Edit(call) => edit::run(args, call, out),
         Command::Anchor(call) => anchor::run(args, call, out),
         Command::History(call) => show::history(args, call, out),
+        Command::Log(call) => match &call.id {
+            Some(id) => show::history(args, &One { id: id.clone() }, out),
+            None => last::run(args, &Last { limit: call.limit, hook: None }, out),
+        },
         Command::Retire(call) => lifecycle::retire(args, call, out),
         Command::Restore(call) => lifecycle::restore(args, call, out),
         Command::Archive(call) => lifecycle::archive(args, call, out),
@@ -148,6 +161,7 @@ fn run_alone(args: &Args, out: &Out) -> Result<u8> {
         Command::Man(call) => pages::man(call, out),
         Command::MergeDriver(call) => merge_driver::run(args, call, out),
         Command::Reference(call) => reference::run(call, out),
+        Command::Help(call) => help::run(call, out),
     }
 }
 
