@@ -57,11 +57,11 @@ pub(crate) struct Args {
     #[arg(long, global = true, help_heading = ANYWHERE)]
     pub(crate) json: bool,
 
-    /// Work on the project in this folder instead of the one around the current folder
+    /// Work on the project in this folder instead of the current one
     #[arg(long, short = 'C', global = true, help_heading = ANYWHERE, value_name = "FOLDER")]
     pub(crate) project: Option<PathBuf>,
 
-    /// Use this value of a setting for this call, for example retrieval.max_inject=3
+    /// Use this value of a setting for this command, for example retrieval.max_inject=3
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 
@@ -292,52 +292,52 @@ pub(crate) struct Log {
     pub(crate) limit: usize,
 }
 
-/// Prepare this project: memory folder, settings, git attributes
+/// Start a memory in this project
 ///
-/// Writes `.claude/memory/memory-config.json` and `.gitattributes` entries so that two branches merge, and in a git work tree
-/// registers the merge driver for `index.md` and topic files. Running it again changes nothing that is already there.
+/// Creates the memory folder `.claude/memory` with its settings and git attributes, and in a git repository registers a merge driver, so that branches that both
+/// change memories merge. Running it again changes nothing that exists.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
-    /// Also install a git pre-commit hook that checks what is staged (`heirloom verify --staged`)
+    /// Also install a git pre-commit hook that checks staged memories (`heirloom verify --staged`)
     #[arg(long)]
     pub(crate) pre_commit: bool,
 
-    /// Show what would be done
+    /// Show what would happen and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Show a memory: text, status, trust and where it comes from
+/// Show a memory: its text, status, trust and origin
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
-    /// Its id, or a name that fits only one
+    /// Its id, or any part of it that fits only one memory
     pub(crate) id: String,
 
-    /// The stored file as it is; of the vault, its lines
+    /// Print the stored file as it is; for the vault, its lines
     #[arg(long)]
     pub(crate) raw: bool,
 
-    /// As the agent of this name sees it
+    /// As this agent sees it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
 
-/// List memories, the active ones unless told otherwise
+/// List memories; only active ones unless you ask for others
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     /// Only this kind
     #[arg(long, short)]
     pub(crate) kind: Option<String>,
 
-    /// Retired ones instead of active ones
+    /// Retired memories instead of active ones
     #[arg(long, conflicts_with_all = ["archived", "all"])]
     pub(crate) retired: bool,
 
-    /// Archived ones instead of active ones
+    /// Archived memories instead of active ones
     #[arg(long, conflicts_with = "all")]
     pub(crate) archived: bool,
 
-    /// Every status
+    /// Memories of every status
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -345,7 +345,7 @@ pub(crate) struct List {
     #[arg(long, short)]
     pub(crate) tag: Option<String>,
 
-    /// Only this tier, newest first: episodic or semantic
+    /// Only turns of conversations (episodic) or facts (semantic), newest first
     #[arg(long, value_parser = ["episodic", "semantic"], conflicts_with = "kind")]
     pub(crate) tier: Option<String>,
 
@@ -353,11 +353,11 @@ pub(crate) struct List {
     #[arg(long, requires = "tier")]
     pub(crate) session: Option<String>,
 
-    /// At most so many; everything unless said, with --tier 50
+    /// At most this many; without it all of them, with --tier 50
     #[arg(long, short = 'n', value_name = "COUNT")]
     pub(crate) limit: Option<usize>,
 
-    /// Go on where a list before ended: its `next`
+    /// Continue where an earlier list ended: its `next`
     #[arg(long)]
     pub(crate) cursor: Option<String>,
 
@@ -365,23 +365,23 @@ pub(crate) struct List {
     #[arg(long)]
     pub(crate) scope: Option<String>,
 
-    /// As the agent of this name sees it
+    /// As this agent sees it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
 
-/// Show how a memory came to be what it is
+/// Show the history of a memory
 #[derive(Debug, clap::Args)]
 pub(crate) struct One {
-    /// Its id, or a name that fits only one
+    /// Its id, or any part of it that fits only one memory
     pub(crate) id: String,
 }
 
-/// Take memories out of use; they can be restored within the grace period
+/// Take memories out of use; you can restore them for 30 days
 ///
-/// Retired memories are no longer recalled. `heirloom restore` brings them back until the grace period (`delete.grace_period_days`, 30 days by
-/// default) is over; then `heirloom gc` removes them, or moves them aside under `delete.archive_retired`. To keep something for the record
-/// instead, use `heirloom archive`.
+/// Retired memories are not recalled. `heirloom restore` brings them back until the grace period ends (`delete.grace_period_days`, 30 days by default). Then
+/// `heirloom gc` removes them, or moves them to the archive with `delete.archive_retired`. To keep something for the record, use `heirloom archive`. To remove
+/// every trace, use `heirloom forget`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Retire {
     #[command(flatten)]
@@ -399,7 +399,7 @@ pub(crate) struct Restore {
     pub(crate) which: Several,
 }
 
-/// Keep memories for the record: not recalled, never collected
+/// Keep memories for the record: not recalled, never removed
 #[derive(Debug, clap::Args)]
 pub(crate) struct Archive {
     #[command(flatten)]
@@ -417,10 +417,10 @@ pub(crate) struct Unarchive {
     pub(crate) which: Several,
 }
 
-/// Say that you have read these memories and stand behind them
+/// Raise the trust of memories you have read
 ///
-/// They are shown first. Your yes counts for exactly these bytes: if a memory is changed afterwards by somebody else, it is asked for again.
-/// Only a person at a terminal can do this.
+/// They are shown first, and you are asked. Your yes counts for exactly this text: when somebody else changes the memory, it has to be given again. Only a person
+/// at a terminal can do this.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Trust {
     #[command(flatten)]
@@ -429,25 +429,25 @@ pub(crate) struct Trust {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Several {
-    /// Their ids, or names that fit only one
+    /// Their ids, or parts of them that fit only one memory
     #[arg(required = true)]
     pub(crate) ids: Vec<String>,
 }
 
-/// Remove every trace of a memory's text
+/// Remove every trace of a memory; this cannot be undone
 ///
-/// File, archive, quarantine, inbox, index, earlier versions, change history and statistics go; the audit keeps the id. What git still holds is named, with the command
-/// that would remove it. Words that are no memory's name are a topic: every turn and fact of yours in which all of them are found goes.
+/// Removes the file, archive, quarantine, inbox, index, earlier versions, change history and statistics. If git still has the text, the command that removes it
+/// there is shown. Words that are not the name of a memory are a topic: every memory, turn and fact of yours that contains all of them is removed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Forget {
-    /// Its id, a name that fits only one, or a topic
+    /// Its id, any part of it that fits only one memory, or a topic
     pub(crate) id: String,
 
-    /// On PostgreSQL also rewrite the tables the rows were in, so that their files hold nothing of them
+    /// On PostgreSQL, also rewrite the tables, so that their files contain nothing of it
     #[arg(long)]
     pub(crate) shred: bool,
 
-    /// Take the words as a topic, whatever else they might name
+    /// Treat the words as a topic, even if they name a memory
     #[arg(long)]
     pub(crate) topic: bool,
 
@@ -456,36 +456,35 @@ pub(crate) struct Forget {
     pub(crate) yes: bool,
 }
 
-/// Show what an agent would be given for a prompt
+/// Show what an agent would get for a prompt
 ///
-/// Words of the prompt are compared with titles, tags and descriptions of records; notes on files it names, lessons that share its words and
-/// the vault's answer follow in sections of their own. The block on standard output is byte for byte what an agent gets, the one `--agent` names
-/// or one without a name; `--explain` adds why each memory is there on standard error.
+/// The block on standard output is byte for byte what an agent gets, the one that `--agent` names or one without a name. Records come first; notes about files the
+/// prompt names, lessons and the vault follow in sections of their own. `--explain` says on standard error why each memory is there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Recall {
     /// The prompt
     #[arg(required = true)]
     pub(crate) prompt: Vec<String>,
 
-    /// Also say why each memory is there
+    /// Say why each memory is there
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// As the agent of this name gets it
+    /// As this agent gets it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
 
-/// Say when and why a memory was last given to an agent
+/// Show when and why a memory was last given to an agent
 ///
-/// Reads the ledger of what the prompt hook gave, under `retrieval.match_strategy: hybrid`.
+/// Works with `retrieval.match_strategy: hybrid`, which notes what each session was given.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Why {
     /// The memory's id
     pub(crate) id: String,
 }
 
-/// List what was done, or check that the list is whole
+/// Show what was done and by whom, or check that nothing of it was changed
 #[derive(Debug, clap::Args)]
 pub(crate) struct Audit {
     #[command(subcommand)]
@@ -499,7 +498,7 @@ pub(crate) struct Audit {
     #[arg(long)]
     pub(crate) verdict: Option<String>,
 
-    /// How many entries, the newest
+    /// At most this many, newest last
     #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 20)]
     pub(crate) limit: usize,
 
@@ -518,58 +517,57 @@ pub(crate) struct Audit {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditAction {
-    /// Walk the hash chain: was anything altered, removed or moved?
+    /// Check the hash chain: was anything changed, removed or moved?
     Verify,
 }
 
-/// Remove what is past its time
+/// Remove memories that have expired
 ///
-/// Retires what its category's retention says, then removes (or archives) what was retired longer ago than the grace period.
+/// Retires memories older than their category's retention, then removes (or archives) those that were retired before the grace period.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Gc {
-    /// Show what would be done
+    /// Show what would happen and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Days a retired record stays, instead of those of the settings; fewer of them need a person or a token with the scope `delete`
+    /// Use this grace period instead of the setting's; a shorter one needs a person or a token with the scope `delete`
     #[arg(long, value_name = "DAYS")]
     pub(crate) grace_days: Option<u32>,
 }
 
-/// Check the whole store: files, index, settings, links, conflict markers
+/// Check files, index, settings and links of the memory
 ///
-/// Ends with 1 if something is wrong, so that it can stand in a pre-commit hook or in CI, and with 3 where there is no memory to check.
+/// Exits with 1 if it finds a problem, so it can run in a pre-commit hook or in CI, and with 3 if there is no memory to check.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// Make index.md anew, join topic files that a merge left in conflict, finish interrupted moves
+    /// Rebuild index.md, merge topic files with conflict markers, finish interrupted moves
     #[arg(long)]
     pub(crate) fix: bool,
 
-    /// Check what is staged in git instead of what lies in the folder
+    /// Check what is staged in git instead of the folder
     #[arg(long, conflicts_with = "fix")]
     pub(crate) staged: bool,
 }
 
 /// Look for secrets, personal data and injection markers
 ///
-/// Looks at files and folders, at standard input (`-`), at git's history (`--history`) or at what is already stored (`--store`). In a folder of a
-/// git repository these are the files that git tracks or would track, elsewhere all of them; whatever is passed over is named.
-/// Found text is never printed. Ends with 1 if something would not be stored as it is. With `--json` and no path it reads JSON
-/// Lines `{id, text, trust, shelf}` and answers one verdict per line.
+/// Scans files and folders, standard input (`-`), the git history (`--history`) or stored memories (`--store`). In a git repository it scans the files that git
+/// tracks or would track, elsewhere all files, and names those it skips. It never prints what it found. Exits with 1 if something would not be stored as it is.
+/// With `--json` and no path it reads JSON Lines `{id, text, trust, shelf}` and answers one verdict per line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Scan {
     /// Files or folders; `-` is standard input
     pub(crate) paths: Vec<String>,
 
-    /// Look at every commit of the git repository
+    /// Scan every commit of the git repository
     #[arg(long, conflicts_with_all = ["paths", "store"])]
     pub(crate) history: bool,
 
-    /// Look at what this project's memory already holds
+    /// Scan the memories of this project
     #[arg(long, conflicts_with = "paths")]
     pub(crate) store: bool,
 
-    /// With --store: cut out of the files what the gate would refuse
+    /// With --store: cut what the gate would refuse out of the files
     #[arg(long)]
     pub(crate) fix: bool,
 
@@ -577,7 +575,7 @@ pub(crate) struct Scan {
     #[arg(long, requires = "fix")]
     pub(crate) yes: bool,
 
-    /// The row of the gate's policy: records, topics, notes, vault, episode, fact
+    /// Judge as for this shelf: records, topics, notes, vault, episode or fact
     #[arg(long = "as", value_name = "SHELF", default_value = "episode")]
     pub(crate) shelf: String,
 
@@ -586,20 +584,20 @@ pub(crate) struct Scan {
     pub(crate) sarif: bool,
 }
 
-/// What coding agents call at each event of a session; reads the agent's JSON from standard input
+/// Handle an event of a coding agent; reads the agent's JSON from standard input
 ///
-/// `heirloom setup` writes these calls into an agent's settings. A hook never fails: whatever goes wrong, the agent goes on and `heirloom
-/// last` says what happened.
+/// `heirloom setup` writes these calls into an agent's settings. A hook never fails: whatever goes wrong, the agent continues, and `heirloom last` shows what
+/// happened.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Hook {
     /// session-start, prompt, pre-write, post-write, stop, pre-compact, session-end
     pub(crate) moment: String,
 
-    /// Whose words to speak: claude-code (if not given), codex, gemini, opencode
+    /// The agent: claude-code (the default), codex, gemini, opencode, copilot, cursor
     #[arg(long)]
     pub(crate) agent: Option<String>,
 
-    /// Called by a line that `heirloom setup` wrote: acts only in projects with a memory, and leaves nothing in them
+    /// Called by a line that `heirloom setup` wrote: acts only in projects with a memory
     #[arg(long, requires = "agent")]
     pub(crate) installed: bool,
 
@@ -617,12 +615,12 @@ pub(crate) struct Completions {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Write the manual pages
+/// Print or write the manual pages
 ///
 /// For example: `heirloom man ~/.local/share/man/man1`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Man {
-    /// The folder they go to; without it the main page is printed
+    /// The folder to write them to; without it the main page is printed
     pub(crate) folder: Option<PathBuf>,
 }
 
@@ -636,7 +634,7 @@ pub(crate) struct MergeDriver {
     pub(crate) path: Option<String>,
 }
 
-/// Print a reference page, made from the tables in the program
+/// Print a page of the reference
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reference {
     /// The page; without it the names of all pages

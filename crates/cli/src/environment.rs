@@ -38,7 +38,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable("CODEX_HOME", "Codex's folder (else ~/.codex)"),
     variable("TMPDIR", "where passing files go, and from where input files are taken, beside /tmp"),
     variable("NO_COLOR", "no colours if it is set and not empty"),
-    variable("CLICOLOR_FORCE", "colours also when the output is no terminal"),
+    variable("CLICOLOR_FORCE", "colours even if the output is not a terminal"),
     variable("TERM", "`dumb` means no colours and no pager"),
     variable(
         "HEIRLOOM_PAGER, PAGER",
@@ -61,7 +61,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     ),
     variable(
         "HEIRLOOM_TOKEN",
-        "acts as the user of the tiers this token was given to; empty or unknown, it is nobody's. Beside HEIRLOOM_DATABASE_URL it is for that database only",
+        "act as the user this token belongs to. With HEIRLOOM_DATABASE_URL it is sent to that database only",
     ),
 ];
 

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Ok(code) => {
             // Files are read and written without the database; that something is missing must be said all the same.
             if let Some(fault) = wiring::unreached().filter(|_| args.command.speaks_of_the_database()) {
-                out.note(format!("what is kept in the database is left out: {}", fault.message));
+                out.note(format!("the database is left out: {}", fault.message));
             }
             let lost = out.finish().filter(|_| !matches!(args.command, args::Command::Hook(_)));
             ExitCode::from(lost.map_or(code, |fault| out.fault_aloud(&fault)))

@@ -99,6 +99,34 @@ pub(crate) fn pick(
     }
 }
 
+/// A key that was pressed, of those that mean something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OneKey {
+    Key(char),
+    /// Esc, or the end of the input.
+    Left,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// Waits for one of these keys, below a line that names them.
+pub(crate) fn one_key(line: &str, wanted: &str) -> Result<OneKey> {
+    let _hushed = crate::output::watch::hush();
+    let terminal = Raw::keys_alone()?;
+    terminal.write(&format!("{line} "));
+    let mut keys = Keys::default();
+    let pressed = loop {
+        break match keys.next() {
+            None | Some(Key::Leave) => OneKey::Left,
+            Some(Key::Interrupt) => OneKey::Interrupted,
+            Some(Key::Char(c)) if wanted.contains(c) => OneKey::Key(c),
+            Some(_) => continue,
+        };
+    };
+    terminal.write("\r\n");
+    Ok(pressed)
+}
+
 /// What a key did.
 #[derive(Debug, PartialEq, Eq)]
 enum Pressed {
@@ -279,10 +307,20 @@ fn escape(bytes: &[u8]) -> (Option<Key>, usize) {
 /// A terminal that gives every key at once, on a screen of its own, until this is dropped.
 struct Raw {
     before: Termios,
+    /// Whether it has a screen of its own.
+    screen: bool,
 }
 
 impl Raw {
     fn enter() -> Result<Raw> {
+        let mut terminal = Raw::keys_alone()?;
+        terminal.screen = true;
+        terminal.write("\x1b[?1049h\x1b[?25l");
+        Ok(terminal)
+    }
+
+    /// Every key at once, on the screen as it is.
+    fn keys_alone() -> Result<Raw> {
         let no = |e: rustix::io::Errno| {
             Fault::new(Code::NeedsPerson, format!("this needs a terminal: {e}"))
                 .hint("give words: `heirloom search \"queue worker\"`")
@@ -294,9 +332,7 @@ impl Raw {
         let mut raw = before.clone();
         raw.make_raw();
         tcsetattr(std::io::stdin(), OptionalActions::Now, &raw).map_err(no)?;
-        let terminal = Raw { before };
-        terminal.write("\x1b[?1049h\x1b[?25l");
-        Ok(terminal)
+        Ok(Raw { before, screen: false })
     }
 
     fn write(&self, text: &str) {
@@ -324,7 +360,9 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        self.write("\x1b[?25h\x1b[?1049l");
+        if self.screen {
+            self.write("\x1b[?25h\x1b[?1049l");
+        }
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
     }
 }

@@ -52,7 +52,7 @@ impl Wired {
         self.signed_out.as_ref()
     }
 
-    /// Why nobody is signed in, if the settings name an endpoint that needs somebody.
+    /// Why no user is signed in, if the settings name an endpoint that needs somebody.
     pub(crate) fn tiers_if_named(&self) -> Result<()> {
         match self.call.settings().extraction {
             Some(_) => self.tiers().map(|_| ()),
@@ -102,8 +102,7 @@ fn token(database: Option<&str>) -> Result<Option<String>> {
     }
     let elsewhere = matches!((database, &kept), (Some(named), Some(kept)) if named != kept);
     if token.is_some() && elsewhere {
-        let message =
-            "the token in HEIRLOOM_TOKEN is for the database in HEIRLOOM_DATABASE_URL and goes to no other";
+        let message = "the token in HEIRLOOM_TOKEN is for the database in HEIRLOOM_DATABASE_URL and is not sent to another";
         return Err(Fault::new(Code::Unauthenticated, message).hint(
             "leave --database out, or set HEIRLOOM_DATABASE_URL and HEIRLOOM_TOKEN of that database together",
         ));
@@ -173,7 +172,7 @@ fn postgres(_address: &str, _patience: Patience) -> Result<Arc<dyn TierStore>> {
 /// Where the command was started.
 pub(crate) fn cwd(args: &Args) -> Result<PathBuf> {
     let here = environment::current_folder()
-        .map_err(|e| Fault::new(Code::Io, format!("the current folder cannot be found: {e}")))?;
+        .map_err(|e| Fault::new(Code::Io, format!("cannot find the current folder: {e}")))?;
     match &args.project {
         None => Ok(here),
         Some(folder) => {
@@ -181,7 +180,7 @@ pub(crate) fn cwd(args: &Args) -> Result<PathBuf> {
             if folder.is_dir() {
                 Ok(folder)
             } else {
-                Err(Fault::new(Code::Usage, format!("`{}` is no folder", folder.display()))
+                Err(Fault::new(Code::Usage, format!("`{}` is not a folder", folder.display()))
                     .hint("give an existing project folder with --project"))
             }
         }

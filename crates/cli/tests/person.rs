@@ -97,9 +97,9 @@ fn forgetting_asks_and_does_nothing_without_an_answer() {
     env.run(&["forget", "subject"]).fails_with("NEEDS_PERSON", 1);
     let no = env.at_terminal(&["forget", "subject"], "\n");
     assert_eq!(no.code, Some(1));
-    assert!(no.stderr.contains(
-        "Remove every trace of `decision:subject` (Use PostgreSQL for orders)? It cannot be undone. [y/N]"
-    ));
+    assert!(
+        no.stderr.contains("Remove every trace of `decision:subject` (Use PostgreSQL for orders)? [y/N]")
+    );
     assert_eq!(env.decision("subject")["title"], "Use PostgreSQL for orders");
     env.at_terminal(&["forget", "subject"], "y\n").ok();
     assert!(!env.memory("decisions/subject.json").exists());

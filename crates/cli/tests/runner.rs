@@ -57,6 +57,7 @@ mod hostile_clone;
 #[cfg(feature = "server")]
 mod http;
 mod hybrid;
+mod import_samples;
 mod index_laws;
 mod lessons;
 mod lifecycle;

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Args, call: &args::Serve, out: &Out) -> Result<u8> {
     for folder in &call.folders {
         let folder = here.join(folder);
         if !folder.is_dir() {
-            return Err(Fault::new(Code::Usage, format!("`{}` is no folder", folder.display()))
+            return Err(Fault::new(Code::Usage, format!("`{}` is not a folder", folder.display()))
                 .hint("give existing project folders: heirloom serve FOLDER"));
         }
         projects.push(folder);

@@ -36,7 +36,7 @@ pub fn staged(folder: &Path, inside: &Path, index: Option<&Path>, to: &Path) -> 
     let top = place.work_tree.clone();
     let prefix = super::below(&top, &inside.join("any")).and_then(|path| path.parent().map(Path::to_owned));
     let Some(prefix) = prefix else {
-        return Err(Fault::new(Code::Path, "the memory folder lies outside the work tree")
+        return Err(Fault::new(Code::Path, "the memory folder is outside the work tree")
             .hint("run it without `--staged`"));
     };
     let index = index.and_then(|index| of_git(&place, &top, index));

@@ -78,7 +78,7 @@ impl Tiers<'_> {
     pub fn reword(&self, id: &str, content: &str, entry: Entry) -> Result<Kept> {
         let old = self.own(id)?;
         if old.tier != Tier::Semantic {
-            return Err(Fault::new(Code::Usage, "what was said cannot be said anew")
+            return Err(Fault::new(Code::Usage, "what was said cannot be changed")
                 .fact("id", id)
                 .hint("`heirloom forget` removes an episode"));
         }

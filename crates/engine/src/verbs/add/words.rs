@@ -227,11 +227,12 @@ fn episode(mut words: Words) -> Result<NewTurn> {
             "message" => turn.message = Some(value),
             "tool" => turn.tool = Some(value),
             "days" => turn.days = Some(value.parse().map_err(|_| wrong("use 1 to 365"))?),
+            "hours" => turn.hours = Some(value.parse().map_err(|_| wrong("use 1 to 8760"))?),
             "position" => turn.position = value.parse().map_err(|_| wrong("use a whole number"))?,
             "external" => turn.external = value.parse().map_err(|_| wrong("use true or false"))?,
             _ => {
                 return Err(Fault::new(Code::Usage, format!("an episode has no field `{name}`"))
-                    .hint("use role, session, message, tool, days, position or external"));
+                    .hint("use role, session, message, tool, days, hours, position or external"));
             }
         }
     }
