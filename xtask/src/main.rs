@@ -26,6 +26,7 @@ mod layers;
 mod licences;
 mod load;
 mod order;
+mod picture;
 mod report;
 mod requirements;
 mod retrieval;

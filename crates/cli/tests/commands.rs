@@ -30,7 +30,7 @@ fn init_prepares_a_project_and_changes_nothing_the_second_time() {
     assert!(planned.as_array().unwrap().iter().all(|step| step["done"] == true), "{planned}");
     assert_eq!(env.files_below(&env.project()), [], "a dry run makes nothing");
     let first = env.run(&["init"]).ok();
-    assert!(first.stdout.contains("made settings") && first.stderr.contains("next: heirloom add"));
+    assert!(first.stdout.contains("created settings") && first.stderr.contains("heirloom add decision"));
     let files = env.files_below(&env.project());
     let second = env.run(&["init", "--json"]).ok().json();
     assert!(second.as_array().unwrap().iter().all(|step| step["done"] == false), "{second}");

@@ -73,6 +73,7 @@ mod pick;
 mod pin;
 mod places;
 mod pre_commit;
+mod progress;
 mod record;
 mod record_rules;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
@@ -82,6 +83,7 @@ mod shelves;
 mod shelves_life;
 mod shelves_merge;
 mod shelves_transfer;
+mod snapshots;
 mod store_scan;
 mod threads;
 mod tiers;

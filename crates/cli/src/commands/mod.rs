@@ -77,7 +77,10 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     if args.command.is_read() {
         out.pages();
     }
-    let ended = run_alone(args, out);
+    let ended = run_alone(args, out).map_err(|fault| match args.command {
+        Command::Record(_) | Command::Hook(_) => fault,
+        _ => in_own_words(fault),
+    });
     let over = wiring::passed_over();
     // `verify` has said it with what to do.
     if !over.is_empty() && !matches!(args.command, Command::Verify(_)) {
@@ -95,6 +98,23 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         out.note(visible(&one_line(&line)));
     }
     ended
+}
+
+/// The record format's tools name their own options as the next step; whoever typed another command is told a command that exists there.
+fn in_own_words(fault: Fault) -> Fault {
+    if !fault.next_step().contains("--action") {
+        return fault;
+    }
+    let next = match fault.code {
+        Code::Create => "change it with `heirloom edit`, or choose another name with --title",
+        Code::AntiResurrection => {
+            "bring it back with `heirloom restore`, or choose another name with --title"
+        }
+        Code::Delete => "put it back into use with `heirloom unarchive` first",
+        Code::Restore => "`heirloom unarchive` puts archived memories back into use",
+        _ => "`heirloom list --all` shows every memory and its status",
+    };
+    fault.hint(next)
 }
 
 fn run_alone(args: &Args, out: &Out) -> Result<u8> {
