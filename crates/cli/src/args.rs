@@ -1,10 +1,12 @@
 //! What can be typed: clap types only; their doc comments are the help text.
 
+mod about;
 mod agents;
 mod config;
 #[cfg(feature = "server")]
 mod doors;
 mod front;
+mod life;
 mod meant;
 mod misuse;
 mod model;
@@ -21,6 +23,7 @@ pub(crate) use config::{CategoryAction, Config, ConfigAction};
 #[cfg(feature = "server")]
 pub(crate) use doors::{Mcp, Serve};
 pub(crate) use front::{FOR_PROGRAMS, FRONT, GROUPS};
+pub(crate) use life::{Archive, Forget, Restore, Retire, Trust, Unarchive};
 pub(crate) use misuse::told as misused;
 pub(crate) use model::{Model, ModelWhat};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
@@ -34,7 +37,6 @@ pub(crate) use undo::Undo;
 pub(crate) use writing::{Add, AnchorAction, AnchorCommand, Edit};
 
 use clap::{Parser, Subcommand};
-use heirloom_agents::table::CLAUDE_CODE;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -79,91 +81,6 @@ pub(crate) struct Args {
 
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-impl Command {
-    /// Whether it is to be said of this command that the database could not be reached. Hooks and the doctor say it in their own way.
-    pub(crate) fn speaks_of_the_database(&self) -> bool {
-        !matches!(self, Command::Hook(_) | Command::Doctor(_))
-    }
-
-    /// The name under which a long run of this command is spoken of; nothing for what programs and agents run, and for what talks by itself.
-    pub(crate) fn name_if_watched(&self) -> Option<&'static str> {
-        Some(match self {
-            Command::Add(_) => "add",
-            Command::Remember(_) => "remember",
-            Command::Search(_) => "search",
-            Command::Show(_) => "show",
-            Command::List(_) => "list",
-            Command::Recall(_) => "recall",
-            Command::Retire(_) => "retire",
-            Command::Restore(_) => "restore",
-            Command::Forget(_) => "forget",
-            Command::Clear(_) => "clear",
-            Command::Undo(_) => "undo",
-            Command::Review(_) => "review",
-            Command::Trust(_) => "trust",
-            Command::Convert(_) => "convert",
-            Command::Import(_) => "import",
-            Command::Export(_) => "export",
-            Command::Sync(_) => "sync",
-            Command::Compact(_) => "compact",
-            Command::Audit(_) => "audit",
-            Command::Status => "status",
-            Command::Gc(_) => "gc",
-            Command::Verify(_) => "verify",
-            Command::Scan(_) => "scan",
-            Command::Doctor(_) => "doctor",
-            Command::Model(_) => "model",
-            Command::Init(_) => "init",
-            Command::Anchor(_) => "anchor",
-            Command::History(_) => "history",
-            Command::Brief(_) => "brief",
-            Command::User(_) => "user",
-            Command::Lesson(_) => "lesson",
-            Command::Note(_) => "note",
-            Command::Vault(_) => "vault",
-            _ => return None,
-        })
-    }
-
-    /// Whether a person may want to read the answer page by page.
-    pub(crate) fn is_read(&self) -> bool {
-        match self {
-            Command::Help(_)
-            | Command::Show(_)
-            | Command::List(_)
-            | Command::Search(_)
-            | Command::Audit(_)
-            | Command::History(_)
-            | Command::Log(_)
-            | Command::Last(_)
-            | Command::Anchor(_)
-            | Command::Lesson(_)
-            | Command::Note(_) => true,
-            Command::Config(config) => matches!(config.action, ConfigAction::List),
-            Command::Undo(undo) => undo.list,
-            _ => false,
-        }
-    }
-
-    /// The agent in whose name this asks, if it gives one. A hook is always somebody's.
-    pub(crate) fn agent(&self) -> Option<&str> {
-        let agent = match self {
-            Command::Hook(call) => return Some(call.agent.as_deref().unwrap_or(CLAUDE_CODE.name)),
-            Command::Show(call) => &call.agent,
-            Command::List(call) => &call.agent,
-            Command::Search(call) => &call.agent,
-            Command::Recall(call) => &call.agent,
-            Command::Snapshot(call) => &call.agent,
-            Command::Vault(call) => match &call.action {
-                VaultAction::Context { agent, .. } => agent,
-                _ => &None,
-            },
-            _ => &None,
-        };
-        agent.as_deref()
-    }
 }
 
 impl Args {
@@ -375,85 +292,6 @@ pub(crate) struct List {
 pub(crate) struct One {
     /// Its id, or any part of it that fits only one memory
     pub(crate) id: String,
-}
-
-/// Take memories out of use; you can restore them for 30 days
-///
-/// Retired memories are not recalled. `heirloom restore` brings them back until the grace period ends (`delete.grace_period_days`, 30 days by default). Then
-/// `heirloom gc` removes them, or moves them to the archive with `delete.archive_retired`. To keep something for the record, use `heirloom archive`. To remove
-/// every trace, use `heirloom forget`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Retire {
-    #[command(flatten)]
-    pub(crate) which: Several,
-
-    /// Why, for the record's history
-    #[arg(long, short, default_value = "", hide_default_value = true)]
-    pub(crate) reason: String,
-}
-
-/// Put retired memories back into use
-#[derive(Debug, clap::Args)]
-pub(crate) struct Restore {
-    #[command(flatten)]
-    pub(crate) which: Several,
-}
-
-/// Keep memories for the record: not recalled, never removed
-#[derive(Debug, clap::Args)]
-pub(crate) struct Archive {
-    #[command(flatten)]
-    pub(crate) which: Several,
-
-    /// Why, for the record's history
-    #[arg(long, short, default_value = "", hide_default_value = true)]
-    pub(crate) reason: String,
-}
-
-/// Put archived memories back into use
-#[derive(Debug, clap::Args)]
-pub(crate) struct Unarchive {
-    #[command(flatten)]
-    pub(crate) which: Several,
-}
-
-/// Raise the trust of memories you have read
-///
-/// They are shown first, and you are asked. Your yes counts for exactly this text: when somebody else changes the memory, it has to be given again. Only a person
-/// at a terminal can do this.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Trust {
-    #[command(flatten)]
-    pub(crate) which: Several,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Several {
-    /// Their ids, or parts of them that fit only one memory
-    #[arg(required = true)]
-    pub(crate) ids: Vec<String>,
-}
-
-/// Remove every trace of a memory; this cannot be undone
-///
-/// Removes the file, archive, quarantine, inbox, index, earlier versions, change history and statistics. If git still has the text, the command that removes it
-/// there is shown. Words that are not the name of a memory are a topic: every memory, turn and fact of yours that contains all of them is removed.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Forget {
-    /// Its id, any part of it that fits only one memory, or a topic
-    pub(crate) id: String,
-
-    /// On PostgreSQL, also rewrite the tables, so that their files contain nothing of it
-    #[arg(long)]
-    pub(crate) shred: bool,
-
-    /// Treat the words as a topic, even if they name a memory
-    #[arg(long)]
-    pub(crate) topic: bool,
-
-    /// Do not ask
-    #[arg(long, short)]
-    pub(crate) yes: bool,
 }
 
 /// Show what an agent would get for a prompt

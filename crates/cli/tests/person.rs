@@ -77,7 +77,7 @@ fn review_lists_what_agents_saved_to_steer_and_a_person_accepts_it() {
     assert!(shown.stdout.contains("Write tests first"), "what is accepted is shown: {shown:?}");
     let waiting = env.run(&["review", "--json"]).ok().json();
     assert_eq!(waiting["saved_by_agents"].as_array().unwrap().len(), 0);
-    assert!(env.run(&["review"]).ok().stderr.contains("nothing waits"));
+    assert!(env.run(&["review"]).ok().stderr.contains("nothing to review"));
     env.at_terminal(&["review", "accept", "use-postgresql"], "y\n").fails_with("NOT_FOUND", 3);
     env.run(&["review", "reject", "abcdef"]).fails_with("NOT_FOUND", 3);
 }

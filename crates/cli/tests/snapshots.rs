@@ -47,13 +47,18 @@ fn shown(env: &TestEnv, command: &str, typed: &str) -> String {
     let (master, slave) = terminal();
     let size = rustix::termios::Winsize { ws_row: 50, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     rustix::termios::tcsetwinsize(&slave, size).unwrap();
-    let mut shell = env.command("sh");
-    shell.args(["-c", command]).env("NO_COLOR", "1").env("TERM", "xterm").env("PAGER", "cat");
+    // What is typed is in the file already; a terminal that echoes would print it before the question.
+    let mut modes = rustix::termios::tcgetattr(&slave).unwrap();
+    modes.local_modes.remove(rustix::termios::LocalModes::ECHO);
+    rustix::termios::tcsetattr(&slave, rustix::termios::OptionalActions::Now, &modes).unwrap();
+    let mut shell = env.command("timeout");
+    shell.args(["60", "sh", "-c", command]).env("NO_COLOR", "1").env("TERM", "xterm").env("PAGER", "cat");
     shell.stdin(slave.try_clone().unwrap()).stdout(slave.try_clone().unwrap()).stderr(slave);
     let mut child = shell.spawn().unwrap();
     drop(shell);
     let mut master = std::fs::File::from(master);
-    master.write_all(typed.as_bytes()).unwrap();
+    // Whoever asks once more is answered with the end of the input.
+    master.write_all(format!("{typed}\u{4}\u{4}").as_bytes()).unwrap();
     let mut seen = Vec::new();
     // The kernel reports an error, not an end, when the last user of a terminal is gone.
     let _ = master.read_to_end(&mut seen);

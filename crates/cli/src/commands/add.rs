@@ -13,6 +13,8 @@ use heirloom_engine::verbs::add::{Add, New, NewRecord, Taken, Words, add, lacks,
 pub(crate) fn run(args: &Args, call: &args::Add, out: &Out) -> Result<u8> {
     let mut wired = wiring::wire(args)?;
     out.warnings(wired.warnings());
+    // What cannot be saved anywhere is said first.
+    let new = New::said(&wired.call, words(call)?)?;
     // Turns and facts are the user's, and lessons may be somewhere else.
     let elsewhere = wired.call.settings().memory_configuration.enabled && call.kind == "lesson";
     if !call.dry_run && !elsewhere && !["fact", "episode"].contains(&call.kind.as_str()) {
@@ -29,7 +31,7 @@ pub(crate) fn run(args: &Args, call: &args::Add, out: &Out) -> Result<u8> {
         cites: call.anchor.clone(),
         rehearse: call.dry_run,
         from: Some(wired.cwd.clone()),
-        ..Add::of(New::said(&wired.call, words(call)?)?)
+        ..Add::of(new)
     };
     if let New::Record(new) = &ask.new {
         let asked = missing::asked(&lacks(&wired.call, &ask)?)?;

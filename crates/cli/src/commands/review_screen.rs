@@ -85,8 +85,11 @@ pub(super) fn run(args: &Args, wired: &mut Wired, seen: Waits, out: &Out) -> Res
     let (done, skipped) = (screen.done, screen.skipped.len());
     out.say(match (done, skipped) {
         (0, 0) => "nothing was decided".to_owned(),
-        (done, 0) => format!("{done} decided"),
-        (done, skipped) => format!("{done} decided, {skipped} skipped"),
+        (0, skipped) => format!("{skipped} skipped, nothing was decided"),
+        (done, 0) => format!("{done} decided; `heirloom undo` takes the last decision back"),
+        (done, skipped) => {
+            format!("{done} decided, {skipped} skipped; `heirloom undo` takes the last decision back")
+        }
     });
     Ok(exit::OK)
 }

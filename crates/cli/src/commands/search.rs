@@ -82,11 +82,12 @@ fn print_ranked(out: &Out, hit: &Hit, explain: bool) {
     let status = if memory.status == Status::Active { String::new() } else { yellow(memory.status.name()) };
     let stale = hit.stale.as_deref().map(yellow).unwrap_or_default();
     let score = hit.score.map_or_else(|| "    -".to_owned(), |score| format!("{score:5.2}"));
+    let beside = score.len() + memory.kind.name().len() + 2;
     out.line(format!(
         "{} {} {}{status}{stale}",
         out.style.dim(&score),
         out.style.dim(memory.kind.name()),
-        visible(&one_line(&title))
+        out.fit(&visible(&one_line(&title)), beside)
     ));
     out.line(format!("      {}", out.style.cyan(&visible(&one_line(memory.id.as_str())))));
     let cut = &hit.snippet;

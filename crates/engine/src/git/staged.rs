@@ -79,7 +79,7 @@ fn split_at_tab(line: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 fn unreadable(why: &str) -> Fault {
-    Fault::new(Code::Io, format!("what is staged cannot be read: {why}")).hint("check `git status`")
+    Fault::new(Code::Io, format!("cannot read what is staged: {why}")).hint("check `git status`")
 }
 
 fn output(command: &mut Command) -> Result<Vec<u8>> {

@@ -42,7 +42,12 @@ pub(super) fn adr(
         match lower.trim_end_matches(':') {
             "decision" | "decision outcome" | "decisions" => decided = one,
             "context" | "context and problem statement" | "problem" => push(&mut given, "context", &one),
-            "status" => push(&mut given, "status", status(&one)),
+            "status" => {
+                push(&mut given, "status", status(&one));
+                if one.split_whitespace().count() > 1 {
+                    arrival.leave(&from, &one, "kept as the decision's status");
+                }
+            }
             "consequences" | "positive consequences" | "negative consequences" => {
                 points(part).iter().for_each(|point| push(&mut given, "consequences", point));
             }

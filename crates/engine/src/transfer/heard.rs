@@ -370,7 +370,7 @@ pub(super) fn heard(statement: &str) -> Heard {
     if is_runbook(first) {
         return Heard::Kind("runbook");
     }
-    if told.contains(&"decision") || has(DECIDED) {
+    if told.contains(&"decision") || has(DECIDED) || has(&["because"]) || says_how(&lower) {
         return Heard::Kind("decision");
     }
     if told.contains(&"constraint") || has(LIMITS) {
@@ -389,6 +389,21 @@ fn without_marks(text: &str) -> String {
         .trim_start_matches(['*', '_', '`', '>', ' '])
         .trim_end()
         .to_owned()
+}
+
+/// Whether it says how something is done: `are encoded with`, `is rendered on`.
+fn says_how(lower: &str) -> bool {
+    const WAYS: [&str; 9] = ["with", "as", "in", "on", "over", "through", "via", "from", "instead"];
+    const DONE: [&str; 12] = [
+        "written", "built", "kept", "done", "sent", "run", "read", "held", "made", "given", "split", "chosen",
+    ];
+    let words: Vec<&str> =
+        lower.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric())).collect();
+    words.windows(3).any(|three| {
+        ["is", "are"].contains(&three[0])
+            && (three[1].ends_with("ed") || DONE.contains(&three[1]))
+            && WAYS.contains(&three[2])
+    })
 }
 
 /// Whether there are these words, and not only their letters.
@@ -443,6 +458,8 @@ mod tests {
             ("We use PostgreSQL for orders because we need row locks.", "decision"),
             ("**Decision:** sessions are signed cookies", "decision"),
             ("The web client is written in TypeScript.", "decision"),
+            ("Messages are encoded with Protocol Buffers, not JSON.", "decision"),
+            ("The solver is OR-Tools because it finds a plan in minutes.", "decision"),
             ("Background jobs go through Sidekiq, not cron.", "decision"),
             ("Always use pnpm, never npm", "preference"),
             ("Do not edit generated files.", "preference"),

@@ -412,11 +412,9 @@ pub(super) fn weighed<'c>(
 
 /// The refusal for a record whose name is taken by another.
 pub(super) fn differs(id: &MemoryId) -> Fault {
-    Fault::new(Code::Create, format!("`{id}` is here already and says something else"))
-        .fact("id", id.as_str())
-        .hint(format!(
-            "compare both (`heirloom show {id}`), then change the one here with `heirloom edit {id}`"
-        ))
+    Fault::new(Code::Create, format!("`{id}` exists and says something else")).fact("id", id.as_str()).hint(
+        format!("compare both (`heirloom show {id}`), then change the one here with `heirloom edit {id}`"),
+    )
 }
 
 /// The category a record names; one that names none has that of the folder it lies in.

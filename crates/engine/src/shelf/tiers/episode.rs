@@ -94,9 +94,12 @@ impl Tiers<'_> {
         let outcomes = drafts.into_iter().map(|(draft, entry)| {
             let draft = draft?;
             if removed.contains(&draft.stored.id) {
-                return Err(Fault::new(Code::AntiResurrection, "this turn was removed here and stays so")
-                    .fact("id", draft.stored.id.as_str())
-                    .hint("say it again without the name of its message"));
+                return Err(Fault::new(
+                    Code::AntiResurrection,
+                    "this turn was removed here and stays removed",
+                )
+                .fact("id", draft.stored.id.as_str())
+                .hint("say it again without the name of its message"));
             }
             self.pass(draft, entry)
         });

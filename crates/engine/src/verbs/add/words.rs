@@ -105,7 +105,7 @@ fn only(words: &Words, allowed: &[&str]) -> Result<()> {
 /// The words themselves, or those of the file.
 fn text(words: &mut Words) -> Result<String> {
     match (&words.taken, words.text.is_empty()) {
-        (Some(_), false) => Err(Fault::new(Code::Usage, "there is a text and a file to take it from")
+        (Some(_), false) => Err(Fault::new(Code::Usage, "both a text and a file were given")
             .hint("give the text or --from, not both")),
         (Some(taken), true) => Ok(taken.text.clone()),
         (None, _) => Ok(std::mem::take(&mut words.text)),
@@ -189,7 +189,7 @@ fn vault(mut words: Words, allowed: &[&str]) -> Result<NewVault> {
     match object(&words) {
         Some(Value::Object(fields)) => new = NewVault::from_fields(&fields, &words.kind)?,
         _ if is_list(&words) => {
-            return Err(Fault::new(Code::Input, "that is a list, and one memory is added at a time")
+            return Err(Fault::new(Code::Input, "the input is a list; one memory is added at a time")
                 .hint("`heirloom vault bulk-add -` takes a list"));
         }
         _ => {}
