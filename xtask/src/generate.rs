@@ -1,9 +1,10 @@
-//! Generated files: reference pages, schemas, the plugin for Claude Code, the outputs shown in `README.md`, and the drawing in `ARCHITECTURE.md`.
+//! Generated files: reference pages, schemas, the plugin for Claude Code, the outputs and the picture shown in `README.md` and in the book, and the drawing in
+//! `ARCHITECTURE.md`.
 //!
 //! Comes in: the tables in the program, by way of the program itself. Goes out: the files, or the names of those that are not as they should
 //! be. Never here: words of its own; what is wrong on a page is wrong in a table.
 
-use crate::{Outcome, rooms, run, tour, workspace};
+use crate::{Outcome, picture, rooms, run, tour, workspace};
 use heirloom_core::Settings;
 use heirloom_engine::shelf::records::json_schema;
 use heirloom_engine::verbs::schema;
@@ -17,6 +18,9 @@ const NOTE: &str =
 const FOLDERS: &[&str] = &["docs/reference", "schemas", PLUGIN];
 
 const PLUGIN: &str = "plugins/claude-code";
+
+/// Pages of the book with console blocks.
+const TOURS: &[&str] = &["docs/start.md", "docs/operations.md", "docs/guides/migrating.md", "docs/agents.md"];
 
 /// A file as it should be.
 struct Page {
@@ -75,6 +79,12 @@ fn pages() -> Result<Vec<Page>, String> {
     let readme = std::fs::read_to_string(workspace::root().join("README.md"))
         .map_err(|e| format!("README.md: {e}"))?;
     pages.push(Page { path: "README.md".to_owned(), text: tour::replay(&readme, &heirloom)? });
+    for path in TOURS {
+        let page =
+            std::fs::read_to_string(workspace::root().join(path)).map_err(|e| format!("{path}: {e}"))?;
+        pages.push(Page { path: (*path).to_owned(), text: tour::replay(&page, &heirloom)? });
+    }
+    pages.push(Page { path: "docs/picture.svg".to_owned(), text: picture::drawn(&heirloom)? });
     let house = std::fs::read_to_string(workspace::root().join("ARCHITECTURE.md"))
         .map_err(|e| format!("ARCHITECTURE.md: {e}"))?;
     let text = rooms::drawn(&house).map_err(|e| format!("ARCHITECTURE.md: {e}"))?;

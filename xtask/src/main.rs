@@ -35,6 +35,7 @@ mod licences;
 mod load;
 mod order;
 mod page;
+mod picture;
 mod report;
 mod requirements;
 mod retrieval;

@@ -1,4 +1,4 @@
-//! The tour in `README.md`: every `console` block is run, in order, in one fresh project, as a person at a terminal would.
+//! The console blocks of `README.md` and of the book: every one is run, page by page, in one fresh project each, as a person at a terminal would.
 //!
 //! Comes in: the page and the program. Goes out: the page with the outputs the commands give now; an output that differs only in times stays
 //! as it is. Never here: the reader's own home, settings or environment.
@@ -43,13 +43,13 @@ fn push(text: &mut String, line: &str) {
 }
 
 /// A folder with a home and a project, gone when it is dropped.
-struct Stage {
+pub(crate) struct Stage {
     folder: PathBuf,
     path: String,
 }
 
 impl Stage {
-    fn new(heirloom: &Path) -> Result<Stage, String> {
+    pub(crate) fn new(heirloom: &Path) -> Result<Stage, String> {
         let folder = std::env::temp_dir().join(format!("heirloom-tour-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         for inner in ["home", "shop"] {
@@ -63,7 +63,7 @@ impl Stage {
     }
 
     /// What a command shows on a terminal.
-    fn run(&self, command: &str) -> Result<String, String> {
+    pub(crate) fn run(&self, command: &str) -> Result<String, String> {
         let failed = |what: &str, e: &dyn std::fmt::Display| format!("`{command}`: {what}: {e}");
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .and_then(|terminal| grantpt(&terminal).map(|()| terminal))
@@ -83,6 +83,7 @@ impl Stage {
             .env("HOME", self.folder.join("home"))
             .env("LANG", "C.UTF-8")
             .env("NO_COLOR", "1")
+            .env("PAGER", "cat")
             .env("GITHUB_TOKEN", made_up_token())
             .stdin(stream()?)
             .stdout(stream()?)
@@ -112,8 +113,9 @@ fn made_up_token() -> String {
 }
 
 /// The text with days and times of day made the same everywhere.
-fn masked(text: &str) -> String {
-    const SHAPES: [(&str, &str); 2] = [("dddd-dd-dd", "<day>"), ("Tdd:dd:ddZ", "<time>")];
+pub(crate) fn masked(text: &str) -> String {
+    const SHAPES: [(&str, &str); 3] =
+        [("dddd-dd-dd", "<day>"), ("Tdd:dd:ddZ", "<time>"), ("d KB on disk", "<size>")];
     let mut out = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

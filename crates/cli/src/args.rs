@@ -1,9 +1,14 @@
 //! What can be typed: clap types only; their doc comments are the help text.
 
+mod about;
 mod agents;
 mod config;
 #[cfg(feature = "server")]
 mod doors;
+mod front;
+mod life;
+mod meant;
+mod misuse;
 mod model;
 mod record;
 mod review;
@@ -19,6 +24,9 @@ pub(crate) use agents::{Doctor, Last, Setup};
 pub(crate) use config::{CategoryAction, Config, ConfigAction};
 #[cfg(feature = "server")]
 pub(crate) use doors::{Mcp, Open, Serve};
+pub(crate) use front::{FOR_PROGRAMS, FRONT, GROUPS};
+pub(crate) use life::{Archive, Forget, Restore, Retire, Trust, Unarchive};
+pub(crate) use misuse::told as misused;
 pub(crate) use model::{Model, ModelWhat};
 pub(crate) use record::{Record, RecordAction, RecordCandidate, RecordIndex, RecordWrite};
 pub(crate) use review::{Review, ReviewAction};
@@ -33,44 +41,37 @@ pub(crate) use undo::Undo;
 pub(crate) use writing::{Add, AnchorAction, AnchorCommand, Edit};
 
 use clap::{Parser, Subcommand};
-use heirloom_agents::table::CLAUDE_CODE;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The pages of the reference.
-pub(crate) const PAGES: [&str; 8] =
-    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate", "authority"];
+pub(crate) const PAGES: [&str; 9] =
+    ["commands", "errors", "settings", "environment", "kinds", "trust", "gate", "authority", "glossary"];
 
 /// Options of every command stand apart, so that a command's own options are read first.
 const ANYWHERE: &str = "Options of every command";
 
 /// Memory for AI agents that people can read, trust and version.
 ///
-/// What one session learns, the next one inherits. Memories are plain files in the project; every write passes one gate; `index.md` and
-/// everything else can be made anew from them.
+/// What one session learns, the next one knows. Memories are plain files in the project, every text passes one check before it is stored, and
+/// everything else is rebuilt from the files.
 #[derive(Debug, Parser)]
-#[command(name = "heirloom", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "First steps:\n  \
-    heirloom demo                          see everything once, in a temporary folder\n  \
-    heirloom init                          prepare this project\n  \
-    heirloom setup                         let your coding agents use it\n  \
-    heirloom add decision \"Use PostgreSQL because we need jsonb\"\n  \
-    heirloom recall \"which database?\"      what an agent would be given\n\n\
-    Names: a memory is called by its id (`decision:use-postgresql`) or by any part of it that fits only one.")]
+#[command(name = "heirloom", version, max_term_width = 100, override_help = FRONT)]
+#[command(disable_help_subcommand = true, subcommand_required = true)]
 pub(crate) struct Args {
     /// Answer in JSON, errors too
     #[arg(long, global = true, help_heading = ANYWHERE)]
     pub(crate) json: bool,
 
-    /// Work on the project in this folder instead of the one around the current folder
+    /// Work on the project in this folder instead of the current one
     #[arg(long, short = 'C', global = true, help_heading = ANYWHERE, value_name = "FOLDER")]
     pub(crate) project: Option<PathBuf>,
 
-    /// Use this value of a setting for this call, for example retrieval.max_inject=3
+    /// Use this value of a setting for this command, for example retrieval.max_inject=3
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 
-    /// Keep the tiers in this PostgreSQL database (also HEIRLOOM_DATABASE_URL, which is not seen by other accounts)
+    /// Keep turns and facts in this PostgreSQL database (or set HEIRLOOM_DATABASE_URL, which other accounts cannot see)
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "URL")]
     pub(crate) database: Option<String>,
 
@@ -78,33 +79,16 @@ pub(crate) struct Args {
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 
+    /// Show only these fields of each memory or row, for example id,title
+    #[arg(long, global = true, help_heading = ANYWHERE, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) fields: Vec<String>,
+
+    /// Print one line for each memory or row in this form, for example '{id} {title}'
+    #[arg(long, global = true, help_heading = ANYWHERE, value_name = "TEXT", conflicts_with_all = ["fields", "json"])]
+    pub(crate) format: Option<String>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-impl Command {
-    /// Whether it is to be said of this command that the database could not be reached. Hooks and the doctor say it in their own way.
-    pub(crate) fn speaks_of_the_database(&self) -> bool {
-        !matches!(self, Command::Hook(_) | Command::Doctor(_))
-    }
-
-    /// The agent in whose name this asks, if it gives one. A hook is always somebody's.
-    pub(crate) fn agent(&self) -> Option<&str> {
-        let agent = match self {
-            Command::Hook(call) => return Some(call.agent.as_deref().unwrap_or(CLAUDE_CODE.name)),
-            Command::Show(call) => &call.agent,
-            Command::List(call) => &call.agent,
-            Command::Search(call) => &call.agent,
-            Command::Recall(call) => &call.agent,
-            Command::Snapshot(call) => &call.agent,
-            Command::Vault(call) => match &call.action {
-                VaultAction::Context { agent, .. } => agent,
-                _ => &None,
-            },
-            _ => &None,
-        };
-        agent.as_deref()
-    }
 }
 
 impl Args {
@@ -135,6 +119,8 @@ impl Args {
             set: Vec::new(),
             database: None,
             token_file: None,
+            fields: Vec::new(),
+            format: None,
             command: Command::Hook(hook),
         })
     }
@@ -144,14 +130,21 @@ impl Args {
 pub(crate) enum Command {
     Init(Init),
     Setup(Setup),
+    #[command(visible_alias = "new")]
     Add(Add),
     Remember(Remember),
+    #[command(visible_alias = "find")]
     Search(Search),
+    #[command(visible_alias = "get")]
     Show(Show),
+    #[command(visible_alias = "ls")]
     List(List),
     Edit(Edit),
     Anchor(AnchorCommand),
     History(One),
+    #[command(hide = true)]
+    Log(Log),
+    #[command(visible_aliases = ["rm", "delete"])]
     Retire(Retire),
     Restore(Restore),
     Archive(Archive),
@@ -159,6 +152,7 @@ pub(crate) enum Command {
     Undo(Undo),
     Forget(Forget),
     Clear(Clear),
+    #[command(hide = true)]
     Memory(MemoryCommand),
     Expire(Expire),
     User(User),
@@ -177,18 +171,20 @@ pub(crate) enum Command {
     Sync(Sync),
     Compact(Compact),
     Audit(Audit),
-    /// Show how much is remembered, and whether anything needs attention
+    /// Show how many memories there are and whether anything needs attention
     Status,
     Gc(Gc),
     Verify(Verify),
     Scan(Scan),
     Config(Config),
+    #[command(hide = true)]
     Record(Record),
     Lesson(Lesson),
     Note(Note),
     Vault(Vault),
     Doctor(Doctor),
     Last(Last),
+    #[command(hide = true)]
     Hook(Hook),
     #[cfg(feature = "server")]
     Mcp(Mcp),
@@ -196,7 +192,7 @@ pub(crate) enum Command {
     Serve(Serve),
     #[cfg(feature = "server")]
     Open(Open),
-    /// Show everything once, in a temporary project that goes away again
+    /// Show everything once, in a temporary project that is removed afterwards
     Demo,
     Completions(Completions),
     Man(Man),
@@ -204,54 +200,74 @@ pub(crate) enum Command {
     MergeDriver(MergeDriver),
     #[command(hide = true)]
     Reference(Reference),
+    #[command(hide = true)]
+    Help(Help),
 }
 
-/// Prepare this project: memory folder, settings, git attributes
+/// Explain Heirloom, a command or a topic
+#[derive(Debug, clap::Args)]
+pub(crate) struct Help {
+    /// A command, or one of commands, concepts, kinds, names, recall, agents, files, scripts, options, glossary
+    pub(crate) words: Vec<String>,
+}
+
+/// Show the history of a memory, or without an id what the latest hook runs did
+#[derive(Debug, clap::Args)]
+pub(crate) struct Log {
+    /// Its id, or a part of it that fits only one memory
+    pub(crate) id: Option<String>,
+
+    /// At most this many
+    #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 10)]
+    pub(crate) limit: usize,
+}
+
+/// Start a memory in this project
 ///
-/// Writes `.claude/memory/memory-config.json` and `.gitattributes` entries so that two branches merge, and in a git work tree
-/// registers the merge driver for `index.md` and topic files. Running it again changes nothing that is already there.
+/// Creates the memory folder `.claude/memory` with its settings and git attributes, and in a git repository registers a merge driver, so that branches that both
+/// change memories merge. Running it again changes nothing that exists.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Init {
-    /// Also install a git pre-commit hook that checks what is staged (`heirloom verify --staged`)
+    /// Also install a git pre-commit hook that checks staged memories (`heirloom verify --staged`)
     #[arg(long)]
     pub(crate) pre_commit: bool,
 
-    /// Show what would be done
+    /// Show what would happen and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Show a memory: text, status, trust and where it comes from
+/// Show a memory: its text, status, trust and origin
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
-    /// Its id, or a name that fits only one
+    /// Its id, or any part of it that fits only one memory
     pub(crate) id: String,
 
-    /// The stored file as it is; of the vault, its lines
+    /// Print the stored file as it is; for the vault, its lines
     #[arg(long)]
     pub(crate) raw: bool,
 
-    /// As the agent of this name sees it
+    /// As this agent sees it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
 
-/// List memories, the active ones unless told otherwise
+/// List memories; only active ones unless you ask for others
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     /// Only this kind
     #[arg(long, short)]
     pub(crate) kind: Option<String>,
 
-    /// Retired ones instead of active ones
+    /// Retired memories instead of active ones
     #[arg(long, conflicts_with_all = ["archived", "all"])]
     pub(crate) retired: bool,
 
-    /// Archived ones instead of active ones
+    /// Archived memories instead of active ones
     #[arg(long, conflicts_with = "all")]
     pub(crate) archived: bool,
 
-    /// Every status
+    /// Memories of every status
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -259,7 +275,7 @@ pub(crate) struct List {
     #[arg(long, short)]
     pub(crate) tag: Option<String>,
 
-    /// Only this tier, newest first: episodic or semantic
+    /// Only turns of conversations (episodic) or facts (semantic), newest first
     #[arg(long, value_parser = ["episodic", "semantic"], conflicts_with = "kind")]
     pub(crate) tier: Option<String>,
 
@@ -267,11 +283,11 @@ pub(crate) struct List {
     #[arg(long, requires = "tier")]
     pub(crate) session: Option<String>,
 
-    /// At most so many; everything unless said, with --tier 50
+    /// At most this many; without it all of them, with --tier 50
     #[arg(long, short = 'n', value_name = "COUNT")]
     pub(crate) limit: Option<usize>,
 
-    /// Go on where a list before ended: its `next`
+    /// Continue where an earlier list ended: its `next`
     #[arg(long)]
     pub(crate) cursor: Option<String>,
 
@@ -279,127 +295,47 @@ pub(crate) struct List {
     #[arg(long)]
     pub(crate) scope: Option<String>,
 
-    /// As the agent of this name sees it
+    /// As this agent sees it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
 
-/// Show how a memory came to be what it is
+/// Show the history of a memory
 #[derive(Debug, clap::Args)]
 pub(crate) struct One {
-    /// Its id, or a name that fits only one
+    /// Its id, or any part of it that fits only one memory
     pub(crate) id: String,
 }
 
-/// Take memories out of use; they can be restored within the grace period
+/// Show what an agent would get for a prompt
 ///
-/// Retired memories are no longer recalled. `heirloom restore` brings them back until the grace period (`delete.grace_period_days`, 30 days by
-/// default) is over; then `heirloom gc` removes them, or moves them aside under `delete.archive_retired`. To keep something for the record
-/// instead, use `heirloom archive`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Retire {
-    #[command(flatten)]
-    pub(crate) which: Several,
-
-    /// Why, for the record's history
-    #[arg(long, short, default_value = "", hide_default_value = true)]
-    pub(crate) reason: String,
-}
-
-/// Put retired memories back into use
-#[derive(Debug, clap::Args)]
-pub(crate) struct Restore {
-    #[command(flatten)]
-    pub(crate) which: Several,
-}
-
-/// Keep memories for the record: not recalled, never collected
-#[derive(Debug, clap::Args)]
-pub(crate) struct Archive {
-    #[command(flatten)]
-    pub(crate) which: Several,
-
-    /// Why, for the record's history
-    #[arg(long, short, default_value = "", hide_default_value = true)]
-    pub(crate) reason: String,
-}
-
-/// Put archived memories back into use
-#[derive(Debug, clap::Args)]
-pub(crate) struct Unarchive {
-    #[command(flatten)]
-    pub(crate) which: Several,
-}
-
-/// Say that you have read these memories and stand behind them
-///
-/// They are shown first. Your yes counts for exactly these bytes: if a memory is changed afterwards by somebody else, it is asked for again.
-/// Only a person at a terminal can do this.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Trust {
-    #[command(flatten)]
-    pub(crate) which: Several,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Several {
-    /// Their ids, or names that fit only one
-    #[arg(required = true)]
-    pub(crate) ids: Vec<String>,
-}
-
-/// Remove every trace of a memory's text
-///
-/// File, archive, quarantine, inbox, index, earlier versions, change history and statistics go; the audit keeps the id. What git still holds is named, with the command
-/// that would remove it. Words that are no memory's name are a topic: every turn and fact of yours in which all of them are found goes.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Forget {
-    /// Its id, a name that fits only one, or a topic
-    pub(crate) id: String,
-
-    /// On PostgreSQL also rewrite the tables the rows were in, so that their files hold nothing of them
-    #[arg(long)]
-    pub(crate) shred: bool,
-
-    /// Take the words as a topic, whatever else they might name
-    #[arg(long)]
-    pub(crate) topic: bool,
-
-    /// Do not ask
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-}
-
-/// Show what an agent would be given for a prompt
-///
-/// Words of the prompt are compared with titles, tags and descriptions of records; notes on files it names, lessons that share its words and
-/// the vault's answer follow in sections of their own. The block on standard output is byte for byte what an agent gets, the one `--agent` names
-/// or one without a name; `--explain` adds why each memory is there on standard error.
+/// The block on standard output is byte for byte what an agent gets, the one that `--agent` names or one without a name. Records come first; notes about files the
+/// prompt names, lessons and the vault follow in sections of their own. `--explain` says on standard error why each memory is there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Recall {
     /// The prompt
     #[arg(required = true)]
     pub(crate) prompt: Vec<String>,
 
-    /// Also say why each memory is there
+    /// Say why each memory is there
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// As the agent of this name gets it
+    /// As this agent gets it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
 
-/// Say when and why a memory was last given to an agent
+/// Show when and why a memory was last given to an agent
 ///
-/// Reads the ledger of what the prompt hook gave, under `retrieval.match_strategy: hybrid`.
+/// Works with `retrieval.match_strategy: hybrid`, which notes what each session was given.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Why {
     /// The memory's id
     pub(crate) id: String,
 }
 
-/// List what was done, or check that the list is whole
+/// Show what was done and by whom, or check that nothing of it was changed
 #[derive(Debug, clap::Args)]
 pub(crate) struct Audit {
     #[command(subcommand)]
@@ -413,7 +349,7 @@ pub(crate) struct Audit {
     #[arg(long)]
     pub(crate) verdict: Option<String>,
 
-    /// How many entries, the newest
+    /// At most this many, newest last
     #[arg(long, short = 'n', value_name = "COUNT", default_value_t = 20)]
     pub(crate) limit: usize,
 
@@ -432,58 +368,57 @@ pub(crate) struct Audit {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditAction {
-    /// Walk the hash chain: was anything altered, removed or moved?
+    /// Check the hash chain: was anything changed, removed or moved?
     Verify,
 }
 
-/// Remove what is past its time
+/// Remove memories that have expired
 ///
-/// Retires what its category's retention says, then removes (or archives) what was retired longer ago than the grace period.
+/// Retires memories older than their category's retention, then removes (or archives) those that were retired before the grace period.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Gc {
-    /// Show what would be done
+    /// Show what would happen and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Days a retired record stays, instead of those of the settings; fewer of them need a person or a token with the scope `delete`
+    /// Use this grace period instead of the setting's; a shorter one needs a person or a token with the scope `delete`
     #[arg(long, value_name = "DAYS")]
     pub(crate) grace_days: Option<u32>,
 }
 
-/// Check the whole store: files, index, settings, links, conflict markers
+/// Check files, index, settings and links of the memory
 ///
-/// Ends with 1 if something is wrong, so that it can stand in a pre-commit hook or in CI, and with 3 where there is no memory to check.
+/// Exits with 1 if it finds a problem, so it can run in a pre-commit hook or in CI, and with 3 if there is no memory to check.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// Make index.md anew, join topic files that a merge left in conflict, finish interrupted moves
+    /// Rebuild index.md, merge topic files with conflict markers, finish interrupted moves
     #[arg(long)]
     pub(crate) fix: bool,
 
-    /// Check what is staged in git instead of what lies in the folder
+    /// Check what is staged in git instead of the folder
     #[arg(long, conflicts_with = "fix")]
     pub(crate) staged: bool,
 }
 
 /// Look for secrets, personal data and injection markers
 ///
-/// Looks at files and folders, at standard input (`-`), at git's history (`--history`) or at what is already stored (`--store`). In a folder of a
-/// git repository these are the files that git tracks or would track, elsewhere all of them; whatever is passed over is named.
-/// Found text is never printed. Ends with 1 if something would not be stored as it is. With `--json` and no path it reads JSON
-/// Lines `{id, text, trust, shelf}` and answers one verdict per line.
+/// Scans files and folders, standard input (`-`), the git history (`--history`) or stored memories (`--store`). In a git repository it scans the files that git
+/// tracks or would track, elsewhere all files, and names those it skips. It never prints what it found. Exits with 1 if something would not be stored as it is.
+/// With `--json` and no path it reads JSON Lines `{id, text, trust, shelf}` and answers one verdict per line.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Scan {
     /// Files or folders; `-` is standard input
     pub(crate) paths: Vec<String>,
 
-    /// Look at every commit of the git repository
+    /// Scan every commit of the git repository
     #[arg(long, conflicts_with_all = ["paths", "store"])]
     pub(crate) history: bool,
 
-    /// Look at what this project's memory already holds
+    /// Scan the memories of this project
     #[arg(long, conflicts_with = "paths")]
     pub(crate) store: bool,
 
-    /// With --store: cut out of the files what the gate would refuse
+    /// With --store: cut what the gate would refuse out of the files
     #[arg(long)]
     pub(crate) fix: bool,
 
@@ -491,7 +426,7 @@ pub(crate) struct Scan {
     #[arg(long, requires = "fix")]
     pub(crate) yes: bool,
 
-    /// The row of the gate's policy: records, topics, notes, vault, episode, fact
+    /// Judge as for this shelf: records, topics, notes, vault, episode or fact
     #[arg(long = "as", value_name = "SHELF", default_value = "episode")]
     pub(crate) shelf: String,
 
@@ -500,20 +435,20 @@ pub(crate) struct Scan {
     pub(crate) sarif: bool,
 }
 
-/// What coding agents call at each event of a session; reads the agent's JSON from standard input
+/// Handle an event of a coding agent; reads the agent's JSON from standard input
 ///
-/// `heirloom setup` writes these calls into an agent's settings. A hook never fails: whatever goes wrong, the agent goes on and `heirloom
-/// last` says what happened.
+/// `heirloom setup` writes these calls into an agent's settings. A hook never fails: whatever goes wrong, the agent continues, and `heirloom last` shows what
+/// happened.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Hook {
     /// session-start, prompt, pre-write, post-write, stop, pre-compact, session-end
     pub(crate) moment: String,
 
-    /// Whose words to speak: claude-code (if not given), codex, gemini, opencode
+    /// The agent: claude-code (the default), codex, gemini, opencode, copilot, cursor
     #[arg(long)]
     pub(crate) agent: Option<String>,
 
-    /// Called by a line that `heirloom setup` wrote: acts only in projects with a memory, and leaves nothing in them
+    /// Called by a line that `heirloom setup` wrote: acts only in projects with a memory
     #[arg(long, requires = "agent")]
     pub(crate) installed: bool,
 
@@ -531,12 +466,12 @@ pub(crate) struct Completions {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Write the manual pages
+/// Print or write the manual pages
 ///
 /// For example: `heirloom man ~/.local/share/man/man1`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Man {
-    /// The folder they go to; without it the main page is printed
+    /// The folder to write them to; without it the main page is printed
     pub(crate) folder: Option<PathBuf>,
 }
 
@@ -550,7 +485,7 @@ pub(crate) struct MergeDriver {
     pub(crate) path: Option<String>,
 }
 
-/// Print a reference page, made from the tables in the program
+/// Print a page of the reference
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reference {
     /// The page; without it the names of all pages

@@ -43,8 +43,14 @@ pub(crate) const VARIABLES: &[Variable] = &[
     ),
     variable("TMPDIR", "where passing files go, and from where input files are taken, beside /tmp"),
     variable("NO_COLOR", "no colours if it is set and not empty"),
-    variable("CLICOLOR_FORCE", "colours also when the output is no terminal"),
-    variable("TERM", "`dumb` means no colours"),
+    variable("CLICOLOR_FORCE", "colours even if the output is not a terminal"),
+    variable("TERM", "`dumb` means no colours and no pager"),
+    variable(
+        "HEIRLOOM_PAGER, PAGER",
+        "the program that shows long answers at a terminal; `cat` turns it off (else less)",
+    ),
+    variable("LESS", "options of less; `FRX` if it is not set"),
+    variable("HEIRLOOM_QUIET", "if it is set, long commands do not say that they still work"),
     variable(
         "HEIRLOOM_LOG",
         "what Heirloom does, step by step and without content, on standard error: error, warn, info, debug or trace; `serve` writes a JSON object per line; hooks ignore it",
@@ -60,7 +66,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
     ),
     variable(
         "HEIRLOOM_TOKEN",
-        "acts as the user of the tiers this token was given to; empty or unknown, it is nobody's. Beside HEIRLOOM_DATABASE_URL it is for that database only",
+        "act as the user this token belongs to. With HEIRLOOM_DATABASE_URL it is sent to that database only",
     ),
     variable("HEIRLOOM_ADMIN_URL", "the database as its operator reaches it, for `team`"),
     variable(

@@ -61,7 +61,7 @@ pub(crate) fn program(reach: Reach) -> Result<String> {
     let path = found.unwrap_or(own);
     path.into_os_string().into_string().map_err(|path| {
         Fault::new(Code::Path, format!("`{}` is not UTF-8 text", path.to_string_lossy()))
-            .hint("put the program into a folder whose name is plain text")
+            .hint("put the program into a folder with a plain text name")
     })
 }
 

@@ -19,9 +19,7 @@ mod wiring;
 mod world;
 
 use clap::Parser as _;
-use heirloom_core::{Code, Fault};
-use heirloom_engine::gate::fields::without_secrets;
-use std::borrow::Cow;
+use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// What `--version` prints.
@@ -40,10 +38,7 @@ fn main() -> ExitCode {
     heirloom_engine::git::found_by(|| environment::find_program("git"));
     let args = match args::Args::plain_hook(std::env::args_os()).map_or_else(args::Args::try_parse, Ok) {
         Ok(args) => args,
-        Err(wrong) if wrong.use_stderr() && std::env::args_os().any(|arg| arg == "--json") => {
-            return ExitCode::from(output::Out::new(true).fault(&misused(&wrong)));
-        }
-        Err(wrong) => return misused_aloud(&wrong),
+        Err(wrong) => return misused(&wrong),
     };
     // A hook stands between an agent and its answer: it pays for nothing that nobody reads.
     if !matches!(args.command, args::Command::Hook(_))
@@ -51,16 +46,22 @@ fn main() -> ExitCode {
     {
         output::log::install(&level, is_server(&args.command));
     }
-    let out = output::Out::new(args.json);
-    match commands::run(&args, &out) {
+    let wanted = output::Wanted { fields: args.fields.clone(), format: args.format.clone() };
+    let out = output::Out::new(args.json).with(wanted);
+    let ended = watched(&args, &out);
+    match ended {
         Ok(code) => {
             // Files are read and written without the database; that something is missing must be said all the same.
             if let Some(fault) = wiring::unreached().filter(|_| args.command.speaks_of_the_database()) {
-                out.note(format!("what is kept in the database is left out: {}", fault.message));
+                out.note(format!("the database is left out: {}", fault.message));
             }
-            ExitCode::from(code)
+            let lost = out.finish().filter(|_| !matches!(args.command, args::Command::Hook(_)));
+            ExitCode::from(lost.map_or(code, |fault| out.fault_aloud(&fault)))
         }
-        Err(fault) => ExitCode::from(out.fault(&person::explained(fault))),
+        Err(fault) => {
+            out.finish();
+            ExitCode::from(out.fault(&person::explained(fault)))
+        }
     }
 }
 
@@ -75,23 +76,31 @@ const fn is_server(command: &args::Command) -> bool {
     }
 }
 
-/// A call that clap refused, for programs that asked for JSON.
-fn misused(wrong: &clap::Error) -> Fault {
-    let text = wrong.to_string();
-    let first = text.lines().next().unwrap_or_default();
-    Fault::new(Code::Usage, first.strip_prefix("error: ").unwrap_or(first))
+/// Runs the command, and says that it still works if it takes long. Hooks, scripts of the record format and servers are left alone.
+fn watched(args: &args::Args, out: &output::Out) -> heirloom_core::fault::Result<u8> {
+    let _watch = args
+        .command
+        .name_if_watched()
+        .filter(|_| environment::text("HEIRLOOM_QUIET").is_none())
+        .map(output::Watch::over);
+    commands::run(args, out)
 }
 
-/// The same for people. What was typed in the wrong place may be what nobody should see on a screen.
-fn misused_aloud(wrong: &clap::Error) -> ExitCode {
-    let text = wrong.to_string();
-    match without_secrets(&text) {
-        Cow::Owned(clean) if wrong.use_stderr() => {
-            output::Out::new(false).say(clean.trim_end());
-            ExitCode::from(u8::try_from(wrong.exit_code()).unwrap_or(2))
-        }
-        _ => wrong.exit(),
+/// A command line that cannot be read. What was typed in the wrong place may be what nobody should see on a screen, which the printer of errors
+/// sees to.
+fn misused(wrong: &clap::Error) -> ExitCode {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let json = words.iter().any(|word| word == "--json");
+    // The bare name asks for help, not for an error.
+    if words.is_empty() {
+        output::Out::new(false).page(args::FRONT);
+        return ExitCode::SUCCESS;
     }
+    if !wrong.use_stderr() || (wrong.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !json) {
+        wrong.exit();
+    }
+    ExitCode::from(output::Out::new(json).fault(&args::misused(wrong, &words)))
 }
 
 #[cfg(test)]

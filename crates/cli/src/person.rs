@@ -92,7 +92,7 @@ pub(crate) fn pin(call: &mut Call) -> Result<()> {
             Answer::Right => return Ok(()),
             Answer::Wrong { left } => {
                 let left = if left == 1 { "one more try".to_owned() } else { format!("{left} more tries") };
-                say(&format!("that is not it; {left}"));
+                say(&format!("wrong PIN; {left}"));
             }
         }
     }
@@ -113,41 +113,49 @@ pub(crate) fn secret(question: &str) -> Result<String> {
     let mut hidden = before.clone();
     hidden.local_modes.remove(LocalModes::ECHO);
     hidden.local_modes.insert(LocalModes::ECHONL | LocalModes::ICANON);
-    let unseen = || Fault::new(Code::Io, "the terminal would show what is typed");
+    let unseen = || Fault::new(Code::Io, "the terminal cannot hide what is typed");
     tcsetattr(&terminal, OptionalActions::Now, &hidden).map_err(|_| unseen())?;
     let typed = ask(question, question);
     let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
     let typed = typed?;
     if typed.is_empty() {
-        return Err(
-            Fault::new(Code::NeedsPerson, "no PIN was typed; nothing was done").hint("type it, or stop here")
-        );
+        return Err(Fault::new(Code::NeedsPerson, "no PIN was typed; nothing was done")
+            .hint("run the command again and type the PIN"));
     }
     Ok(typed)
 }
 
-/// Asks for a yes. `assumed` is `--yes`; without it and without a terminal nothing is done.
+/// Asks for a yes, in the one form of every question: Enter, `n` and the end of the input are no. `assumed` is `--yes`; without it and without a terminal
+/// nothing is done.
 pub(crate) fn confirm(question: &str, assumed: bool) -> Result<bool> {
     if assumed {
         return Ok(true);
     }
     let answer = ask(&format!("{question} [y/N]"), question)?;
-    Ok(matches!(answer.as_str(), "y" | "Y" | "yes"))
+    Ok(is_yes(&answer))
+}
+
+/// Whether an answer is a yes.
+pub(crate) fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].contains(&answer.to_lowercase().as_str())
 }
 
 /// Asks, and returns what was typed. `what` is the question without its possible answers.
 pub(crate) fn ask(question: &str, what: &str) -> Result<String> {
     if !std::io::stdin().is_terminal() {
-        return Err(Fault::new(Code::NeedsPerson, format!("{what} There is nobody to ask"))
-            .hint("add --yes to answer yes in a script"));
+        return Err(Fault::new(Code::NeedsPerson, format!("nobody is here to answer: {what}"))
+            .hint("run it in a terminal, or add --yes to answer yes in a script"));
     }
+    let _hushed = crate::output::watch::hush();
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{} ", crate::output::spelled(question));
     let _ = err.flush();
     let mut answer = String::new();
-    std::io::stdin()
-        .lock()
-        .read_line(&mut answer)
-        .map_err(|e| Fault::new(Code::Io, format!("cannot read: {e}")))?;
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    let read = read.map_err(|e| Fault::new(Code::Io, format!("cannot read the answer: {e}")))?;
+    if read == 0 {
+        // The end of the input is an answer too, and leaves the cursor behind the question.
+        let _ = writeln!(err);
+    }
     Ok(answer.trim().to_owned())
 }

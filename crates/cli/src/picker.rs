@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthChar as _;
 const ESCAPE_MS: i64 = 40;
 /// The longest line that is typed.
 const TYPED_MAX: usize = 400;
-const FOOT: &str = "arrows choose, Enter shows, Esc leaves";
+const FOOT: &str = "type to filter, arrows to choose, Enter to show, Esc to leave";
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,18 @@ enum Key {
     PageDown,
     Enter,
     Leave,
+    Interrupt,
+}
+
+/// How choosing ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Picked {
+    /// With this row.
+    Row(String),
+    /// Without one.
+    Nothing,
+    /// With Ctrl-C.
+    Interrupted,
 }
 
 /// Whether somebody sits here who can choose.
@@ -54,7 +66,8 @@ pub(crate) fn pick(
     typed: &str,
     pause_ms: i64,
     mut rows: impl FnMut(&str, usize) -> Result<Vec<Row>>,
-) -> Result<Option<String>> {
+) -> Result<Picked> {
+    let _hushed = crate::output::watch::hush();
     let terminal = Raw::enter()?;
     let mut list = List { typed: typed.to_owned(), rows: Vec::new(), at: 0 };
     let mut keys = Keys::default();
@@ -67,19 +80,51 @@ pub(crate) fn pick(
             stale = false;
         }
         terminal.draw(&list.screen(width, height));
-        let Some(key) = keys.next() else { return Ok(None) };
+        let Some(key) = keys.next() else { return Ok(Picked::Nothing) };
         match list.press(key, list.room(height)) {
             Pressed::Moved => {}
             Pressed::Typed => stale = true,
-            Pressed::Left => return Ok(None),
+            Pressed::Left => return Ok(Picked::Nothing),
+            Pressed::Interrupted => return Ok(Picked::Interrupted),
             // What was typed a moment ago counts before the list is asked.
             Pressed::Chose if stale => {
                 list.rows = rows(&list.typed, list.room(height))?;
-                return Ok(list.rows.first().map(|row| row.id.clone()));
+                return Ok(list.rows.first().map_or(Picked::Nothing, |row| Picked::Row(row.id.clone())));
             }
-            Pressed::Chose => return Ok(list.rows.get(list.at).map(|row| row.id.clone())),
+            Pressed::Chose => {
+                let row = list.rows.get(list.at);
+                return Ok(row.map_or(Picked::Nothing, |row| Picked::Row(row.id.clone())));
+            }
         }
     }
+}
+
+/// A key that was pressed, of those that mean something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OneKey {
+    Key(char),
+    /// Esc, or the end of the input.
+    Left,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// Waits for one of these keys, below a line that names them.
+pub(crate) fn one_key(line: &str, wanted: &str) -> Result<OneKey> {
+    let _hushed = crate::output::watch::hush();
+    let terminal = Raw::keys_alone()?;
+    terminal.write(&format!("{line} "));
+    let mut keys = Keys::default();
+    let pressed = loop {
+        break match keys.next() {
+            None | Some(Key::Leave) => OneKey::Left,
+            Some(Key::Interrupt) => OneKey::Interrupted,
+            Some(Key::Char(c)) if wanted.contains(c) => OneKey::Key(c),
+            Some(_) => continue,
+        };
+    };
+    terminal.write("\r\n");
+    Ok(pressed)
 }
 
 /// What a key did.
@@ -89,6 +134,7 @@ enum Pressed {
     Typed,
     Chose,
     Left,
+    Interrupted,
 }
 
 /// The list as it stands.
@@ -123,6 +169,7 @@ impl List {
             Key::PageDown => self.at = (self.at + page).min(last),
             Key::Enter => return Pressed::Chose,
             Key::Leave => return Pressed::Left,
+            Key::Interrupt => return Pressed::Interrupted,
         }
         match key {
             Key::Up | Key::Down | Key::PageUp | Key::PageDown => Pressed::Moved,
@@ -140,7 +187,7 @@ impl List {
             lines.push(format!("\x1b[2m{}\x1b[0m", cut(&format!("    {}", plain(&row.more)), width)));
         }
         if self.rows.is_empty() {
-            lines.push("  nothing fits".to_owned());
+            lines.push("  no matches".to_owned());
         }
         lines.push(format!("\x1b[2m{}\x1b[0m", cut(FOOT, width)));
         lines
@@ -215,7 +262,8 @@ fn waits(milliseconds: i64) -> bool {
 fn read_key(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
     let key = match *bytes.first()? {
         b'\r' | b'\n' => Key::Enter,
-        0x03 | 0x04 => Key::Leave,
+        0x03 => Key::Interrupt,
+        0x04 => Key::Leave,
         0x7f | 0x08 => Key::Back,
         0x15 => Key::Clear,
         0x17 => Key::Word,
@@ -259,12 +307,22 @@ fn escape(bytes: &[u8]) -> (Option<Key>, usize) {
 /// A terminal that gives every key at once, on a screen of its own, until this is dropped.
 struct Raw {
     before: Termios,
+    /// Whether it has a screen of its own.
+    screen: bool,
 }
 
 impl Raw {
     fn enter() -> Result<Raw> {
+        let mut terminal = Raw::keys_alone()?;
+        terminal.screen = true;
+        terminal.write("\x1b[?1049h\x1b[?25l");
+        Ok(terminal)
+    }
+
+    /// Every key at once, on the screen as it is.
+    fn keys_alone() -> Result<Raw> {
         let no = |e: rustix::io::Errno| {
-            Fault::new(Code::NeedsPerson, format!("there is no terminal to choose at: {e}"))
+            Fault::new(Code::NeedsPerson, format!("this needs a terminal: {e}"))
                 .hint("give words: `heirloom search \"queue worker\"`")
         };
         let before = tcgetattr(std::io::stdin()).map_err(no)?;
@@ -274,9 +332,7 @@ impl Raw {
         let mut raw = before.clone();
         raw.make_raw();
         tcsetattr(std::io::stdin(), OptionalActions::Now, &raw).map_err(no)?;
-        let terminal = Raw { before };
-        terminal.write("\x1b[?1049h\x1b[?25l");
-        Ok(terminal)
+        Ok(Raw { before, screen: false })
     }
 
     fn write(&self, text: &str) {
@@ -304,7 +360,9 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        self.write("\x1b[?25h\x1b[?1049l");
+        if self.screen {
+            self.write("\x1b[?25h\x1b[?1049l");
+        }
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
     }
 }
@@ -350,6 +408,6 @@ mod tests {
         assert_eq!(list.typed, "one ");
         let screen = list.screen(12, 24).join("\n");
         assert!(!screen.contains("\x1b[2J") && screen.contains("search: one"), "{screen}");
-        assert!(List::default().screen(80, 24)[1].contains("nothing fits"));
+        assert!(List::default().screen(80, 24)[1].contains("no matches"));
     }
 }

@@ -53,7 +53,7 @@ impl Wired {
         self.signed_out.as_ref()
     }
 
-    /// Why nobody is signed in, if the settings name an endpoint that needs somebody.
+    /// Why no user is signed in, if the settings name an endpoint that needs somebody.
     pub(crate) fn tiers_if_named(&self) -> Result<()> {
         match self.call.settings().extraction {
             Some(_) => self.tiers().map(|_| ()),
@@ -223,7 +223,7 @@ fn postgres(
 /// Where the command was started.
 pub(crate) fn cwd(args: &Args) -> Result<PathBuf> {
     let here = environment::current_folder()
-        .map_err(|e| Fault::new(Code::Io, format!("the current folder cannot be found: {e}")))?;
+        .map_err(|e| Fault::new(Code::Io, format!("cannot find the current folder: {e}")))?;
     match &args.project {
         None => Ok(here),
         Some(folder) => {
@@ -231,7 +231,7 @@ pub(crate) fn cwd(args: &Args) -> Result<PathBuf> {
             if folder.is_dir() {
                 Ok(folder)
             } else {
-                Err(Fault::new(Code::Usage, format!("`{}` is no folder", folder.display()))
+                Err(Fault::new(Code::Usage, format!("`{}` is not a folder", folder.display()))
                     .hint("give an existing project folder with --project"))
             }
         }

@@ -38,10 +38,20 @@ fn a_dry_run_shows_every_change_and_makes_none() {
     let env = machine();
     let before = env.files_below(&env.home());
     let ran = env.run(&["setup", "--dry-run"]).ok();
-    for line in ["Claude Code: ~/.claude/settings.json", "Codex CLI: ~/.codex/hooks.json (new file)", "+++"] {
-        assert_eq!(ran.stdout.contains(line), line != "+++", "{line}: {}", ran.stdout);
+    for line in [
+        "Claude Code\n  ~/.claude/settings.json  ",
+        "Codex CLI\n  ~/.codex/hooks.json  new file, ",
+        "may hold the stop",
+    ] {
+        assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
     }
-    assert!(ran.stdout.contains("@@ ") && ran.stdout.contains("hook prompt --agent claude-code"));
+    assert!(
+        !ran.stdout.contains("@@ ") && ran.stdout.lines().count() < 30,
+        "a line for each file: {}",
+        ran.stdout
+    );
+    let whole = env.run(&["setup", "--dry-run", "--diff"]).ok().stdout;
+    assert!(whole.contains("@@ ") && whole.contains("hook prompt --agent claude-code"));
     assert!(!ran.stdout.contains("OpenCode"), "it is not on this machine");
     assert_eq!(env.files_below(&env.home()), before);
 }
@@ -120,17 +130,53 @@ fn what_somebody_changed_since_stays_when_the_hooks_go() {
 }
 
 #[test]
-fn a_person_is_asked_once_and_offered_notes_with_the_same_question() {
+fn a_person_is_asked_for_each_agent_and_about_notes_and_n_is_no() {
     let env = machine();
-    let no = env.at_terminal(&["setup"], "\n");
-    assert_eq!(no.code, Some(1), "{no:?}");
-    assert!(no.stderr.contains("nothing was changed"));
-    assert_eq!(std::fs::read_to_string(env.home().join(".claude/settings.json")).unwrap(), SETTINGS);
-    let yes = env.at_terminal(&["setup"], "n\n").ok();
-    assert!(yes.stderr.contains("keep the assistant's longer messages as notes"), "{yes:?}");
+    for typed in ["\n\n\n", "n\nn\nN\n", "no\nx\n\u{4}"] {
+        let no = env.at_terminal(&["setup"], typed);
+        assert_eq!(no.code, Some(1), "{no:?}");
+        assert!(no.stderr.contains("nothing was changed"));
+        assert!(!no.stderr.contains("as notes? [y/N]"), "there is nothing to keep them for: {no:?}");
+        assert_eq!(std::fs::read_to_string(env.home().join(".claude/settings.json")).unwrap(), SETTINGS);
+    }
+    let one = env.at_terminal(&["setup"], "d\ny\nn\nn\nn\n").ok();
+    assert!(
+        one.stderr.contains("Connect Claude Code? [y/N]") && one.stderr.contains("Connect Codex CLI? [y/N]")
+    );
+    assert!(one.stdout.contains("@@ "), "`d` shows the change: {one:?}");
+    assert!(!env.home().join(".codex/hooks.json").exists());
+    assert_eq!(env.run(&["config", "get", "notes.capture"]).ok().stdout, "false\n");
+    let yes = env.at_terminal(&["setup"], "y\ny\ny\n").ok();
+    assert!(yes.stderr.contains("Keep longer messages as notes? [y/N]"), "{yes:?}");
+    assert!(env.home().join(".codex/hooks.json").exists());
     assert_eq!(env.run(&["config", "get", "notes.capture"]).ok().stdout, "true\n");
     assert!(env.at_terminal(&["setup", "--uninstall"], "y\n").ok().stdout.contains("changed"));
     assert_eq!(env.run(&["config", "get", "notes.capture"]).ok().stdout, "false\n");
+}
+
+#[test]
+fn purge_shows_and_then_removes_everything_but_the_memories() {
+    let env = machine();
+    env.git(&["init", "--quiet"]);
+    env.at_terminal(&["init", "--pre-commit"], "").ok();
+    env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "").ok();
+    env.at_terminal(&["remember", "I prefer short answers"], "").ok();
+    env.run(&["setup", "--yes", "--notes"]).ok();
+    env.run(&["setup", "--uninstall", "--purge", "--yes"]).fails_with("NEEDS_PERSON", 1);
+    let no = env.at_terminal(&["setup", "--uninstall", "--purge"], "\n");
+    assert_eq!(no.code, Some(1), "{no:?}");
+    for what in
+        ["merge driver", "pre-commit hook", "~/data/heirloom", "~/config/heirloom", ".claude/settings.json"]
+    {
+        assert!(no.stdout.contains(what), "{what}: {no:?}");
+    }
+    assert!(env.home().join("data/heirloom").is_dir());
+    env.at_terminal(&["setup", "--uninstall", "--purge"], "y\n").ok();
+    assert!(!env.home().join("data/heirloom").exists() && !env.home().join("config/heirloom").exists());
+    assert!(!env.project().join(".git/hooks/pre-commit").exists());
+    assert!(!std::fs::read_to_string(env.project().join(".git/config")).unwrap().contains("heirloom"));
+    assert_eq!(std::fs::read_to_string(env.home().join(".claude/settings.json")).unwrap(), SETTINGS);
+    assert!(env.memory("decisions/use-postgresql.json").exists(), "memories are their owner's");
 }
 
 #[test]
@@ -148,7 +194,7 @@ fn the_skill_comes_along_but_never_over_somebody_elses() {
     std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
     std::fs::write(&skill, "mine").unwrap();
     let ran = env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
-    assert!(ran.stdout.contains("somebody else's and stays"), "{ran:?}");
+    assert!(ran.stdout.contains("not made by Heirloom, stays"), "{ran:?}");
     env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
     assert_eq!(std::fs::read_to_string(&skill).unwrap(), "mine");
 }
@@ -401,6 +447,6 @@ fn import_auto_takes_what_agents_know_and_the_second_time_nothing() {
 fn import_auto_on_a_machine_without_agents_says_so() {
     let env = TestEnv::ready();
     let ran = env.run(&["import", "auto", "--yes"]).ok();
-    assert!(ran.stderr.contains("no agent on this machine"), "{ran:?}");
+    assert!(ran.stderr.contains("were found for this project"), "{ran:?}");
     env.run(&["import", "./auto"]).fails_with("NOT_FOUND", 3);
 }

@@ -123,7 +123,7 @@ fn a_command_of_upkeep_answers_what_the_librarys_verb_answers() {
         told(import::import(&call, &ask, &mut unwatched))
     });
     same(&["import", "auto", "--dry-run"], &|| {
-        let ask = import::ImportFound { dry_run: true };
+        let ask = import::ImportFound { dry_run: true, ..import::ImportFound::default() };
         told(import::import_found(&call, &ask, &Homes::default(), &mut unwatched))
     });
     // What writes answers the same the second time: everything is there already.

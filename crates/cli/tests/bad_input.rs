@@ -389,3 +389,94 @@ fn wrong_arguments_are_a_usage_error_and_nothing_is_made() {
     }
     assert_eq!(env.files_below(&env.project()), []);
 }
+
+#[test]
+fn an_error_names_a_next_step_that_exists_in_the_command_that_was_typed() {
+    let env = TestEnv::ready();
+    let add = ["add", "decision", "Use PostgreSQL because we need jsonb"];
+    env.run(&add).ok();
+    let twice = env.run(&add);
+    assert!(twice.stderr.contains("heirloom edit") && !twice.stderr.contains("--action"), "{twice:?}");
+    env.run(&["archive", "decision:use-postgresql"]).ok();
+    let archived = env.run(&["retire", "decision:use-postgresql"]);
+    assert!(
+        archived.stderr.contains("heirloom unarchive") && !archived.stderr.contains("--action"),
+        "{archived:?}"
+    );
+}
+
+#[test]
+fn usage_errors_name_what_is_missing_in_json_too() {
+    let env = TestEnv::ready();
+    let error = env.run(&["add", "--json"]).json()["error"].clone();
+    assert_eq!(error["facts"][0]["missing"], "<KIND>", "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("heirloom help add"));
+    env.run(&["remember", "I like tea", "--confidence", "7"]).fails_with("USAGE", 2);
+    env.run(&["list", "--set"]).fails_with("USAGE", 2);
+    env.run(&["list", "--set", "foo"]).fails_with("USAGE", 2);
+    env.run(&["scan", "--fix", "README.md"]).fails_with("USAGE", 2);
+    env.run(&["search", "since:banana"]).fails_with("USAGE", 2);
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_an_error() {
+    let env = TestEnv::ready();
+    env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
+    for args in [&["list"][..], &["list", "--json"], &["show", "postgresql", "--raw"], &["help"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = env.command(crate::env::HEIRLOOM);
+        let status = command.args(args).stdout(full).stderr(std::process::Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(6), "{args:?}");
+    }
+}
+
+#[test]
+fn nothing_is_written_into_a_folder_without_a_memory_unless_somebody_says_yes() {
+    let env = TestEnv::new();
+    for args in [
+        &["add", "decision", "Use PostgreSQL because we need jsonb"][..],
+        &["config", "set", "retrieval.max_inject", "3"],
+        &["config", "category", "add", "meeting", "--field", "who"],
+    ] {
+        let refused = env.run(args);
+        refused.fails_with("NOT_FOUND", 3);
+        assert!(refused.stderr.contains("heirloom init"), "{refused:?}");
+        let no = env.at_terminal(args, "\n");
+        assert_eq!(no.code, Some(1), "{no:?}");
+        assert!(no.stderr.contains("[y/N]"), "{no:?}");
+        assert!(!env.project().join(".claude").exists(), "{args:?}");
+    }
+    env.at_terminal(&["add", "decision", "Use PostgreSQL because we need jsonb"], "y\n").ok();
+    assert!(
+        env.memory("decisions/use-postgresql.json").exists() && env.memory("memory-config.json").exists()
+    );
+    // What belongs to the user needs no project.
+    TestEnv::new().at_terminal(&["remember", "I prefer short answers"], "").ok();
+    TestEnv::new().run(&["config", "set", "--user", "retrieval.max_inject", "3"]).ok();
+}
+
+#[test]
+fn a_memory_is_named_by_any_part_of_its_id_whatever_its_capitals() {
+    let env = TestEnv::ready();
+    env.run(&["add", "decision", "Use PostgreSQL for orders because we need row locks"]).ok();
+    env.run(&["add", "constraint", "Orders are kept for ten years because of the law"]).ok();
+    for name in [
+        "postgresql",
+        "PostgreSQL",
+        "Use PostgreSQL",
+        "sql-for",
+        "decision:use-post",
+        "use-postgresql-for-orders",
+    ] {
+        let shown = env.run(&["show", name, "--json"]).ok().json();
+        assert_eq!(
+            shown["memory"]["id"].as_str().or(shown["id"].as_str()),
+            Some("decision:use-postgresql-for-orders"),
+            "{name}"
+        );
+    }
+    env.run(&["show", "orders"]).fails_with("AMBIGUOUS", 1);
+    env.run(&["show", "decision:nothing"]).fails_with("NOT_FOUND", 3);
+    // A program that changes something gives the whole id.
+    env.run(&["retire", "postgresql"]).fails_with("AMBIGUOUS", 1);
+}

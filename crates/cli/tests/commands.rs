@@ -30,7 +30,7 @@ fn init_prepares_a_project_and_changes_nothing_the_second_time() {
     assert!(planned.as_array().unwrap().iter().all(|step| step["done"] == true), "{planned}");
     assert_eq!(env.files_below(&env.project()), [], "a dry run makes nothing");
     let first = env.run(&["init"]).ok();
-    assert!(first.stdout.contains("made settings") && first.stderr.contains("next: heirloom add"));
+    assert!(first.stdout.contains("created settings") && first.stderr.contains("heirloom add decision"));
     let files = env.files_below(&env.project());
     let second = env.run(&["init", "--json"]).ok().json();
     assert!(second.as_array().unwrap().iter().all(|step| step["done"] == false), "{second}");
@@ -223,7 +223,7 @@ fn list_filters_by_kind_status_and_tag() {
 fn an_empty_project_says_what_to_do_next() {
     let env = TestEnv::ready();
     assert!(env.run(&["list"]).ok().stderr.contains("heirloom add decision"));
-    assert!(env.run(&["recall", "what about the database?"]).ok().stderr.contains("nothing fits"));
+    assert!(env.run(&["recall", "what about the database?"]).ok().stderr.contains("no memory fits"));
     let bare = TestEnv::new();
     bare.run(&["status"]).fails_with("NOT_FOUND", 3);
     bare.run(&["verify", "--json"]).fails_with("NOT_FOUND", 3);
@@ -495,6 +495,7 @@ fn without_a_home_nothing_is_made_at_the_root_of_the_machine() {
         crate::env::finish(&mut command)
     };
     homeless(&["list"]).ok();
+    std::fs::create_dir_all(env.memory("")).unwrap();
     homeless(&["add", "decision", "Tabs", "Tabs it is"]).fails_with("IO_ERROR", 6);
     assert!(!std::path::Path::new("/nonexistent").exists() && !std::path::Path::new("/heirloom").exists());
 }

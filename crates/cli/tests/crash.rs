@@ -88,7 +88,7 @@ fn dying_at(env: &TestEnv, nth: usize, arguments: &[String]) -> Ran {
     env.at_terminal_with(&arguments, "", &[("HEIRLOOM_TEST_DIE_AT", &nth.to_string())])
 }
 
-/// Whatever happened, a next writer finds its way and everything fits afterwards.
+/// Whatever happened, a next writer finds its way and no problems found afterwards.
 fn heals(env: &TestEnv, context: &str) {
     env.create("next", &decision("The next choice")).ok();
     let valid = env.run(&["record", "index", "--validate"]);

@@ -147,6 +147,7 @@ impl TestEnv {
             .env("XDG_DATA_HOME", self.home().join("data"))
             .env("USER", "tester")
             .env("LC_ALL", "C.UTF-8")
+            .env("HEIRLOOM_QUIET", "1")
             .env("TZ", "UTC")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_AUTHOR_NAME", "Tester")

@@ -87,7 +87,7 @@ impl Terminal {
         for _ in 0..2_000 {
             // The last picture only.
             let last = self.screen.lock().unwrap().rsplit("\x1b[H").next().unwrap_or_default().to_owned();
-            if last.contains(shown) && last.contains("Esc leaves") {
+            if last.contains(shown) && last.contains("Esc to leave") {
                 self.keyboard.write_all(typed.as_bytes()).unwrap();
                 return self;
             }
@@ -98,8 +98,14 @@ impl Terminal {
 
     /// Everything that was shown, once it has ended well.
     #[track_caller]
-    fn end(mut self) -> String {
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    fn end(self) -> String {
+        self.end_with(0)
+    }
+
+    /// Everything that was shown, once it has ended with this code.
+    #[track_caller]
+    fn end_with(mut self, code: i32) -> String {
+        assert_eq!(self.child.wait().unwrap().code(), Some(code));
         std::thread::sleep(Duration::from_millis(100));
         self.screen.lock().unwrap().clone()
     }
@@ -141,7 +147,7 @@ fn what_does_not_fit_says_so_and_can_be_taken_back() {
     let env = ready();
     let mut terminal = Terminal::start(&env, &["search"]);
     terminal.when("Keep the logs", "zzzzqqqq");
-    terminal.when("nothing fits", "\x15kind:lesson");
+    terminal.when("no matches", "\x15kind:lesson");
     terminal.when("> lesson", "\x03");
-    assert_eq!(after(&terminal.end()), "");
+    assert_eq!(after(&terminal.end_with(130)), "", "Ctrl-C leaves with its own code");
 }

@@ -65,6 +65,7 @@ mod http_hostile;
 #[cfg(feature = "server")]
 mod http_verbs;
 mod hybrid;
+mod import_samples;
 mod index_laws;
 mod lessons;
 mod lifecycle;
@@ -86,6 +87,7 @@ mod pick;
 mod pin;
 mod places;
 mod pre_commit;
+mod progress;
 mod record;
 mod record_rules;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
@@ -95,6 +97,7 @@ mod shelves;
 mod shelves_life;
 mod shelves_merge;
 mod shelves_transfer;
+mod snapshots;
 mod store_scan;
 mod threads;
 mod tiers;

@@ -92,7 +92,7 @@ const NO: Option<Grant> = None;
 table! {
     Show "show" Read FREE, NO, "shows a memory";
     List "list" Read FREE, NO, "lists memories";
-    History "history" Read FREE, NO, "shows how a memory came to be what it is";
+    History "history" Read FREE, NO, "shows the history of a memory";
     Search "search" Read FREE, NO, "finds memories";
     Recall "recall" Read FREE, NO, "gives what an agent would be given for a prompt";
     Brief "brief" Read FREE, NO, "gives the lessons that fit a task";
@@ -118,7 +118,7 @@ table! {
     Import "import" Write FREE, NO, "saves memories from a file, each as if it were added";
     Repair "repair" Write FREE, NO, "writes derived files again: indexes, the list of topics";
     Sync "sync" Write FREE, NO, "exchanges lessons with a shared repository";
-    Gc "gc" Write FREE, NO, "removes what the settings say is past its time";
+    Gc "gc" Write FREE, NO, "removes what has expired by the settings";
     Expire "expire" Upkeep FREE, NO, "removes turns that are past their time";
 
     Edit "edit" Write KEEPS_A_PERSONS, NO, "changes a memory";

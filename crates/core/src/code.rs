@@ -59,6 +59,8 @@ pub mod exit {
     pub const RETRY: u8 = 5;
     /// The disk or the system said no.
     pub const IO: u8 = 6;
+    /// A person stopped it with Ctrl-C.
+    pub const INTERRUPTED: u8 = 130;
 }
 
 /// A row of the table.
@@ -131,13 +133,13 @@ table! {
     Security "SECURITY_ERROR" REFUSED 403
         "the input comes from a place that is not allowed" "put the input below the temporary folder";
     GateRefused "GATE_REFUSED" REFUSED 422
-        "the text holds what must not be stored" "write where the secret is kept, not the secret";
+        "the text holds what must not be stored" "write where the secret is kept, not the secret itself";
     NeedsConfirmation "NEEDS_CONFIRMATION" WAITS 202
         "the memory waits in the review inbox" "a person decides with `heirloom review`";
     Capacity "CAPACITY_ERROR" REFUSED 409
         "the category is full" "retire or archive something first, or raise the limit";
     NotFound "NOT_FOUND" NOT_FOUND 404
-        "there is no such memory" "`heirloom list` shows what there is";
+        "there is no such memory" "`heirloom list` shows the memories there are";
     Ambiguous "AMBIGUOUS" REFUSED 409
         "the name fits more than one memory" "use the full id";
     NeedsPerson "NEEDS_PERSON" REFUSED 403
@@ -145,7 +147,7 @@ table! {
     Config "CONFIG_ERROR" REFUSED 400
         "a setting is unknown or has a value it cannot have" "`heirloom config list` shows names and values";
     Unauthenticated "UNAUTHENTICATED" REFUSED 401
-        "the token belongs to nobody" "ask for a new one: `heirloom user token <name>`";
+        "the token is not valid" "ask for a new one: `heirloom user token <name>`";
     LockBusy "LOCK_BUSY" RETRY 503
         "another process holds the store" "try again; nothing was written";
     Unavailable "DATABASE_UNAVAILABLE" RETRY 503
@@ -161,7 +163,7 @@ table! {
     Usage "USAGE" USAGE 400
         "the command was called wrongly" "see `--help`";
     Internal "INTERNAL" REFUSED 500
-        "a rule of the program itself was broken" "please report what you did";
+        "a rule of the program itself was broken" "please report it, with the command you ran";
 }
 
 impl Code {

@@ -139,7 +139,7 @@ impl Pin {
         let _lock = self.lock()?;
         let Some(kept) = read::<Kept>(&self.file())? else {
             self.open(now)?;
-            return Err(Fault::new(Code::Internal, "a PIN that is set is not there"));
+            return Err(Fault::new(Code::Internal, "the PIN is set but its file is missing"));
         };
         let mut tries = self.tries()?;
         self.paused(&tries, now)?;
@@ -186,9 +186,9 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let Some(text) = files::read_text(path, LIMIT)? else { return Ok(None) };
     let value = json::parse(text.as_bytes()).ok().and_then(|value| serde_json::from_value(value).ok());
     value.map(Some).ok_or_else(|| {
-        Fault::new(Code::Damaged, "what is kept of the PIN cannot be read")
+        Fault::new(Code::Damaged, "the file of the PIN cannot be read")
             .fact("path", path.display().to_string())
-            .hint("remove the file and set the PIN anew: heirloom config pin")
+            .hint("remove the file and set the PIN again: heirloom config pin")
     })
 }
 

@@ -4,8 +4,8 @@ use clap::Subcommand;
 
 /// Read and change settings
 ///
-/// Settings come from flags, the environment, the project's file, your own file and the defaults; the nearest wins, except that a project
-/// can only tighten what you decided about the gate.
+/// Settings come from flags, the environment, the project's file, your own file and the defaults, in this order. A project can only make the gate stricter than
+/// you did.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Config {
     #[command(subcommand)]
@@ -14,9 +14,9 @@ pub(crate) struct Config {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigAction {
-    /// All settings with their values and where each comes from
+    /// List all settings with their values and where each comes from
     List,
-    /// One setting
+    /// Show one setting
     Get {
         /// Its dotted name
         key: String,
@@ -31,31 +31,31 @@ pub(crate) enum ConfigAction {
         #[arg(long)]
         user: bool,
     },
-    /// Take a setting out of the project's file
+    /// Remove a setting from the project's file
     Unset {
         /// Its dotted name
         key: String,
-        /// Out of your own file instead of the project's
+        /// From your own file instead of the project's
         #[arg(long)]
         user: bool,
     },
-    /// Say yes to what the project's file asks for: `auto_commit`, a `memory_root` where other files lie, or many `gate.rules`
+    /// Approve what the project's file asks for: `auto_commit`, a `memory_root` with other files in it, or many `gate.rules`
     ///
-    /// The yes is yours, for this place and this value; a clone brings none along.
+    /// Your approval counts for this folder and this value; a clone brings none with it.
     Approve {
         /// Its dotted name
         key: String,
     },
-    /// Set or change the PIN that `person.check` asks for, and switch it on
+    /// Set or change the PIN, and turn the check on
     ///
-    /// From then on accepting, removing for good, changing guarded settings and making tokens ask for it, so that a terminal alone is not
-    /// enough. It is no guard against a program that rewrites your data folder.
+    /// From then on accepting memories, removing them for good, changing guarded settings and making tokens ask for the PIN, so that a terminal alone is not enough.
+    /// It does not protect against a program that rewrites your data folder.
     Pin {
-        /// Take the PIN away and switch the check off
+        /// Remove the PIN and turn the check off
         #[arg(long)]
         remove: bool,
     },
-    /// Add a record category of your own, or switch one on or off
+    /// Add a kind of record of your own, or turn one on or off
     Category {
         #[command(subcommand)]
         action: CategoryAction,
@@ -78,12 +78,12 @@ pub(crate) enum CategoryAction {
         #[arg(long)]
         folder: Option<String>,
     },
-    /// Switch a category on
+    /// Turn a category on
     Enable {
         /// Its name
         name: String,
     },
-    /// Switch a category off; its files stay
+    /// Turn a category off; its files stay
     Disable {
         /// Its name
         name: String,

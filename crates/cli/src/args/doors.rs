@@ -1,13 +1,13 @@
 //! What can be typed about the doors for agents and programs.
 
-/// Serve this memory to an agent over MCP, on standard input and output
+/// Serve this memory to an agent over MCP (standard input and output)
 ///
 /// For the settings of an agent: `heirloom mcp`. The project is the one of --project, else the one the agent's own variable names, else the one root
 /// that the agent has open, else the one around the current folder; with several roots open, name one. Eight tools: search, read, add, update,
 /// retire, list, recall, and the working memory of a session.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Mcp {
-    /// The agent it works for, which sees the scopes of the vault that are its own
+    /// The agent that uses it; it sees its own scopes of the vault
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }
@@ -19,11 +19,11 @@ pub(crate) struct Mcp {
 /// named here, and only your own account's tokens reach them; everybody else has their turns and facts. GET /openapi.json describes every path.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// Where to listen; port 0 takes a free one
+    /// The address to listen on; port 0 chooses a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7411")]
     pub(crate) listen: std::net::SocketAddr,
 
-    /// Folders of the projects to serve, beside the one of --project; without any no project is served
+    /// Folders of the projects to serve, in addition to --project; without any, no project is served
     #[arg(value_name = "FOLDER")]
     pub(crate) folders: Vec<std::path::PathBuf>,
 
@@ -35,15 +35,15 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<std::path::PathBuf>,
 
-    /// A proxy in front of it speaks TLS
+    /// A proxy in front of it handles TLS
     #[arg(long)]
     pub(crate) behind_proxy: bool,
 
-    /// A name under which it is reached; repeat it
+    /// A host name clients use for it; can be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
 
-    /// An origin whose pages may speak to it; repeat it
+    /// An origin that may call it from a web page; can be repeated
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
 

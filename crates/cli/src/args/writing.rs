@@ -1,16 +1,15 @@
 //! What can be typed to save and change memories.
 
-/// Save a memory from a sentence, from fields, or from a file
+/// Save a memory
 ///
-/// A sentence is enough: `heirloom add decision "Use PostgreSQL because we need jsonb"`. What stands after "because" becomes the
+/// A sentence is enough: `heirloom add decision "Use PostgreSQL because we need jsonb"`. What follows "because" becomes the
 /// reason. A lesson is what went wrong and what helped: `heirloom add lesson "Rebase lost commits, fixed by git reflog" --topic
 /// git/rebase`. A note is a message, word for word. Canon is what stays true about the agents, a register is what holds now, kept up to date
 /// under its topic: `heirloom add register "Working on the importer" --topic current-task`. A fact is what is known about you (`heirloom remember` is
 /// shorter), an episode is something that was said. Fields can be given one by one (`--field
-/// rationale="…"`, repeat it for lists), or everything from a file with `--from FILE` (`-` is standard input). No text is made up: what the
-/// sentence does not say is left empty, and what a record is of no use without (a runbook's steps and verification, how a session ended) is
-/// asked for at a terminal and refused by name elsewhere. Choices have a default, such as status accepted; the answer says what was
-/// assumed. The gate looks at every text before it is stored.
+/// rationale="…"`, repeated for lists), or everything from a file with `--from FILE` (`-` is standard input). Heirloom makes nothing up: what
+/// the sentence does not say stays empty. Fields a record needs (a runbook's steps and verification, how a session ended) are asked for at a terminal; elsewhere the
+/// error names them. Choices have a default, such as status accepted; the answer says what was assumed. The gate checks every text before it is stored.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Add {
     /// decision, runbook, constraint, tech_debt, preference, session_summary, lesson, note, canon, register, fact, episode, or a category of your own
@@ -19,15 +18,15 @@ pub(crate) struct Add {
     /// What to remember, in a sentence
     pub(crate) text: Vec<String>,
 
-    /// Title; made from the sentence if not given
+    /// Title; by default made from the sentence
     #[arg(long)]
     pub(crate) title: Option<String>,
 
-    /// A content field, NAME=VALUE; repeat it for lists
+    /// A content field, NAME=VALUE; can be repeated for lists
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) field: Vec<String>,
 
-    /// A tag (for notes: a keyword); repeat it
+    /// A tag (for notes: a keyword); can be repeated
     #[arg(long, short)]
     pub(crate) tag: Vec<String>,
 
@@ -35,7 +34,7 @@ pub(crate) struct Add {
     #[arg(long)]
     pub(crate) topic: Option<String>,
 
-    /// Where it holds: file:PATH, area:NAME or global for notes, `shared` or an agent's scope for canon and registers
+    /// Where it applies: file:PATH, area:NAME or global for notes, `shared` or an agent's scope for canon and registers
     #[arg(long)]
     pub(crate) scope: Option<String>,
 
@@ -43,15 +42,15 @@ pub(crate) struct Add {
     #[arg(long)]
     pub(crate) category: Option<String>,
 
-    /// What a fact is about, in a word or a key, where the sentence does not say so
+    /// What a fact is about, in a word, if the sentence does not say so
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
 
-    /// A file a record is about; repeat it
+    /// A file a record is about; can be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Vec<String>,
 
-    /// Code it is about: PATH, PATH:12-20, PATH#symbol or PATH:"quoted text"; recall says when that changed; repeat it
+    /// Code it is about: PATH, PATH:12-20, PATH#symbol or PATH:"quoted text"; recall says when that changed; can be repeated
     #[arg(long, value_name = "PLACE")]
     pub(crate) anchor: Vec<String>,
 
@@ -59,41 +58,41 @@ pub(crate) struct Add {
     #[arg(long, value_name = "NUMBER", value_parser = super::share)]
     pub(crate) confidence: Option<f64>,
 
-    /// When a note or episode was said or which day a lesson is of; now if not given
+    /// When a note or episode was said, or the day of a lesson; by default now
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
 
-    /// Whose words a fact or episode holds, if not your own: other_message, tool_read, web or agent; of canon and registers how it came in: chat, manual, tool, operator or promotion
+    /// Where the words come from, if not from you: other_message, tool_read, web or agent; for canon and registers: chat, manual, tool, operator or promotion
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
 
-    /// Take it from a file: a record as a JSON object, anything else as text or as a JSON object of its fields; `-` is standard input
+    /// Read it from a file: a record as a JSON object, anything else as text or as a JSON object of its fields; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<String>,
 
-    /// Show what would be saved without saving it
+    /// Show what would be saved and save nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Change a memory, by flags or in your editor
+/// Change a memory, with options or in your editor
 ///
-/// With flags the change is made at once; without any, the memory opens in your editor. A change made meanwhile by somebody else is
-/// noticed and nothing is overwritten. Records, lessons, canon, registers and facts can be changed; notes and episodes are what was said.
+/// With options the change is made at once; without any, the memory opens in your editor. If somebody else changed it meanwhile, nothing is overwritten. You can
+/// change records, lessons, canon, registers and facts; notes and episodes are what was said and stay as they are.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Edit {
-    /// Its id, or a name that fits only one
+    /// Its id, or any part of it that fits only one memory
     pub(crate) id: String,
 
     /// New title of a record or lesson
     #[arg(long)]
     pub(crate) title: Option<String>,
 
-    /// A content field, NAME=VALUE; repeat it for lists
+    /// A content field, NAME=VALUE; can be repeated for lists
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) field: Vec<String>,
 
-    /// Add a tag to a record, canon or register; repeat it
+    /// Add a tag to a record, canon or register; can be repeated
     #[arg(long, short)]
     pub(crate) tag: Vec<String>,
 
@@ -109,11 +108,11 @@ pub(crate) struct Edit {
     #[arg(long)]
     pub(crate) category: Option<String>,
 
-    /// Take the whole text from a file, as the editor would give it; `-` is standard input
+    /// Read the whole text from a file, as the editor would save it; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "field", "tag", "text", "topic", "category"])]
     pub(crate) from: Option<String>,
 
-    /// The version the change is based on, from `show --json`; another one is not overwritten
+    /// Change only this version, from `show --json`
     #[arg(long)]
     pub(crate) version: Option<String>,
 
@@ -122,12 +121,29 @@ pub(crate) struct Edit {
     pub(crate) message: Option<String>,
 }
 
-/// Tie a memory to the code it is about, and see whether that code is still what it was
+impl Edit {
+    /// A change in the editor.
+    pub(crate) fn of(id: &str) -> Edit {
+        Edit {
+            id: id.to_owned(),
+            title: None,
+            field: Vec::new(),
+            tag: Vec::new(),
+            text: None,
+            topic: None,
+            category: None,
+            from: None,
+            version: None,
+            message: None,
+        }
+    }
+}
+
+/// Link memories to the code they are about
 ///
-/// An anchor is a place in the project: `src/queue.rs`, `src/queue.rs:12-20`, `src/queue.rs#fetch` or `src/queue.rs:"SKIP LOCKED"`. A hash of
-/// what is there is kept in provenance.jsonl. Whenever the memory is about to be given to an agent the place is looked at in the working tree, on
-/// whatever branch: code that moved is followed, a memory whose code changed says so and ranks lower, and one whose code is gone is held
-/// back and listed in `review`.
+/// An anchor is a place in the project: `src/queue.rs`, `src/queue.rs:12-20`, `src/queue.rs#fetch` or `src/queue.rs:"SKIP LOCKED"`. Before a memory is given to an
+/// agent, Heirloom looks at that place in the working tree. It follows code that moved. If the code changed, the memory says so and ranks lower; if the code is
+/// gone, the memory is held back and listed in `review`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AnchorCommand {
     #[command(subcommand)]
@@ -138,30 +154,30 @@ pub(crate) struct AnchorCommand {
 pub(crate) enum AnchorAction {
     /// Add places to a memory
     Add {
-        /// Its id, or a name that fits only one
+        /// Its id, or any part of it that fits only one memory
         id: String,
         /// Places: PATH, PATH:12-20, PATH#symbol or PATH:"quoted text"
         #[arg(required = true)]
         places: Vec<String>,
     },
-    /// Show what memories cite and what became of it
+    /// List anchors and whether their code changed
     List {
         /// Only this memory
         id: Option<String>,
-        /// Only what changed or is gone; exits with 1 if there is any
+        /// Only code that changed or is gone; exits with 1 if there is any
         #[arg(long)]
         stale: bool,
     },
-    /// Take the code as it is now: you looked, and the memory still holds
+    /// Accept the code as it is now: you checked that the memory is still right
     Renew {
-        /// Its id, or a name that fits only one
+        /// Its id, or any part of it that fits only one memory
         id: String,
     },
-    /// Take places away from a memory
+    /// Remove places from a memory
     Drop {
-        /// Its id, or a name that fits only one
+        /// Its id, or any part of it that fits only one memory
         id: String,
-        /// Only those in this file, or this very place; all if none is named
+        /// Only this file or this place; without it all of them
         place: Option<String>,
     },
 }

@@ -1,5 +1,6 @@
 //! `add`: save a memory from a few words.
 
+use super::begin::{self, Begun};
 use super::{input, missing, pairs, print_added, remember};
 use crate::args::{self, Args};
 use crate::output::Out;
@@ -10,13 +11,27 @@ use heirloom_engine::verbs::Added;
 use heirloom_engine::verbs::add::{Add, New, NewRecord, Taken, Words, add, lacks, questions};
 
 pub(crate) fn run(args: &Args, call: &args::Add, out: &Out) -> Result<u8> {
-    let wired = wiring::wire(args)?;
+    let mut wired = wiring::wire(args)?;
     out.warnings(wired.warnings());
+    // What cannot be saved anywhere is said first.
+    let new = New::said(&wired.call, words(call)?)?;
+    // Turns and facts are the user's, and lessons may be somewhere else.
+    let elsewhere = wired.call.settings().memory_configuration.enabled && call.kind == "lesson";
+    if !call.dry_run && !elsewhere && !["fact", "episode"].contains(&call.kind.as_str()) {
+        match begin::begun(&wired)? {
+            Begun::Already => {}
+            Begun::Now => wired = wiring::wire(args)?,
+            Begun::No => {
+                out.say("nothing was saved");
+                return Ok(exit::REFUSED);
+            }
+        }
+    }
     let mut ask = Add {
         cites: call.anchor.clone(),
         rehearse: call.dry_run,
         from: Some(wired.cwd.clone()),
-        ..Add::of(New::said(&wired.call, words(call)?)?)
+        ..Add::of(new)
     };
     if let New::Record(new) = &ask.new {
         let asked = missing::asked(&lacks(&wired.call, &ask)?)?;
@@ -91,7 +106,7 @@ fn print_rehearsal(out: &Out, new: &New, added: &Added) {
             out.json(&heirloom_core::json::parse(would.as_bytes()).unwrap_or_default());
         }
         New::Fact(_) | New::Episode(_) if added.would.is_none() => {
-            out.say("this would not be stored as it is");
+            out.say("this would not be stored");
         }
         New::Fact(_) | New::Episode(_) => out.line(super::visible(would)),
     }

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Args, call: &Audit, out: &Out) -> Result<u8> {
         limit: call.limit,
     };
     if call.tiers {
-        // Why nobody is signed in is only known here.
+        // Why no user is signed in is only known here.
         wired.tiers()?;
         print_own(out, &trail::own_audit(&wired.call, &ask)?);
         return Ok(exit::OK);

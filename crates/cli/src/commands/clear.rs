@@ -15,9 +15,11 @@ pub(crate) fn run(args: &Args, call: &Clear, out: &Out) -> Result<u8> {
     wired.tiers()?;
     let ask = remove::Clear { tier: call.tier.clone(), shred: call.shred };
     let Clearing { user, what, count, everything } = remove::clearing(&wired.call, &ask)?;
-    let sure =
-        person::confirm(&format!("Remove all {what} of {user} ({count})? It cannot be undone."), call.yes)?
-            && (!everything || person::confirm("Really everything?", call.yes)?);
+    if !call.yes {
+        out.say("this cannot be undone");
+    }
+    let sure = person::confirm(&format!("Remove all {what} of {user} ({count})?"), call.yes)?
+        && (!everything || person::confirm("Really remove everything?", call.yes)?);
     if !sure {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
@@ -48,7 +50,10 @@ pub(crate) fn topic(
         1 => "this memory".to_owned(),
         count => format!("these {count} memories"),
     };
-    if !person::confirm(&format!("Remove every trace of {which}? It cannot be undone."), call.yes)? {
+    if !call.yes {
+        out.say("this cannot be undone");
+    }
+    if !person::confirm(&format!("Remove every trace of {which}?"), call.yes)? {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }

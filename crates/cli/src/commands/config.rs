@@ -1,5 +1,6 @@
 //! `config`: settings with their origins, and changes to them.
 
+use super::begin::{self, Begun};
 use super::pin;
 use crate::args::{Args, CategoryAction, Config, ConfigAction};
 use crate::output::{Out, Table};
@@ -42,6 +43,10 @@ pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
             });
         }
         ConfigAction::Set { key, value, user } => {
+            if !*user && !begins(&mut wired, args)? {
+                out.say("nothing was changed");
+                return Ok(exit::REFUSED);
+            }
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.clone()));
             set(&mut wired, &Set { settings: vec![Setting { key: key.clone(), value }], user: *user }, out)?;
         }
@@ -57,11 +62,24 @@ pub(crate) fn run(args: &Args, call: &Config, out: &Out) -> Result<u8> {
         }
         ConfigAction::Pin { remove } => pin::run(&mut wired, *remove, out)?,
         ConfigAction::Category { action } => {
+            if !begins(&mut wired, args)? {
+                out.say("nothing was changed");
+                return Ok(exit::REFUSED);
+            }
             let ask = category(&wired, action)?;
             set(&mut wired, &ask, out)?;
         }
     }
     Ok(exit::OK)
+}
+
+/// Whether there is a project whose settings can be changed, or there is one now.
+fn begins(wired: &mut Wired, args: &Args) -> Result<bool> {
+    let begun = begin::begun(wired)?;
+    if begun == Begun::Now {
+        *wired = wiring::wire_for_settings(args)?;
+    }
+    Ok(begun != Begun::No)
 }
 
 /// Asks for the PIN if the change needs a person who was checked. Whoever may not make it at all is not asked; the verb refuses them.

@@ -77,7 +77,7 @@ fn story(stage: &Stage, out: &Out) -> Result<()> {
     let style = out.style;
     let step = |text: &str| out.line(format!("\n{} {text}", style.cyan("▸")));
     out.line(style.bold("Heirloom: memory for AI agents that people can read, trust and version"));
-    out.line(style.dim("(everything below happens in a temporary project that goes away again)"));
+    out.line(style.dim("(everything below happens in a temporary project that is removed afterwards)"));
 
     step("Save what the project knows. A sentence is enough; it becomes a typed, validated file.");
     let postgres = save(

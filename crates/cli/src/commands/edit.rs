@@ -69,7 +69,7 @@ fn by_hand(wired: &Wired, mut ask: Edit, out: &Out) -> Result<u8> {
             },
             Ended::Badly(_) if text == before.text.as_bytes() => {
                 return Err(Fault::new(Code::Usage, "the editor ended with an error; nothing was changed")
-                    .hint("see what $VISUAL or $EDITOR names"));
+                    .hint("check what $VISUAL or $EDITOR names"));
             }
             Ended::Badly(editor) => {
                 Fault::new(Code::Usage, format!("`{editor}` ended with an error; nothing was changed"))
@@ -105,7 +105,7 @@ enum Taken {
 
 fn taken(wired: &Wired, ask: &mut Edit, text: &[u8], out: &Out) -> Result<Taken> {
     let Ok(text) = String::from_utf8(text.to_vec()) else {
-        return Ok(Taken::Not(Fault::new(Code::Input, "what came back from the editor is no UTF-8 text")));
+        return Ok(Taken::Not(Fault::new(Code::Input, "what came back from the editor is not UTF-8 text")));
     };
     ask.whole = Some(text);
     match remember::answers(&questions(&wired.call, ask)?, "", out)? {
@@ -124,6 +124,18 @@ fn taken(wired: &Wired, ask: &mut Edit, text: &[u8], out: &Out) -> Result<Taken>
     }
 }
 
+/// A text as it comes back from the editor; nothing if it is the same.
+pub(super) fn text_in_editor(wired: &Wired, ending: &str, before: &str) -> Result<Option<String>> {
+    let mut text = before.as_bytes().to_vec();
+    if let Ended::Badly(editor) = in_editor(wired, ending, &mut text)? {
+        return Err(Fault::new(Code::Usage, format!("`{editor}` ended with an error; nothing was changed"))
+            .hint("check what $VISUAL or $EDITOR names"));
+    }
+    let text = String::from_utf8(text)
+        .map_err(|_| Fault::new(Code::Input, "what came back from the editor is not UTF-8 text"))?;
+    Ok((text != before).then_some(text))
+}
+
 /// How the editor ended.
 enum Ended {
     /// Without an error.
@@ -140,6 +152,7 @@ fn in_editor(wired: &Wired, ending: &str, text: &mut Vec<u8>) -> Result<Ended> {
     })?;
     let path = wired.call.project().local()?.path(&format!("edit-{}.{ending}", std::process::id()));
     files::write(&path, text, Mode::Private)?;
+    let _hushed = crate::output::watch::hush();
     let mut words = editor.split_whitespace();
     let status = Command::new(words.next().unwrap_or("vi")).args(words).arg(&path).status();
     let after = files::read(&path, files::MAX_FILE);

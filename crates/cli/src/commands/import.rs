@@ -1,6 +1,7 @@
 //! `import`: memories from elsewhere, named or found, or an archive of turns and facts.
 
 use super::visible;
+use super::import_ask;
 use crate::args::{Args, Import};
 use crate::output::{Meter, Out, Table};
 use crate::wiring::Wired;
@@ -12,7 +13,7 @@ use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::shelf::tiers::Brought;
 use heirloom_engine::transfer::{Homes, Imported};
 use heirloom_engine::verbs::archive::{self, ReadArchive};
-use heirloom_engine::verbs::import::{self, FoundImport, ImportFound};
+use heirloom_engine::verbs::import::{self, Choice, FoundImport, ImportFound};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,17 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     let ask = import::Import { paths, dry_run: call.dry_run };
     let report = import::import(&wired.call, &ask, &mut |at| meter.show(at))?;
     drop(meter);
-    out.answer(&report, || print(out, &report));
+    out.answer(&report, || {
+        print(out, &report);
+        if call.left_out {
+            print_left_out(out, &report);
+        } else if !report.left_out.is_empty() {
+            out.say(format!(
+                "{} lines were left out (--left-out shows each with the reason)",
+                report.left_out.len()
+            ));
+        }
+    });
     Ok(if report.refused.is_empty() { exit::OK } else { exit::REFUSED })
 }
 
@@ -59,40 +70,109 @@ fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
         claude_code: environment::agent_folder(&CLAUDE_CODE),
         codex: environment::agent_folder(&CODEX),
     };
-    let brought = |dry_run| {
+    let brought = |dry_run, choice: &Choice| {
         let mut meter = Meter::new();
-        import::import_found(&wired.call, &ImportFound { dry_run }, &homes, &mut |at| meter.show(at))
+        let ask = ImportFound { dry_run, choice: choice.clone() };
+        import::import_found(&wired.call, &ask, &homes, &mut |at| meter.show(at))
     };
-    let mut answer = brought(true)?;
-    if !out.is_json() {
-        for origin in &answer.found {
-            out.line(format!("found {}: {} files", out.style.bold(origin.what), origin.sources.len()));
-        }
-        if answer.found.is_empty() {
-            out.say("no agent on this machine has anything about this project yet");
-            return Ok(exit::OK);
-        }
-        print(out, &answer.report);
+    let mut choice = Choice::default();
+    let mut answer = brought(true, &choice)?;
+    // A program reads the answer; what the person looks at goes beside it.
+    let aside = out.aside();
+    let spoken = !out.is_json() || !(call.yes || call.dry_run);
+    if answer.found.is_empty() && !out.is_json() {
+        out.say("no instructions for agents, decisions or agents' memories were found for this project");
+        return Ok(exit::OK);
     }
-    let new = answer.report.new_count();
-    let waits = answer.report.shelves.iter().any(|shelf| shelf.waiting > 0);
-    let wanted = !call.dry_run && (new > 0 || waits);
-    let go = wanted && person::confirm(&format!("Import {new} memories?"), call.yes)?;
+    if spoken {
+        for origin in &answer.found {
+            let files = if origin.sources.len() == 1 { "file" } else { "files" };
+            aside.line(format!("found {}: {} {files}", aside.style.bold(origin.what), origin.sources.len()));
+        }
+    }
+    let mut go = false;
+    let mut wanted;
+    loop {
+        let report = &answer.report;
+        let waits = report.shelves.iter().any(|shelf| shelf.waiting > 0);
+        wanted = !call.dry_run && (report.new_count() > 0 || waits);
+        if spoken {
+            print_preview(&aside, report, call.left_out);
+        }
+        if !wanted || call.yes {
+            go = wanted;
+            break;
+        }
+        match import_ask::ask(wired, report, &mut choice, &aside)? {
+            import_ask::Answer::Yes => go = true,
+            import_ask::Answer::No => {}
+            import_ask::Answer::Again => {
+                answer = brought(true, &choice)?;
+                continue;
+            }
+        }
+        break;
+    }
     if go {
-        answer = brought(false)?;
+        answer = brought(false, &choice)?;
     }
     let FoundImport { report, .. } = &answer;
     out.answer(&answer, || {
         if go {
             out.line(format!("{} {} memories", out.style.green("imported"), report.new_count()));
-            out.say("next: `heirloom recall \"a question\"` shows what an agent would be given");
+            let waiting: usize = report.shelves.iter().map(|shelf| shelf.waiting).sum();
+            if waiting > 0 {
+                out.say(format!("{waiting} wait for your yes: `heirloom review`"));
+            }
+            out.say("next: `heirloom recall \"a question\"` shows what an agent would get");
         } else if wanted {
             out.say("nothing was imported");
         } else if !call.dry_run {
-            out.say("nothing new; everything that can be taken is here");
+            out.say("nothing new to import");
         }
     });
     Ok(if wanted && !go { exit::REFUSED } else { exit::OK })
+}
+
+/// Each memory that would be saved, and what would not.
+fn print_preview(out: &Out, report: &Imported, every_line: bool) {
+    if report.memories.is_empty() {
+        print(out, report);
+    } else {
+        let mut table = Table::new(&["#", "KIND", "TITLE", "FROM"]);
+        for (at, one) in report.memories.iter().enumerate() {
+            table.row(vec![(at + 1).to_string(), one.kind.clone(), one.title.clone(), one.from.clone()]);
+        }
+        table.print(out);
+        let known: usize = report.shelves.iter().map(|shelf| shelf.known).sum();
+        if known > 0 {
+            out.say(format!("{known} are here already"));
+        }
+        print_refused(out, report);
+        print_rest(out, report);
+    }
+    if every_line {
+        print_left_out(out, report);
+    } else if !report.left_out.is_empty() {
+        let mut why: Vec<(usize, &str)> = Vec::new();
+        for left in &report.left_out {
+            match why.iter_mut().find(|(_, reason)| *reason == left.why) {
+                Some((count, _)) => *count += 1,
+                None => why.push((1, &left.why)),
+            }
+        }
+        why.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        let why: Vec<String> = why.iter().map(|(count, reason)| format!("{count} {reason}")).collect();
+        out.say(format!("left out: {} (--left-out shows each line)", why.join(", ")));
+    }
+}
+
+/// Every line that nothing is made of.
+pub(super) fn print_left_out(out: &Out, report: &Imported) {
+    for left in &report.left_out {
+        let line = format!("{}: {} ({})", left.from, left.text, left.why);
+        out.line(out.style.dim(&out.fit(&visible(&one_line(&line)), 0)));
+    }
 }
 
 fn turns_and_facts(wired: &mut Wired, call: &Import, path: &Path, out: &Out) -> Result<u8> {
@@ -122,19 +202,19 @@ fn turns_and_facts(wired: &mut Wired, call: &Import, path: &Path, out: &Out) -> 
 fn print_brought(out: &Out, dry_run: bool, brought: &Brought) {
     let word = if dry_run { "would add" } else { "added" };
     out.line(format!(
-        "{} {} memories, {} were there already",
+        "{} {} memories, {} existed already",
         out.style.green(word),
         brought.added,
         brought.known
     ));
     if brought.removed > 0 {
         out.note(format!(
-            "{} were removed here and stay so (--even-removed brings them back)",
+            "{} were removed here before and stay removed (--even-removed brings them back)",
             brought.removed
         ));
     }
     if brought.expired > 0 {
-        out.note(format!("{} are past their time", brought.expired));
+        out.note(format!("{} have expired", brought.expired));
     }
     if brought.waiting > 0 {
         out.note(format!("{} facts wait in `heirloom review`", brought.waiting));
@@ -150,9 +230,8 @@ fn print_brought(out: &Out, dry_run: bool, brought: &Brought) {
 }
 
 fn print(out: &Out, report: &Imported) {
-    let shown = |text: &str| visible(&one_line(text));
     if report.dry_run {
-        out.say("nothing was stored; this is what would happen:");
+        out.say("this is what would happen; nothing was saved:");
     }
     if report.shelves.is_empty() {
         out.line(format!("nothing to import in {} files", report.files));
@@ -169,6 +248,12 @@ fn print(out: &Out, report: &Imported) {
         }
         table.print(out);
     }
+    print_refused(out, report);
+    print_rest(out, report);
+}
+
+fn print_refused(out: &Out, report: &Imported) {
+    let shown = |text: &str| visible(&one_line(text));
     for refused in report.refused.iter().take(LISTED) {
         out.line(format!(
             "{} {}: {} [{}]",
@@ -183,12 +268,16 @@ fn print(out: &Out, report: &Imported) {
     if more > 0 {
         out.line(format!("{} {more} more; --json lists them all", out.style.red("refused")));
     }
+}
+
+fn print_rest(out: &Out, report: &Imported) {
+    let shown = |text: &str| visible(&one_line(text));
     report.notes.iter().for_each(|note| out.note(shown(note)));
     if !report.not_recognised.is_empty() {
         let some: Vec<String> = report.not_recognised.iter().take(3).map(|file| shown(file)).collect();
         let end = if report.not_recognised.len() > some.len() { ", …" } else { "" };
         out.note(format!(
-            "{} files are nothing Heirloom knows: {}{end}",
+            "Heirloom cannot read {} files: {}{end}",
             report.not_recognised.len(),
             some.join(", ")
         ));

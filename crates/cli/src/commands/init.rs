@@ -13,14 +13,17 @@ pub(crate) fn run(args: &Args, call: &Init, out: &Out) -> Result<u8> {
     out.answer(&steps, || {
         for one in &steps {
             let mark = match (one.done, call.dry_run) {
-                (true, true) => out.style.yellow("would make"),
-                (true, false) => out.style.green("made"),
-                (false, _) => out.style.dim("there"),
+                (true, true) => out.style.yellow("would create"),
+                (true, false) => out.style.green("created"),
+                (false, _) => out.style.dim("exists"),
             };
             out.line(format!("{mark} {}: {}", one.what, one.path));
         }
         if !call.dry_run {
-            out.say("\nnext: heirloom add decision \"Use PostgreSQL because we need jsonb\"");
+            out.say("\nnext, save something and ask for it:");
+            out.say("  heirloom add decision \"Use PostgreSQL because we need jsonb\"");
+            out.say("  heirloom recall \"which database?\"");
+            out.say("then `heirloom setup` connects your coding agents");
         }
     });
     Ok(exit::OK)

@@ -28,7 +28,7 @@ pub(crate) fn bytes(file: &str) -> Result<Vec<u8>> {
 /// The same as text.
 pub(crate) fn text(file: &str) -> Result<String> {
     String::from_utf8(bytes(file)?).map_err(|_| {
-        Fault::new(Code::Input, format!("`{file}` is no UTF-8 text"))
+        Fault::new(Code::Input, format!("`{file}` is not UTF-8 text"))
             .fact("path", file)
             .hint("save it as UTF-8 and try again")
     })

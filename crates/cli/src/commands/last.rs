@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Args, call: &Last, out: &Out) -> Result<u8> {
     out.answer(&runs, || {
         if runs.is_empty() {
             out.say(
-                "no hook has run here yet; `heirloom setup` installs them, `heirloom doctor` checks them",
+                "no hook has run here yet; `heirloom setup` installs hooks, `heirloom doctor` checks them",
             );
         }
         runs.iter().for_each(|run| print(out, run));

@@ -71,7 +71,10 @@ pub(crate) fn forget(args: &Args, call: &Forget, out: &Out) -> Result<u8> {
         }
     };
     let title = memory.map_or_else(|| id.to_string(), |memory| memory.title);
-    if !person::confirm(&format!("Remove every trace of `{id}` ({title})? It cannot be undone."), call.yes)? {
+    if !call.yes {
+        out.say("this cannot be undone");
+    }
+    if !person::confirm(&format!("Remove every trace of `{id}` ({title})?"), call.yes)? {
         out.say("nothing was removed");
         return Ok(exit::REFUSED);
     }

@@ -10,7 +10,7 @@ use heirloom_engine::verbs::merge::{self, Merge};
 pub(crate) fn run(args: &Args, call: &MergeDriver, out: &Out) -> Result<u8> {
     // Git names them from the top of the work tree, where it starts us.
     let here = environment::current_folder()
-        .map_err(|e| Fault::new(Code::Io, format!("the current folder cannot be found: {e}")))?;
+        .map_err(|e| Fault::new(Code::Io, format!("cannot find the current folder: {e}")))?;
     let ask = Merge {
         base: call.base.clone(),
         ours: call.ours.clone(),

@@ -3,6 +3,7 @@
 mod add;
 mod anchor;
 mod audit;
+mod begin;
 mod brief;
 mod clear;
 mod compact;
@@ -13,8 +14,11 @@ mod demo_shelves;
 mod doctor;
 mod edit;
 mod export;
+mod glossary;
+mod help;
 mod hook;
 mod import;
+mod import_ask;
 mod init;
 mod input;
 mod last;
@@ -38,12 +42,15 @@ mod reference;
 mod remember;
 mod review;
 mod review_list;
+mod review_screen;
 mod scan;
 mod scan_report;
 mod search;
 #[cfg(feature = "server")]
 mod serve;
 mod setup;
+mod setup_ask;
+mod setup_purge;
 mod setup_receipt;
 mod show;
 mod snapshot;
@@ -59,7 +66,7 @@ mod verify;
 
 pub(crate) use crate::output::visible;
 
-use crate::args::{Args, Command, MemoryVerb, RecordAction};
+use crate::args::{Args, Command, Last, MemoryVerb, One, RecordAction};
 use crate::output::Out;
 use crate::wiring;
 use heirloom_core::text::one_line;
@@ -73,6 +80,13 @@ const NAMED: usize = 5;
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     let ended = run_alone(args, out);
     wiring::uncommitted().into_iter().for_each(|why| out.note(visible(&one_line(&why))));
+    if args.command.is_read() {
+        out.pages();
+    }
+    let ended = run_alone(args, out).map_err(|fault| match args.command {
+        Command::Record(_) | Command::Hook(_) => fault,
+        _ => in_own_words(fault),
+    });
     let over = wiring::passed_over();
     // `verify` has said it with what to do.
     if !over.is_empty() && !matches!(args.command, Command::Verify(_)) {
@@ -81,13 +95,32 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         if over.len() > NAMED {
             named.push_str(&format!(" and {} more", over.len() - NAMED));
         }
-        let what = if over.len() == 1 { "this note does" } else { "these notes do" };
-        let line = one_line(&format!(
-            "{what} not validate and is passed over: {named}; `heirloom verify` says what to do"
-        ));
-        out.note(visible(&if over.len() == 1 { line } else { line.replacen("is passed", "are passed", 1) }));
+        let what = if over.len() == 1 {
+            "this note is not valid and is"
+        } else {
+            "these notes are not valid and are"
+        };
+        let line = format!("{what} skipped: {named}; `heirloom verify` says what to do");
+        out.note(visible(&one_line(&line)));
     }
     ended
+}
+
+/// The record format's tools name their own options as the next step; whoever typed another command is told a command that exists there.
+fn in_own_words(fault: Fault) -> Fault {
+    if !fault.next_step().contains("--action") {
+        return fault;
+    }
+    let next = match fault.code {
+        Code::Create => "change it with `heirloom edit`, or choose another name with --title",
+        Code::AntiResurrection => {
+            "bring it back with `heirloom restore`, or choose another name with --title"
+        }
+        Code::Delete => "put it back into use with `heirloom unarchive` first",
+        Code::Restore => "`heirloom unarchive` puts archived memories back into use",
+        _ => "`heirloom list --all` shows every memory and its status",
+    };
+    fault.hint(next)
 }
 
 fn run_alone(args: &Args, out: &Out) -> Result<u8> {
@@ -111,6 +144,10 @@ fn run_alone(args: &Args, out: &Out) -> Result<u8> {
         Command::Edit(call) => edit::run(args, call, out),
         Command::Anchor(call) => anchor::run(args, call, out),
         Command::History(call) => show::history(args, call, out),
+        Command::Log(call) => match &call.id {
+            Some(id) => show::history(args, &One { id: id.clone() }, out),
+            None => last::run(args, &Last { limit: call.limit, hook: None }, out),
+        },
         Command::Retire(call) => lifecycle::retire(args, call, out),
         Command::Restore(call) => lifecycle::restore(args, call, out),
         Command::Archive(call) => lifecycle::archive(args, call, out),
@@ -157,6 +194,7 @@ fn run_alone(args: &Args, out: &Out) -> Result<u8> {
         Command::Man(call) => pages::man(call, out),
         Command::MergeDriver(call) => merge_driver::run(args, call, out),
         Command::Reference(call) => reference::run(call, out),
+        Command::Help(call) => help::run(call, out),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{search as found, show};
 use crate::args::{Args, Search, Show};
 use crate::output::Out;
-use crate::picker::{self, Row};
+use crate::picker::{self, Picked, Row};
 use crate::wiring::Wired;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
@@ -29,8 +29,9 @@ pub(super) fn run(args: &Args, wired: &Wired, call: &Search, out: &Out) -> Resul
         Ok(hits.iter().map(row).collect())
     })?;
     match chosen {
-        Some(id) => show::show(args, &Show { id, raw: false, agent: call.agent.clone() }, out),
-        None => Ok(exit::OK),
+        Picked::Row(id) => show::show(args, &Show { id, raw: false, agent: call.agent.clone() }, out),
+        Picked::Nothing => Ok(exit::OK),
+        Picked::Interrupted => Ok(exit::INTERRUPTED),
     }
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn run(args: &Args, call: &Recall, out: &Out) -> Result<u8> {
     out.answer(&answer, || {
         if answer.block.is_empty() {
             out.say(match answer.ranking {
-                Ranking::Hybrid => "nothing fits well enough; `heirloom search` shows what is nearest",
-                _ => "nothing fits; recall looks at titles and tags (see `heirloom list`)",
+                Ranking::Hybrid => "no memory fits well enough; `heirloom search` shows the nearest",
+                _ => "no memory fits; recall compares titles and tags (see `heirloom list`)",
             });
             return;
         }

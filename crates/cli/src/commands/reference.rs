@@ -1,5 +1,6 @@
 //! `reference`: pages made from the tables in the program, so that no page can say what the program does not do.
 
+use super::glossary::GLOSSARY;
 use crate::args::{Args, PAGES, Reference};
 use crate::environment::{AGENT_VARIABLES, VARIABLES};
 use crate::output::Out;
@@ -24,6 +25,7 @@ pub(crate) fn run(call: &Reference, out: &Out) -> Result<u8> {
         Some("kinds") => kinds(),
         Some("trust") => channels(),
         Some("authority") => who_may_do_what(),
+        Some("glossary") => glossary(),
         Some(_) => gate(),
     };
     out.raw(page.as_bytes());
@@ -43,7 +45,7 @@ fn table(title: &str, intro: &str, head: &[&str], rows: impl IntoIterator<Item =
 
 fn errors() -> String {
     let intro = "Every door reports these names. Exit codes: 0 done, 1 refused or a problem found, 2 the call was wrong, 3 not found, \
-                 4 waits for a person, 5 busy, try again, 6 the disk or system refused.";
+                 4 waits for a person, 5 busy, try again, 6 the disk or system refused, 130 stopped with Ctrl-C.";
     let rows = code::TABLE.iter().map(|row| {
         vec![
             format!("`{}`", row.name),
@@ -173,6 +175,11 @@ fn who_may_do_what() -> String {
     table("Who may do what", intro, &head, rows)
 }
 
+fn glossary() -> String {
+    let rows = GLOSSARY.iter().map(|(word, meaning)| vec![(*word).to_owned(), (*meaning).to_owned()]);
+    table("Glossary", "Words that mean something particular in Heirloom.", &["word", "meaning"], rows)
+}
+
 fn channels() -> String {
     let intro = "Trust comes from the channel, never from the content.";
     let rows = trust::TABLE.iter().map(|row| {
@@ -230,7 +237,7 @@ fn walk(page: &mut String, command: &mut clap::Command, path: &str) {
     let _ = write!(page, "\n## {path}\n\n```text\n{}\n```\n", tidy.trim_end());
     let names: Vec<String> = command
         .get_subcommands()
-        .filter(|c| !c.is_hide_set() && c.get_name() != "help")
+        .filter(|c| !["help", "merge-driver", "reference"].contains(&c.get_name()))
         .map(|c| c.get_name().to_owned())
         .collect();
     for name in names {

@@ -36,9 +36,9 @@ pub(super) fn answers(asks: &[Question], new: &str, out: &Out) -> Result<Option<
     for question in asks {
         match question {
             Question::PossibleSecret { rules } => {
-                out.note(format!("this may hold a secret ({})", rules.join(", ")));
+                out.note(format!("this may contain a secret ({})", rules.join(", ")));
                 if !person::confirm("Store it anyway?", false)? {
-                    return Err(Fault::new(Code::GateRefused, "not stored, as you said")
+                    return Err(Fault::new(Code::GateRefused, "not stored, because you said no")
                         .hint("leave the value out and try again"));
                 }
                 yes.possible_secret = true;
@@ -53,7 +53,7 @@ pub(super) fn answers(asks: &[Question], new: &str, out: &Out) -> Result<Option<
                         out.style.dim(known.relation)
                     ));
                 }
-                if !person::confirm("Let the new one supersede what is known?", false)? {
+                if !person::confirm("Replace what is known with the new fact?", false)? {
                     out.say("nothing was changed");
                     return Ok(None);
                 }

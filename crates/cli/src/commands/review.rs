@@ -2,6 +2,7 @@
 
 use super::propose;
 use super::review_list::{print_draft, print_pending, print_suggestions};
+use super::review_screen;
 use super::show::print_memory;
 use super::visible;
 use crate::args::{Args, Review, ReviewAction, Trust};
@@ -18,6 +19,10 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
     match &call.action {
         None | Some(ReviewAction::List) => {
             let seen = decide::list(&wired.call)?;
+            let waits = !seen.waiting.drafts.is_empty() || !seen.waiting.saved_by_agents.is_empty();
+            if call.action.is_none() && waits && !out.is_json() && review_screen::is_possible() {
+                return review_screen::run(args, &mut wired, seen, out);
+            }
             out.answer(&seen, || {
                 print_pending(out, &seen.waiting);
                 print_suggestions(out, &seen.suggestions);
@@ -62,7 +67,7 @@ fn accept_shown(wired: &Wired, chosen: &Chosen, out: &Out) -> Result<u8> {
     let yes = chosen.yes();
     let question = match yes.shown.len() {
         0 => {
-            out.say("nothing waits for you");
+            out.say("nothing to review");
             out.answer(&decide::Accepted::default(), || {});
             return Ok(exit::OK);
         }

@@ -62,7 +62,7 @@ impl Groups<'_> {
 
 pub(super) fn print_pending(out: &Out, waiting: &Pending) {
     if waiting.is_empty() {
-        out.say("nothing waits for you");
+        out.say("nothing to review");
         return;
     }
     if !waiting.drafts.is_empty() {
@@ -79,13 +79,13 @@ pub(super) fn print_pending(out: &Out, waiting: &Pending) {
         .saved_by_agents
         .iter()
         .map(|memory| vec![memory.id.to_string(), memory.trust.name().to_owned(), memory.title.clone()]);
-    let title = "Nobody has accepted these yet, so they are not given to every session";
+    let title = "Saved by agents and not accepted yet, so not given to every session";
     groups.table(title, &["ID", "TRUST", "TITLE"], saved.collect());
     let problems = waiting.problems.iter().map(|problem| {
         let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
         vec![format!("{}{line}", problem.file), problem.message.clone()]
     });
-    groups.table("Held back from recall", &["FILE", "WHAT"], problems.collect());
+    groups.table("Not given to agents", &["FILE", "WHAT"], problems.collect());
     let doubts = waiting.doubts.iter().map(|doubt| {
         vec![doubt.id.to_string(), doubt.line.to_string(), doubt.sort.replace('_', " "), doubt.reason.clone()]
     });
@@ -96,20 +96,20 @@ pub(super) fn print_pending(out: &Out, waiting: &Pending) {
             .filter(|cited| cited.state >= Freshness::Changed)
             .map(|cited| vec![one.id.clone(), cited.state.name().to_owned(), cited.anchor.clone()])
     });
-    let title = "Cite code that changed or is gone; what is gone is not given to agents";
+    let title = "The code they cite changed or is gone";
     groups.table(title, &["ID", "CODE", "PLACE"], stale.collect());
     if !waiting.older.is_empty() {
         let ids: Vec<&str> = waiting.older.iter().take(LISTED).map(|id| id.as_str()).collect();
         let more = waiting.older.len().saturating_sub(LISTED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         out.line(format!(
-            "As they were before a later change (another branch, an old copy), so with the repository's trust: {}{more}",
+            "Older than a later change (another branch, an old copy), so trusted like the repository: {}{more}",
             ids.join(", ")
         ));
     }
     let mut next = Vec::new();
     if !waiting.older.is_empty() {
-        next.push("`heirloom trust <id>` stands behind an older text again");
+        next.push("`heirloom trust <id>` trusts an older text again");
     }
     if !waiting.drafts.is_empty() {
         next.push("`heirloom review accept <key>` or `heirloom review reject <key>`");
@@ -146,6 +146,6 @@ pub(super) fn print_suggestions(out: &Out, found: &Suggestions) {
         out.say(format!("and {more} more; --json lists them all"));
     }
     if !found.near_duplicates.is_empty() || !found.proposed_deletions.is_empty() {
-        out.say("nothing of this goes by itself; `heirloom retire <id>` takes a memory out of use");
+        out.say("nothing is removed by itself; `heirloom retire <id>` takes a memory out of use");
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Args, call: &Search, out: &Out) -> Result<u8> {
         return pick::run(args, &wired, call, out);
     }
     if of_tiers && !call.words.is_empty() {
-        // Why nobody is signed in is only known here.
+        // Why no user is signed in is only known here.
         wired.tiers()?;
     }
     let found = search::search(&wired.call, &request(call))?;
@@ -41,6 +41,7 @@ pub(super) fn request(call: &Search) -> search::Search {
         include_retired: call.include_retired,
         limit: call.limit,
         tier: call.tier.clone(),
+        session: call.session.clone(),
         context: call.context,
     }
 }
@@ -56,8 +57,8 @@ fn print(out: &Out, found: &Found, call: &Search) {
             out.say(format!("no memory meets {}", visible(&one_line(&found.unmet.join(", ")))));
         }
         _ if found.hits.is_empty() => out.say(match (found.ranking, call.include_retired) {
-            (_, true) => "nothing fits",
-            _ => "nothing fits; --retired also looks among what is out of use",
+            (_, true) => "no matches",
+            _ => "no matches; --retired also searches retired and archived memories",
         }),
         (Ranking::TitleTags, None) => print_groups(out, found, call.explain),
         _ => found.hits.iter().for_each(|hit| print_ranked(out, hit, call.explain)),
@@ -81,11 +82,12 @@ fn print_ranked(out: &Out, hit: &Hit, explain: bool) {
     let status = if memory.status == Status::Active { String::new() } else { yellow(memory.status.name()) };
     let stale = hit.stale.as_deref().map(yellow).unwrap_or_default();
     let score = hit.score.map_or_else(|| "    -".to_owned(), |score| format!("{score:5.2}"));
+    let beside = score.len() + memory.kind.name().len() + 2;
     out.line(format!(
         "{} {} {}{status}{stale}",
         out.style.dim(&score),
         out.style.dim(memory.kind.name()),
-        visible(&one_line(&title))
+        out.fit(&visible(&one_line(&title)), beside)
     ));
     out.line(format!("      {}", out.style.cyan(&visible(&one_line(memory.id.as_str())))));
     let cut = &hit.snippet;
@@ -155,7 +157,7 @@ fn print_grouped(out: &Out, hit: &Hit, explain: bool) {
 /// Turns and facts.
 fn print_tiers(out: &Out, hits: &[Hit], explain: bool) {
     if hits.is_empty() {
-        out.say("nothing like that was said or is known");
+        out.say("no turns or facts match");
         return;
     }
     let mut table = Table::new(&["SCORE", "WHEN", "TRUST", "ID", "TEXT"]);

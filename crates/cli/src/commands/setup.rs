@@ -3,6 +3,8 @@
 //! Comes in: which agents, and whether to put hooks in or take them out. Goes out: changed settings files, each with a receipt that
 //! lets `--uninstall` give it back. Never here: a change that was not shown, or a file that changed while the question was open.
 
+use super::setup_ask::{self, Asked};
+use super::setup_purge::Purge;
 use super::setup_receipt::{self, Receipt};
 use crate::args::{Args, Setup};
 use crate::machine::{self, shown};
@@ -22,32 +24,32 @@ use std::path::{Path, PathBuf};
 
 /// The setting that `--notes` switches on.
 const NOTES: &str = "notes.capture";
-const FOREIGN: &str = "is somebody else's and stays as it is";
+const FOREIGN: &str = "not made by Heirloom, stays as it is";
 const PLUGIN: &str = "has the plugin, which brings the hooks and the skill";
 /// The largest settings file.
 const MAX: u64 = 16 << 20;
 
 /// A file and what becomes of it.
-struct Change {
+pub(super) struct Change {
     /// Whose it is; `None` is our own settings file.
-    agent: Option<&'static Agent>,
-    file: PathBuf,
-    before: Option<String>,
-    after: Option<String>,
+    pub(super) agent: Option<&'static Agent>,
+    pub(super) file: PathBuf,
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
     /// Why nothing is done, if there is a reason beyond nothing being needed.
-    left: Option<&'static str>,
+    pub(super) left: Option<&'static str>,
 }
 
 impl Change {
-    fn title(&self) -> &'static str {
+    pub(super) fn title(&self) -> &'static str {
         self.agent.map_or("Heirloom", |agent| agent.title)
     }
 
-    fn changes(&self) -> bool {
+    pub(super) fn changes(&self) -> bool {
         self.before != self.after
     }
 
-    fn diff(&self) -> Vec<String> {
+    pub(super) fn diff(&self) -> Vec<String> {
         unified(self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default())
     }
 }
@@ -56,6 +58,9 @@ impl Change {
 struct Report<'a> {
     applied: bool,
     changes: Vec<Row<'a>>,
+    /// What `--purge` removes beside the hooks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    purged: Vec<String>,
     /// What there is left to do for a person.
     next: Vec<String>,
 }
@@ -65,6 +70,8 @@ struct Row<'a> {
     agent: Option<&'a str>,
     file: String,
     changes: bool,
+    /// Whether the change was made.
+    applied: bool,
     diff: Vec<String>,
 }
 
@@ -76,6 +83,9 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
         (false, false) => setup::may_install(&wired.call)?,
         (false, true) => {
             person::checked(&mut wired, Verb::Uninstall)?;
+            if call.purge {
+                person::checked(&mut wired, Verb::Clear)?;
+            }
             setup::may_uninstall(&wired.call)?;
         }
     }
@@ -96,38 +106,43 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
     if call.notes {
         plan.push(with_notes()?);
     }
-    if !out.is_json() {
-        show(out, &plan, call);
+    let mut purge = match call.purge {
+        true => Some(Purge::look(&wiring::wire_for_settings(args)?)?),
+        false => None,
+    };
+    let asked = setup_ask::ask(&plan, purge.as_ref(), call, out)?;
+    if asked.notes {
+        plan.push(with_notes()?);
     }
-    let needed = plan.iter().any(Change::changes);
-    let mut applied = false;
-    if needed && !call.dry_run {
-        let answer = answer(call)?;
-        if answer == Answer::YesAndNotes {
-            plan.push(with_notes()?);
+    let needed = plan.iter().any(Change::changes) || purge.as_ref().is_some_and(|purge| !purge.is_empty());
+    let wanted = |change: &&Change| change.changes() && asked.wants(change);
+    let applied = plan.iter().any(|change| wanted(&change)) || (purge.is_some() && asked.purge);
+    let applied = applied && !call.dry_run;
+    if applied {
+        let names = agents.iter().map(|agent| agent.name.to_owned()).collect();
+        let ask = Uninstall { agents: names };
+        let own = plan.iter().any(|change| change.agent.is_none() && wanted(&change));
+        let underway = match (call.uninstall, own) {
+            (true, _) => Some(setup::uninstall(&wired.call, &ask)?),
+            (false, true) => Some(setup::own_setting(&wired.call, NOTES)?),
+            (false, false) => None,
+        };
+        let mut made = Vec::new();
+        for change in plan.iter().filter(wanted) {
+            made.extend(apply(change, call.uninstall)?);
         }
-        if answer != Answer::No {
-            let names = agents.iter().map(|agent| agent.name.to_owned()).collect();
-            let ask = Uninstall { agents: names };
-            let own = plan.iter().any(|change| change.agent.is_none() && change.changes());
-            let underway = match (call.uninstall, own) {
-                (true, _) => Some(setup::uninstall(&wired.call, &ask)?),
-                (false, true) => Some(setup::own_setting(&wired.call, NOTES)?),
-                (false, false) => None,
-            };
-            let mut made = Vec::new();
-            for change in plan.iter().filter(|change| change.changes()) {
-                made.extend(apply(change, call.uninstall)?);
-            }
-            remove_empty(made);
-            underway.into_iter().for_each(setup::Underway::done);
-            applied = true;
+        remove_empty(made);
+        underway.into_iter().for_each(setup::Underway::done);
+        if let Some(purge) = purge.as_mut().filter(|_| asked.purge) {
+            purge.carry_out(&wired)?;
         }
     }
+    let done: Vec<&'static Agent> = agents.iter().copied().filter(|agent| asked.wants_agent(agent)).collect();
     let report = Report {
         applied,
-        changes: plan.iter().map(row).collect(),
-        next: if applied || !needed { next(&agents, call) } else { Vec::new() },
+        changes: plan.iter().map(|change| row(change, &asked, applied)).collect(),
+        purged: purge.as_ref().map(Purge::shown).unwrap_or_default(),
+        next: if applied || !needed { next(&done, call) } else { Vec::new() },
     };
     out.answer(&report, || finish(out, &report, needed, call));
     Ok(if needed && !applied && !call.dry_run { exit::REFUSED } else { exit::OK })
@@ -258,39 +273,13 @@ fn pretty(document: &Value) -> String {
     serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
 }
 
-#[derive(PartialEq, Eq)]
-enum Answer {
-    Yes,
-    YesAndNotes,
-    No,
-}
-
-/// The one question. Keeping notes is offered with it, not asked separately.
-fn answer(call: &Setup) -> Result<Answer> {
-    if call.yes {
-        return Ok(Answer::Yes);
-    }
-    let what = if call.uninstall { "Take the hooks out?" } else { "Write these changes?" };
-    let offered = !call.uninstall && !call.notes;
-    let choices = if offered {
-        format!("{what} y: yes; n: yes, and also keep the assistant's longer messages as notes; Enter: no.")
-    } else {
-        format!("{what} [y/N]")
-    };
-    Ok(match person::ask(&choices, what)?.as_str() {
-        "y" | "Y" | "yes" => Answer::Yes,
-        "n" | "N" | "notes" if offered => Answer::YesAndNotes,
-        _ => Answer::No,
-    })
-}
-
 /// Makes a change. Returns the folders that were made for a file that is gone now.
 fn apply(change: &Change, uninstall: bool) -> Result<Vec<PathBuf>> {
     let file = &change.file;
     if read(file)? != change.before {
         return Err(Fault::new(
             Code::OccConflict,
-            format!("`{}` was changed in the meantime", file.display()),
+            format!("`{}` changed while you were asked", file.display()),
         )
         .hint("run the command again"));
     }
@@ -347,72 +336,55 @@ fn missing_folders(file: &Path) -> Vec<PathBuf> {
     above.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
 }
 
-fn row(change: &Change) -> Row<'_> {
+fn row<'a>(change: &'a Change, asked: &Asked, applied: bool) -> Row<'a> {
     Row {
         agent: change.agent.map(|agent| agent.name),
         file: change.file.display().to_string(),
         changes: change.changes(),
+        applied: applied && change.changes() && asked.wants(change),
         diff: change.diff(),
-    }
-}
-
-fn show(out: &Out, plan: &[Change], call: &Setup) {
-    for change in plan {
-        let file = shown(&change.file);
-        if !change.changes() {
-            let usual = if call.uninstall { "has nothing of ours" } else { "is as it should be" };
-            let state = change.left.unwrap_or(usual);
-            out.line(format!("{}: {file} {state}", out.style.bold(change.title())));
-            continue;
-        }
-        let what = match (&change.before, &change.after) {
-            (None, _) => " (new file)",
-            (_, None) => " (goes away)",
-            _ => "",
-        };
-        out.line(format!("{}: {file}{what}", out.style.bold(change.title())));
-        for line in change.diff() {
-            let line = super::visible(&line);
-            out.line(match line.as_bytes().first() {
-                Some(b'+') => out.style.green(&line),
-                Some(b'-') => out.style.red(&line),
-                Some(b'@') => out.style.cyan(&line),
-                _ => line,
-            });
-        }
-        out.line("");
     }
 }
 
 /// What is left to do for a person.
 fn next(agents: &[&'static Agent], call: &Setup) -> Vec<String> {
+    if call.purge {
+        return vec![
+            "the memory folders of your projects stay; delete `.claude/memory` where you do not want it"
+                .to_owned(),
+        ];
+    }
     if call.uninstall {
-        return vec!["memories stay where they are; `heirloom setup` brings the hooks back".to_owned()];
+        return vec!["your memories stay; `heirloom setup` connects the agents again".to_owned()];
     }
     let mut lines: Vec<String> = agents
         .iter()
         .filter(|agent| agent.asks_for_trust)
         .map(|agent| {
-            format!("start {} and approve the hooks when it asks; it does not run them before", agent.title)
+            format!(
+                "start {} and approve the hooks when it asks; it does not run them before that",
+                agent.title
+            )
         })
         .collect();
-    lines.push("sessions that are open now must be started again".to_owned());
-    lines.push("`heirloom doctor` checks every link".to_owned());
+    lines.push("restart agent sessions that are open now".to_owned());
+    lines.push("`heirloom doctor` checks that everything works".to_owned());
     lines
 }
 
 fn finish(out: &Out, report: &Report<'_>, needed: bool, call: &Setup) {
     if !needed {
-        let state = if call.uninstall { "there is nothing to take out" } else { "everything is in place" };
+        let state = if call.uninstall { "there is nothing to remove" } else { "everything is set up" };
         out.line(out.style.green(state));
     } else if report.applied {
-        for change in report.changes.iter().filter(|change| change.changes) {
+        for change in report.changes.iter().filter(|change| change.applied) {
             out.line(format!("{} {}", out.style.green("changed"), shown(Path::new(&change.file))));
         }
+        report.purged.iter().for_each(|what| out.line(format!("{} {what}", out.style.green("removed"))));
     } else {
         out.say("nothing was changed");
         if call.dry_run && !call.uninstall && !call.notes {
-            out.say("--notes would also keep the assistant's longer messages as notes (notes.capture)");
+            out.say("`--notes` also keeps the assistant's longer messages as notes");
         }
     }
     for line in &report.next {

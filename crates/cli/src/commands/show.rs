@@ -90,7 +90,7 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     let wired = wiring::wire(args)?;
     out.warnings(wired.warnings());
     if call.tier.is_some() {
-        // Why nobody is signed in is only known here.
+        // Why no user is signed in is only known here.
         wired.tiers()?;
     }
     let status = match (call.all, call.retired, call.archived) {
@@ -114,7 +114,7 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     out.answer(&listed, || {
         print_list(&listed.memories, narrowed, out);
         if let Some(next) = &listed.next {
-            out.note(format!("there are more: the same with --cursor {next}"));
+            out.note(format!("there are more; add --cursor {next} to see them"));
         }
     });
     Ok(exit::OK)
@@ -123,9 +123,9 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
 fn print_list(memories: &[Memory], narrowed: bool, out: &Out) {
     if memories.is_empty() {
         out.say(if narrowed {
-            "nothing of this sort; `heirloom list --all` shows everything"
+            "no memories match; `heirloom list --all` shows everything"
         } else {
-            "nothing is remembered yet; `heirloom add decision \"…\"` saves something"
+            "no memories yet; `heirloom add decision \"…\"` saves one"
         });
         return;
     }

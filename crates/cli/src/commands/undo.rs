@@ -14,7 +14,7 @@ pub(crate) fn run(args: &Args, call: &Undo, out: &Out) -> Result<u8> {
         let all = undo::list(&wired.call)?;
         out.answer(&all, || {
             if all.is_empty() {
-                out.say("nothing can be taken back");
+                out.say("there is nothing to undo");
                 return;
             }
             let mut table = Table::new(&["NUMBER", "WHEN", "WHAT", "BY", "IDS"]);
@@ -39,10 +39,10 @@ pub(crate) fn run(args: &Args, call: &Undo, out: &Out) -> Result<u8> {
     match undone.status {
         "changed_since" if out.is_json() => Ok(exit::REFUSED),
         "changed_since" => {
-            let message = format!("`{}` was not taken back: a memory changed since", undone.number);
+            let message = format!("`{}` was not undone: a memory changed since", undone.number);
             Err(Fault::new(Code::OccConflict, message)
                 .fact("number", undone.number)
-                .hint("`heirloom undo --list` shows later changes; take those back first"))
+                .hint("`heirloom undo --list` shows later changes; undo those first"))
         }
         _ => Ok(exit::OK),
     }
@@ -61,6 +61,6 @@ fn print(out: &Out, undone: &Undone) {
         }
     }
     if let Some(number) = &undone.undo {
-        out.note(format!("`heirloom undo {number}` takes this back"));
+        out.note(format!("`heirloom undo {number}` undoes this"));
     }
 }

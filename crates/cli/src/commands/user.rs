@@ -41,7 +41,10 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
                 out.answer(&would, || out.line(told(&would, "would remove")));
                 return Ok(exit::OK);
             }
-            let question = format!("{}? It cannot be undone.", told(&would, "Remove"));
+            if !*yes {
+                out.say("this cannot be undone");
+            }
+            let question = format!("{}?", told(&would, "Remove"));
             if !person::confirm(&question, *yes)? {
                 out.say("nothing was removed");
                 return Ok(exit::REFUSED);
@@ -63,7 +66,7 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
                 let until =
                     made.about.expires_at.as_deref().map_or(String::new(), |end| format!(" until {end}"));
                 out.say(format!("it may {}{until}", made.about.scopes));
-                out.say("this is shown once; use it in HEIRLOOM_TOKEN");
+                out.say("it is shown only once; put it into HEIRLOOM_TOKEN");
             });
         }
         UserAction::List => {

@@ -19,7 +19,7 @@ pub(crate) fn gc(args: &Args, call: &Gc, out: &Out) -> Result<u8> {
     let collected = upkeep::gc(&wired.call, &ask)?;
     out.answer(&collected, || {
         if call.dry_run {
-            out.say("nothing was touched; this is what would be done:");
+            out.say("this is what would happen; nothing was changed:");
         }
         print_collected(out, &collected);
     });
@@ -36,7 +36,7 @@ pub(crate) fn verify(args: &Args, call: &Verify, out: &Out) -> Result<u8> {
     out.answer(&found, || {
         found.repaired.iter().for_each(|line| out.say(visible(&one_line(line))));
         if found.ok {
-            out.line(out.style.green("everything fits"));
+            out.line(out.style.green("no problems found"));
         }
         for problem in &found.problems {
             let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -20,7 +20,7 @@ pub struct Category {
     pub enabled: bool,
     /// Off: triage skips it.
     pub auto_capture: bool,
-    /// `gc` retires what was not updated for so many days; 0 is never.
+    /// `gc` retires what was not updated for this many days; 0 is never.
     pub retention_days: u32,
     /// How many active ones are kept; `None` is no limit.
     pub max_retained: Option<u32>,

@@ -159,7 +159,7 @@ pub const KEYS: &[Key] = &[
         "categories.*.retention_days",
         DAYS,
         "0",
-        "`gc` retires what was not updated for so many days; 0 is never",
+        "`gc` retires what was not updated for this many days; 0 is never",
     ),
     key(
         "categories.*.max_retained",
@@ -365,7 +365,7 @@ pub const KEYS: &[Key] = &[
         "vault.scopes",
         Type::Names,
         r#"["shared"]"#,
-        "scopes there are besides those of the agents; who is no agent is shown these",
+        "scopes besides those of the agents; shown to everybody who is not an agent",
     ),
     key("vault.max_items", Type::Whole { min: 0, max: 1000 }, "20", "most vault memories in a block"),
     key(

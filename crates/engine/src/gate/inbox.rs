@@ -200,7 +200,7 @@ impl Inbox {
                 Found::Broken(broken) if broken.key == key => {
                     return Err(Fault::new(Code::Damaged, format!("the draft `{key}` {}", broken.why))
                         .fact("key", key)
-                        .hint(format!("`heirloom review reject {key}` throws it away")));
+                        .hint(format!("`heirloom review reject {key}` discards it")));
                 }
                 Found::Whole(_) | Found::Broken(_) => {}
             }

@@ -90,7 +90,7 @@ impl Desk<'_> {
                 .find(|dir| dir.join(".git").exists())
                 .map(Path::to_owned);
             if nearest.as_deref() != Some(top) {
-                return Err(format!("another repository lies inside this one; {YOURSELF}"));
+                return Err(format!("there is another repository inside this one; {YOURSELF}"));
             }
             if !inside.contains(&inner) {
                 inside.push(inner);

@@ -36,7 +36,7 @@ pub fn staged(folder: &Path, inside: &Path, index: Option<&Path>, to: &Path) -> 
     let top = place.work_tree.clone();
     let prefix = super::below(&top, &inside.join("any")).and_then(|path| path.parent().map(Path::to_owned));
     let Some(prefix) = prefix else {
-        return Err(Fault::new(Code::Path, "the memory folder lies outside the work tree")
+        return Err(Fault::new(Code::Path, "the memory folder is outside the work tree")
             .hint("run it without `--staged`"));
     };
     let index = index.and_then(|index| of_git(&place, &top, index));
@@ -79,7 +79,7 @@ fn split_at_tab(line: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 fn unreadable(why: &str) -> Fault {
-    Fault::new(Code::Io, format!("what is staged cannot be read: {why}")).hint("check `git status`")
+    Fault::new(Code::Io, format!("cannot read what is staged: {why}")).hint("check `git status`")
 }
 
 fn output(command: &mut Command) -> Result<Vec<u8>> {

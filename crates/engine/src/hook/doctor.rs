@@ -230,7 +230,7 @@ fn database(facts: &TierFacts) -> Check {
             "see that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; memories in files work without it",
         ),
         (None, Some(_)) => {
-            check(id, State::Warning, "not looked at: nobody is signed in", "see to the token first")
+            check(id, State::Warning, "not looked at: no user is signed in", "see to the token first")
         }
         (None, None) if facts.backend == "sqlite" => {
             good(id, "what belongs to you is in your own data folder")

@@ -55,7 +55,7 @@ pub fn checked(line: &str, now: i64) -> Result<(String, Conditions)> {
     let (words, conditions, wrong) = taken(line, now);
     match wrong {
         None => Ok((words, conditions)),
-        Some((part, name, takes)) => Err(Fault::new(Code::Usage, format!("`{part}` is no filter"))
+        Some((part, name, takes)) => Err(Fault::new(Code::Usage, format!("`{part}` is not a filter"))
             .fact("filter", name)
             .hint(format!("`{name}:` takes {takes}"))),
     }

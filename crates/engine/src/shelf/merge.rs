@@ -22,7 +22,7 @@ pub fn merge(path: Option<&str>, base: &[u8], ours: &[u8], theirs: &[u8]) -> Res
     }
     let text = |bytes| {
         std::str::from_utf8(bytes).map_err(|_| {
-            Fault::new(Code::Merge, "one version of the index is no UTF-8 text")
+            Fault::new(Code::Merge, "one version of the index is not UTF-8 text")
                 .hint("choose a version, then run `heirloom verify --fix`")
         })
     };

@@ -49,7 +49,7 @@ impl Call {
         match (self.key::<Access>(), self.key::<NoTiers>()) {
             (Some(access), _) => Ok(Tiers::new(self, access)),
             (None, Some(NoTiers(why))) => Err(why.clone()),
-            (None, None) => Err(Fault::new(Code::Unauthenticated, "nobody is signed in")),
+            (None, None) => Err(Fault::new(Code::Unauthenticated, "no user is signed in")),
         }
     }
 

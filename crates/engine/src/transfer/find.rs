@@ -3,7 +3,7 @@
 //! Comes in: the project and the agents' own folders. Goes out: files, by where they come from. Never here: a file of another project, a
 //! link that leads out of the project, or a subagent's conversation with itself.
 
-use super::sort::{Sort, Source, gather};
+use super::sort::{Sort, Source, gather, sort_of};
 use crate::project::Project;
 use heirloom_core::{fault::Result, json};
 use serde::Serialize;
@@ -33,6 +33,20 @@ fn names<S: serde::Serializer>(sources: &[Source], serializer: S) -> std::result
     serializer.collect_seq(sources.iter().map(|source| &source.shown))
 }
 
+/// Files in which people tell agents what to do.
+const INSTRUCTIONS: [&str; 10] = [
+    "CLAUDE.md",
+    ".claude/CLAUDE.md",
+    "CLAUDE.local.md",
+    "AGENTS.md",
+    "GEMINI.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".clinerules",
+    ".goosehints",
+    ".github/copilot-instructions.md",
+];
+
 /// Rollouts that are looked at, the newest.
 const ROLLOUTS_MAX: usize = 20_000;
 /// The longest first line of a rollout.
@@ -42,7 +56,8 @@ const HEAD: u64 = 1 << 20;
 pub fn find(project: &Project, homes: &Homes) -> Result<Vec<Origin>> {
     let folders = project.work_trees();
     let mut found = vec![
-        Origin { what: "instructions in CLAUDE.md and AGENTS.md", sources: instructions(project.folder()) },
+        Origin { what: "instructions for agents", sources: instructions(project.folder()) },
+        Origin { what: "decisions on pages of their own", sources: decisions(project.folder()) },
         Origin { what: "an earlier memory folder", sources: earlier(project)? },
     ];
     if let Some(home) = &homes.claude_code {
@@ -72,12 +87,32 @@ fn instructions(folder: &Path) -> Vec<Source> {
     let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let mut seen = Vec::new();
     let mut found = Vec::new();
-    for name in ["CLAUDE.md", ".claude/CLAUDE.md", "AGENTS.md"] {
+    for name in INSTRUCTIONS {
         let Ok(path) = std::fs::canonicalize(folder.join(name)) else { continue };
-        // One is often a link to the other.
+        // One is often a link to another.
         if path.is_file() && path.starts_with(&real) && !seen.contains(&path) {
             seen.push(path.clone());
             found.push(source(path, name.to_owned(), Sort::Instructions));
+        }
+    }
+    for path in files(&real.join(".cursor/rules"), "mdc") {
+        let shown = format!(".cursor/rules/{}", name(&path));
+        found.push(source(path, shown, Sort::Instructions));
+    }
+    found
+}
+
+/// Pages that each record a decision, in the folders where people keep them.
+fn decisions(folder: &Path) -> Vec<Source> {
+    let mut found = Vec::new();
+    for place in ["docs/adr", "docs/adrs", "docs/decisions", "doc/adr", "adr", "docs/architecture/decisions"]
+    {
+        let is_link = std::fs::symlink_metadata(folder.join(place)).is_ok_and(|meta| meta.is_symlink());
+        for path in files(&folder.join(place), "md").into_iter().filter(|_| !is_link) {
+            if sort_of(&path) == Sort::Adr {
+                let shown = format!("{place}/{}", name(&path));
+                found.push(source(path, shown, Sort::Adr));
+            }
         }
     }
     found

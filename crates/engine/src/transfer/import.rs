@@ -3,8 +3,8 @@
 //! Comes in: sorted files and how they arrive. Goes out: what is new, what was here, what waits for a person, what was refused and why.
 //! Never here: a refusal that stops the rest; more trust for a file's words than its channel gives.
 
-use super::agent_memory;
 use super::sort::{MAX_FILE, Sort, Source};
+use super::{agent_memory, exports};
 use crate::call::Call;
 use crate::capture::{self, transcript};
 use crate::files;
@@ -19,6 +19,9 @@ use heirloom_core::{Code, Fault, MemoryId, ShelfName, Status, fault::Result, tex
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
+
+/// How much of a line is shown that nothing was made of, in characters.
+const LEFT_SHOWN: usize = 200;
 
 /// What an import did, or would do.
 #[derive(Debug, Default, Serialize)]
@@ -35,6 +38,69 @@ pub struct Imported {
     pub not_recognised: Vec<String>,
     /// What else there is to say.
     pub notes: Vec<String>,
+    /// Each memory that was made of a statement or of a file, in the order of the files.
+    pub memories: Vec<Arriving>,
+    /// Each line that nothing was made of, and why.
+    pub left_out: Vec<Left>,
+    /// What the person wants otherwise.
+    #[serde(skip)]
+    pub(super) choice: Choice,
+}
+
+/// A memory that arrives.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Arriving {
+    /// By which it can be dropped or changed: the file, and the line in it.
+    pub from: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its title.
+    pub title: String,
+}
+
+/// A line that nothing was made of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Left {
+    /// The file, and the line in it.
+    pub from: String,
+    /// How it begins.
+    pub text: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What a person wants otherwise than it was shown to them, by `from`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// What is not to arrive.
+    #[serde(default)]
+    pub dropped: Vec<String>,
+    /// What is to arrive in other words or as another kind.
+    #[serde(default)]
+    pub changed: Vec<Changed>,
+}
+
+/// Other words, or another kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Changed {
+    /// Which one.
+    pub from: String,
+    /// The kind it is to be.
+    pub kind: String,
+    /// What it is to say.
+    pub text: String,
+}
+
+impl Choice {
+    pub(super) fn drops(&self, from: &str) -> bool {
+        self.dropped.iter().any(|dropped| dropped == from)
+    }
+
+    pub(super) fn change(&self, from: &str) -> Option<&Changed> {
+        self.changed.iter().find(|changed| changed.from == from)
+    }
 }
 
 /// What arrived on a shelf.
@@ -79,12 +145,37 @@ impl Imported {
         &mut self.shelves[at]
     }
 
+    /// A memory arrived.
+    pub(super) fn arrives(&mut self, from: &str, kind: &str, title: &str) {
+        self.memories.push(Arriving {
+            from: from.to_owned(),
+            kind: kind.to_owned(),
+            title: text::one_line(title),
+        });
+    }
+
+    /// Nothing was made of a line.
+    pub(super) fn leave(&mut self, shelf: ShelfName, from: &str, line: &str, why: &str) {
+        self.at(shelf).left_out += 1;
+        self.left_out.push(Left {
+            from: from.to_owned(),
+            text: text::cut(&text::one_line(line), LEFT_SHOWN).to_owned(),
+            why: why.to_owned(),
+        });
+    }
+
     /// A file may be named after what nobody should read.
     fn clean(&mut self, call: &Call) {
         let clean = |text: &mut String| *text = call.screen().redacted(text);
         self.not_recognised.iter_mut().chain(&mut self.notes).for_each(clean);
         for one in &mut self.refused {
             [&mut one.from, &mut one.message, &mut one.next].into_iter().for_each(clean);
+        }
+        for one in &mut self.left_out {
+            [&mut one.from, &mut one.text].into_iter().for_each(clean);
+        }
+        for one in &mut self.memories {
+            [&mut one.from, &mut one.title].into_iter().for_each(clean);
         }
     }
 
@@ -104,14 +195,18 @@ impl Imported {
     }
 }
 
+/// Why something is left out that a person dropped.
+pub(super) const DROPPED: &str = "you dropped it";
+
 /// Brings files to their shelves. `read` is told how many were looked at.
 pub fn import(
     call: &Call,
     sources: &[Source],
     entry: Entry,
+    choice: &Choice,
     read: &mut dyn FnMut(usize),
 ) -> Result<Imported> {
-    brought(call, sources, entry, None, read)
+    brought(call, sources, entry, choice, None, read)
 }
 
 /// Somebody who knows already what becomes of each record's file, in their order, and says so in the report.
@@ -122,15 +217,20 @@ pub(super) fn brought(
     call: &Call,
     sources: &[Source],
     entry: Entry,
+    choice: &Choice,
     mut known: Option<&mut Known<'_>>,
     read: &mut dyn FnMut(usize),
 ) -> Result<Imported> {
-    let mut report = Imported { files: sources.len(), ..Imported::default() };
+    let mut report = Imported { files: sources.len(), choice: choice.clone(), ..Imported::default() };
     let forgotten = provenance::forgotten(call.project().root())?;
     let mut origins: Vec<(String, String)> = Vec::new();
     let mut notes = Vec::new();
     for (at, source) in sources.iter().enumerate() {
         read(at);
+        if choice.drops(&source.shown) {
+            report.leave(ShelfName::Records, &source.shown, "the whole file", DROPPED);
+            continue;
+        }
         match source.sort {
             Sort::Note => match read_text(source) {
                 Ok(text) => notes.push((source.shown.clone(), text)),
@@ -145,6 +245,9 @@ pub(super) fn brought(
             Sort::Transcript => talk(call, source, &mut report, &mut origins)?,
             Sort::Instructions => agent_memory::instructions(call, source, entry, &mut report, &mut origins)?,
             Sort::AgentMemory => agent_memory::memory(call, source, entry, &mut report, &mut origins)?,
+            Sort::Adr => exports::adr(call, source, entry, &mut report, &mut origins)?,
+            Sort::BasicMemory => exports::basic_memory(call, source, entry, &mut report, &mut origins)?,
+            Sort::ClaudeMem => exports::claude_mem(call, source, entry, &mut report, &mut origins)?,
             Sort::Derived => {}
             Sort::Unknown => report.not_recognised.push(source.shown.clone()),
         }
@@ -214,11 +317,14 @@ fn record(
             report.at(ShelfName::Records).new.push(id);
         }
         Ok(Took::Known) => report.at(ShelfName::Records).known += 1,
-        Ok(Took::LeftOut) => report.at(ShelfName::Records).left_out += 1,
+        Ok(Took::LeftOut) => report.leave(ShelfName::Records, &source.shown, "the whole file", RETIRED),
         Err(fault) => report.refuse(ShelfName::Records, source.shown.clone(), fault)?,
     }
     Ok(())
 }
+
+/// Why a record is left out that is out of use where it comes from.
+pub(super) const RETIRED: &str = "it is retired there";
 
 enum Took {
     New(String),
@@ -306,11 +412,9 @@ pub(super) fn weighed<'c>(
 
 /// The refusal for a record whose name is taken by another.
 pub(super) fn differs(id: &MemoryId) -> Fault {
-    Fault::new(Code::Create, format!("`{id}` is here already and says something else"))
-        .fact("id", id.as_str())
-        .hint(format!(
-            "compare both (`heirloom show {id}`), then change the one here with `heirloom edit {id}`"
-        ))
+    Fault::new(Code::Create, format!("`{id}` exists and says something else")).fact("id", id.as_str()).hint(
+        format!("compare both (`heirloom show {id}`), then change the one here with `heirloom edit {id}`"),
+    )
 }
 
 /// The category a record names; one that names none has that of the folder it lies in.
@@ -440,7 +544,15 @@ fn talk(
     let captured = capture::keep_all(call, &mut turns)?;
     let shelf = report.at(ShelfName::Notes);
     shelf.known += captured.known;
-    shelf.left_out += captured.passed_over;
+    if captured.passed_over > 0 {
+        shelf.left_out += captured.passed_over;
+        report.left_out.push(Left {
+            from: source.shown.clone(),
+            text: format!("{} messages", captured.passed_over),
+            why: "a message of one line, or longer than a note may be".to_owned(),
+        });
+    }
+    let shelf = report.at(ShelfName::Notes);
     for kept in captured.stored {
         origins.push((kept.done.id.to_string(), source.shown.clone()));
         shelf.new.push(kept.done.id.to_string());

@@ -1,6 +1,6 @@
 //! What people and agents write into Markdown files about a project: rules in lists, memories in sections.
 //!
-//! Comes in: a file's text. Goes out: the points of its lists, its sections, the fields of its front matter. One pass each. Never here:
+//! Comes in: a file's text. Goes out: its sections, the fields of its front matter, what stands behind a list mark. One pass each. Never here:
 //! code, comments, or deciding what becomes of any of it.
 
 /// The fields of a front matter that are plain text, one a line, at any depth; and the text behind it.
@@ -54,36 +54,8 @@ pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
     starts.windows(2).map(part).filter(|section| !section.text.is_empty()).collect()
 }
 
-/// The points of a file's lists, each with its further lines joined to it.
-pub(super) fn points(text: &str) -> Vec<String> {
-    let mut points: Vec<String> = Vec::new();
-    let mut fence = Fence::default();
-    let mut comment = false;
-    let mut open = false;
-    for line in text.lines() {
-        let in_code = fence.see(line);
-        let in_comment = comment || line.trim_start().starts_with("<!--");
-        comment = in_comment && !line.contains("-->");
-        let inner = line.trim();
-        if in_code || in_comment || inner.is_empty() {
-            open = false;
-        } else if let Some(point) = marked(inner) {
-            points.push(point.to_owned());
-            open = true;
-        } else if open && line.starts_with([' ', '\t']) {
-            if let Some(last) = points.last_mut() {
-                last.push(' ');
-                last.push_str(inner);
-            }
-        } else {
-            open = false;
-        }
-    }
-    points
-}
-
 /// The text behind a list mark.
-fn marked(line: &str) -> Option<&str> {
+pub(super) fn marked(line: &str) -> Option<&str> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = match digits {
         0 => ["- [ ] ", "- [x] ", "- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)),
@@ -114,12 +86,6 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn points_are_list_items_with_their_further_lines_but_no_code_or_comments() {
-        let text = "# Rules\n\n- Use pnpm,\n  never npm\n* [link](x)\n\n```\n- not this\n```\n<!--\n- nor this\n-->\n1. Third\nplain\n  indented\n";
-        assert_eq!(points(text), ["Use pnpm, never npm", "[link](x)", "Third"]);
-    }
-
-    #[test]
     fn sections_begin_at_headings_outside_code() {
         let text = "intro\n# A\nx\n```\n# no\n```\n## B\ny\n### C\nz\n";
         let titles: Vec<&str> = sections(text).iter().map(|section| section.title).collect();
@@ -139,7 +105,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_taken_apart_without_loss_of_boundaries(text in "(\\PC|\n|# |- |```|---|<!--){0,60}") {
-            let _ = (front_matter(&text), points(&text));
+            let _ = front_matter(&text);
             let total: usize = sections(&text).iter().map(|section| section.text.len()).sum();
             prop_assert!(total <= text.len());
         }

@@ -6,14 +6,17 @@
 
 mod agent_memory;
 mod export;
+mod exports;
 mod find;
+mod heard;
 mod import;
 mod markdown;
 mod rehearse;
 mod sort;
+mod statements;
 
 pub use export::{export, write_below};
 pub use find::{Homes, Origin, find};
-pub use import::{Arrivals, Imported, Refused, import};
+pub use import::{Arrivals, Arriving, Changed, Choice, Imported, Left, Refused, import};
 pub use rehearse::rehearse;
 pub use sort::{Sort, Source, gather};

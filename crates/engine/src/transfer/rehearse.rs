@@ -5,7 +5,7 @@
 //! a copy, so that the preview cannot say anything else than what will happen. The copy lies in the user's own data folder, readable by nobody
 //! else, and goes away however this ends. Never here: a byte changed in the project, its external memory, its audit or its inbox.
 
-use super::import::{Imported, Known, NewRecord, Weighed, brought, differs, same, weighed};
+use super::import::{Choice, Imported, Known, NewRecord, Weighed, brought, differs, same, weighed};
 use super::sort::{MAX_FILE, Sort, Source};
 use crate::call::Call;
 use crate::files::{self, Mode};
@@ -38,13 +38,14 @@ pub fn rehearse(
     call: &Call,
     sources: &[Source],
     entry: Entry,
+    choice: &Choice,
     read: &mut dyn FnMut(usize),
 ) -> Result<Imported> {
     // Points of an agent's file become records: they and the records beside them must see each other.
-    let makes_records = |source: &Source| matches!(source.sort, Sort::Instructions | Sort::AgentMemory);
+    let makes_records = |source: &Source| source.sort.makes_records();
     let needs_copy = |source: &Source| !matches!(source.sort, Sort::Record | Sort::Derived | Sort::Unknown);
     let mut report = if sources.iter().any(makes_records) {
-        on_a_copy(call, sources, entry, None, read)?
+        on_a_copy(call, sources, entry, choice, None, read)?
     } else {
         let records: Vec<&Source> = sources.iter().filter(|source| source.sort == Sort::Record).collect();
         let mut would = weigh(call, &records, entry, read)?.into_iter();
@@ -54,8 +55,8 @@ pub fn rehearse(
             None => Ok(()),
         };
         match sources.iter().any(needs_copy) {
-            true => on_a_copy(call, sources, entry, Some(&mut known), &mut |_| {})?,
-            false => brought(call, sources, entry, Some(&mut known), &mut |_| {})?,
+            true => on_a_copy(call, sources, entry, choice, Some(&mut known), &mut |_| {})?,
+            false => brought(call, sources, entry, choice, Some(&mut known), &mut |_| {})?,
         }
     };
     report.dry_run = true;
@@ -82,6 +83,7 @@ fn on_a_copy(
     call: &Call,
     sources: &[Source],
     entry: Entry,
+    choice: &Choice,
     known: Option<&mut Known<'_>>,
     read: &mut dyn FnMut(usize),
 ) -> Result<Imported> {
@@ -99,7 +101,7 @@ fn on_a_copy(
     settings.memory_configuration = External::default();
     let project =
         Project::new(&copy.0.join("project"), &root, World { data: copy.0.join("data"), ..world.clone() });
-    brought(&Call::new(project, settings), sources, entry, known, read)
+    brought(&Call::new(project, settings), sources, entry, choice, known, read)
 }
 
 /// What would become of one record's file, by itself.

@@ -40,11 +40,42 @@ pub enum Sort {
     Instructions,
     /// What a coding agent wrote down for itself.
     AgentMemory,
+    /// A decision on a page of its own.
+    Adr,
+    /// A note of basic-memory.
+    BasicMemory,
+    /// An export of claude-mem.
+    ClaudeMem,
     /// Made anew here or meant for another machine: not needed.
     Derived,
     /// Nothing Heirloom knows.
     Unknown,
 }
+
+impl Sort {
+    /// Whether statements in it become records and notes.
+    pub(super) fn makes_records(self) -> bool {
+        matches!(
+            self,
+            Sort::Instructions | Sort::AgentMemory | Sort::Adr | Sort::BasicMemory | Sort::ClaudeMem
+        )
+    }
+}
+
+/// Files in which people tell coding agents what to do, by name.
+const INSTRUCTIONS: [&str; 11] = [
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "AGENTS.md",
+    "AGENT.md",
+    "GEMINI.md",
+    "CONVENTIONS.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".clinerules",
+    ".goosehints",
+    "copilot-instructions.md",
+];
 
 /// A file that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,11 +139,13 @@ fn walk(folder: &Path, shown: &str, depth: usize, found: &mut Vec<Source>) -> Re
     Ok(())
 }
 
-fn sort_of(path: &Path) -> Sort {
+pub(super) fn sort_of(path: &Path) -> Sort {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     match path.extension().and_then(|ending| ending.to_str()) {
         _ if matches!(name.as_str(), "index.md" | "memory-config.json" | "provenance.jsonl") => Sort::Derived,
-        _ if matches!(name.as_str(), "CLAUDE.md" | "AGENTS.md") => Sort::Instructions,
+        _ if INSTRUCTIONS.contains(&name.as_str()) => Sort::Instructions,
+        Some("mdc") => Sort::Instructions,
+        _ if name == "MEMORY.md" => Sort::AgentMemory,
         Some("jsonl") => of_lines(path, &name),
         Some("md") => match files::read_text(path, MAX_FILE) {
             Ok(Some(text)) => of_markdown(&text),
@@ -120,6 +153,7 @@ fn sort_of(path: &Path) -> Sort {
         },
         Some("json") => match files::read(path, MAX_FILE).ok().and_then(|bytes| json::parse(&bytes).ok()) {
             Some(value) if is_record(&value) => Sort::Record,
+            Some(value) if value.get("observations").is_some_and(Value::is_array) => Sort::ClaudeMem,
             _ => Sort::Unknown,
         },
         _ => Sort::Unknown,
@@ -133,9 +167,26 @@ fn of_markdown(text: &str) -> Sort {
         Sort::Note
     } else if TopicFile::is_one(text) {
         Sort::TopicFile
+    } else if head.starts_with("---") && has("permalink:") {
+        Sort::BasicMemory
+    } else if is_adr(text) {
+        Sort::Adr
     } else {
         Sort::Unknown
     }
+}
+
+/// A page with a context and a decision is the record of one.
+fn is_adr(text: &str) -> bool {
+    let heading = |words: &[&str]| {
+        let is = |line: &str| {
+            let title = line.trim_start_matches('#').trim().trim_end_matches(':').to_lowercase();
+            line.starts_with('#') && words.contains(&title.as_str())
+        };
+        text.lines().any(is)
+    };
+    heading(&["context", "context and problem statement", "problem"])
+        && heading(&["decision", "decision outcome", "decisions"])
 }
 
 fn is_record(value: &Value) -> bool {
@@ -178,6 +229,12 @@ mod tests {
             ("n.md", "---\nid: \"x\"\noccurred_at: \"y\"\n---\n\nbody\n", Sort::Note),
             ("readme.md", "# Hello\n", Sort::Unknown),
             ("CLAUDE.md", "- Use pnpm\n", Sort::Instructions),
+            (".cursorrules", "Use pnpm\n", Sort::Instructions),
+            ("api.mdc", "Use pnpm\n", Sort::Instructions),
+            ("MEMORY.md", "# Memory\n", Sort::AgentMemory),
+            ("0001-db.md", "# 1. Use SQLite\n\n## Context\nx\n\n## Decision\ny\n", Sort::Adr),
+            ("note.md", "---\ntitle: X\npermalink: x\n---\n- [decision] y\n", Sort::BasicMemory),
+            ("export.json", r#"{"observations":[]}"#, Sort::ClaudeMem),
             ("index.md", "## 2026-01-15: x\n", Sort::Derived),
             ("d.json", r#"{"title":"T","content":{"decision":"x"}}"#, Sort::Record),
             ("package.json", r#"{"name":"x"}"#, Sort::Unknown),

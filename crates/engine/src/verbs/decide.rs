@@ -146,11 +146,11 @@ fn believable(memory: &Memory) -> Result<()> {
     };
     match memory.kind {
         Kind::Episode | Kind::Working => no(
-            "a turn is trusted as whoever said it; nothing was changed",
+            "the trust of a turn depends on who said it; nothing was changed",
             "`heirloom remember \"…\"` saves what it says as a fact of your own".to_owned(),
         ),
         Kind::Fact if memory.trust < Trust::High => no(
-            "a fact is trusted as whoever said it; nothing was changed",
+            "the trust of a fact depends on who said it; nothing was changed",
             format!("`heirloom edit {} --text \"…\"` says it in your own words", memory.id),
         ),
         _ => Ok(()),

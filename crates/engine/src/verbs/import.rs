@@ -8,6 +8,7 @@ use super::{Progress, Watch, asked, commit};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::transfer::{self, Homes, Imported, Origin, Source, find, gather, rehearse};
+pub use crate::transfer::{Arriving, Changed, Choice, Left};
 use heirloom_core::{Channel, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -30,6 +31,9 @@ pub struct ImportFound {
     /// Only say what would arrive.
     #[serde(default)]
     pub dry_run: bool,
+    /// What is not to arrive, or otherwise.
+    #[serde(default)]
+    pub choice: Choice,
 }
 
 /// What was found and what came of it.
@@ -44,7 +48,7 @@ pub struct FoundImport {
 /// Imports files and folders.
 pub fn import(call: &Call, ask: &Import, watch: &mut Watch<'_>) -> Result<Imported> {
     permitted(call)?;
-    bring(call, &gather(&ask.paths)?, ask.dry_run, watch)
+    bring(call, &gather(&ask.paths)?, ask.dry_run, &Choice::default(), watch)
 }
 
 /// Imports what coding agents on this machine already know about the project.
@@ -57,7 +61,7 @@ pub fn import_found(
     permitted(call)?;
     let found = find(call.project(), homes)?;
     let sources: Vec<Source> = found.iter().flat_map(|origin| origin.sources.iter().cloned()).collect();
-    let report = bring(call, &sources, ask.dry_run, watch)?;
+    let report = bring(call, &sources, ask.dry_run, &ask.choice, watch)?;
     Ok(FoundImport { found, report })
 }
 
@@ -65,15 +69,21 @@ fn permitted(call: &Call) -> Result<()> {
     asked(call, Verb::Import, ShelfName::Records, Owner::Nobody).map(|_| ())
 }
 
-fn bring(call: &Call, sources: &[Source], dry_run: bool, watch: &mut Watch<'_>) -> Result<Imported> {
+fn bring(
+    call: &Call,
+    sources: &[Source],
+    dry_run: bool,
+    choice: &Choice,
+    watch: &mut Watch<'_>,
+) -> Result<Imported> {
     let channel = if call.caller().is_person() { Channel::Repository } else { Channel::Agent };
     let entry = Entry::through(channel);
     let of = Some(sources.len() as u64);
     let mut told = |done: usize| watch(Progress { what: "files", done: done as u64, of });
     if dry_run {
-        return rehearse(call, sources, entry, &mut told);
+        return rehearse(call, sources, entry, choice, &mut told);
     }
-    let brought = transfer::import(call, sources, entry, &mut told)?;
+    let brought = transfer::import(call, sources, entry, choice, &mut told)?;
     commit::commit(call, &format!("memory: import {} memories", brought.new_count()));
     Ok(brought)
 }

@@ -202,6 +202,36 @@ fn register_driver(folder: &Path, line: &str) -> Result<()> {
     set("merge.heirloom.driver", line)
 }
 
+/// What was registered with git for this project: the merge driver and a pre-commit hook of ours.
+pub fn registered(call: &Call) -> Vec<Step> {
+    let project = call.project();
+    let Some(git) = git_folder(project.folder()) else { return Vec::new() };
+    let mut steps = Vec::new();
+    if git_config(project.folder(), &["--get", "merge.heirloom.driver"]).is_some_and(|line| !line.is_empty())
+    {
+        steps.push(Step { what: "merge driver", path: project.shown(&git.join("config")), done: false });
+    }
+    if let Some(hook) = own_hook(project.folder()) {
+        steps.push(Step { what: "pre-commit hook", path: project.shown(&hook), done: false });
+    }
+    steps
+}
+
+/// Takes both out again. A hook that somebody changed stays.
+pub fn unregister(call: &Call) -> Result<()> {
+    asked(call, Verb::Uninstall, ShelfName::Records, Owner::Nobody)?;
+    let folder = call.project().folder();
+    git_config(folder, &["--remove-section", "merge.heirloom"]);
+    own_hook(folder).map_or(Ok(()), |hook| files::remove(&hook))
+}
+
+/// The pre-commit hook, if it is exactly what was written here.
+fn own_hook(folder: &Path) -> Option<PathBuf> {
+    let hook = hooks_folder(folder).ok()?.join("pre-commit");
+    let text = std::fs::read_to_string(&hook).ok()?;
+    [PRE_COMMIT, EARLIER].contains(&text.as_str()).then_some(hook)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -39,24 +39,46 @@ pub fn find(call: &Call, name: &str, enough: Enough) -> Result<MemoryId> {
         if id.name().trim().is_empty() {
             return Err(missing());
         }
-        return Ok(match id.kind() {
+        let id = match id.kind() {
             Kind::Lesson => call.topics().plain_id(&id).unwrap_or(id),
             _ => id,
-        });
+        };
+        // `decision:use-post` is a part of an id too. A program, and whoever names a turn or a fact, means what they say.
+        let whole =
+            call.caller().gives_ids() || enough == Enough::Whole || id.kind().shelf() == ShelfName::Tiers;
+        let there = |id: &MemoryId| {
+            let shelf = call.shelves().into_iter().find(|shelf| shelf.name() == id.kind().shelf());
+            shelf.is_none_or(|shelf| !matches!(shelf.get(id), Ok(None)))
+        };
+        if whole || there(&id) {
+            return Ok(id);
+        }
+        return match part(call, name, enough) {
+            Err(fault) if fault.code == Code::NotFound => Ok(id),
+            found => found,
+        };
     }
     if call.caller().gives_ids() {
-        return Err(Fault::new(Code::Usage, format!("`{name}` is no whole id"))
+        return Err(Fault::new(Code::Usage, format!("`{name}` is not a whole id"))
             .fact("name", name)
             .hint("give the id as `list` and `search` show it, kind and name: decision:use-postgresql"));
     }
+    part(call, name, enough)
+}
+
+/// The memory whose id has `name` in it. Capitals do not count, and words may stand as in a title: "Use PostgreSQL" is in `use-postgresql-for-orders`.
+fn part(call: &Call, name: &str, enough: Enough) -> Result<MemoryId> {
+    let typed = name.trim().to_lowercase();
+    let joined = typed.split_whitespace().collect::<Vec<_>>().join("-");
     let mut exact = Vec::new();
     let mut partly = Vec::new();
     // Turns and facts are named in full: their ids are no words, and there may be a million of them.
     for shelf in call.shelves().into_iter().filter(|shelf| shelf.name() != ShelfName::Tiers) {
         for memory in shelf.list(&Listing::everything())? {
-            if memory.id.name() == name {
+            let (id, own) = (memory.id.as_str().to_lowercase(), memory.id.name().to_lowercase());
+            if memory.id.name() == name || own == typed || own == joined {
                 exact.push(memory.id);
-            } else if memory.id.name().contains(name) {
+            } else if id.contains(&typed) || id.contains(&joined) {
                 partly.push(memory.id);
             }
         }

@@ -139,7 +139,9 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 fn file(folder: &Path, name: &str) -> Result<PathBuf> {
     let plain = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    plain.then(|| folder.join(name)).ok_or_else(|| Fault::new(Code::Usage, "this is no hash of a key"))
+    plain
+        .then(|| folder.join(name))
+        .ok_or_else(|| Fault::new(Code::Usage, "the hash of the key is not valid"))
 }
 
 fn read(path: &Path) -> Result<Option<Entry>> {

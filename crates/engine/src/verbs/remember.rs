@@ -66,6 +66,9 @@ pub struct NewTurn {
     /// Days it is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<u32>,
+    /// Hours it is kept, instead of days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<u32>,
     /// Its place in the conversation.
     #[serde(default)]
     pub position: u32,
@@ -235,7 +238,7 @@ pub(super) fn turn(call: &Call, new: &NewTurn, yes: &Yes, entry: Entry) -> Resul
     let occurred_at = match &new.at {
         None => None,
         Some(at) => Some(time::parse(at).ok_or_else(|| {
-            Fault::new(Code::Validation, "that is no time")
+            Fault::new(Code::Validation, "the time cannot be read")
                 .fact("field", "at")
                 .hint("write it like 2026-01-10T09:00:00Z")
         })?),
@@ -249,6 +252,7 @@ pub(super) fn turn(call: &Call, new: &NewTurn, yes: &Yes, entry: Entry) -> Resul
         occurred_at,
         tags: new.tags.clone(),
         days: new.days,
+        hours: new.hours,
         ..Turn::of(new.role.unwrap_or(role), new.text.as_str())
     };
     let asks = possible_secret(call, &new.text, false);

@@ -94,7 +94,7 @@ pub const ANSWERS: [&str; 76] = [
 /// The schema of an answer; `None` if there is none of that name.
 pub fn of(name: &str) -> Option<Value> {
     let (what, mut schema) = match name {
-        "anchor-list" => ("What memories cite, and whether it is still what it was", list_of(anchored())),
+        "anchor-list" => ("What memories cite, and whether it changed", list_of(anchored())),
         "audit" => ("Lines of the project's audit, or with --tiers of the user's own", audit()),
         "audit-verify" => (
             "That the audit's chains are whole",
@@ -111,7 +111,7 @@ pub fn of(name: &str) -> Option<Value> {
         ),
         "compact" => ("What became of the vault, or would", upkeep::compacted()),
         "expire" => (
-            "What was past its time",
+            "What had expired",
             object(&[("users", count()), ("episodes", count()), ("audit_lines", count())]),
         ),
         "export" => (
@@ -130,7 +130,7 @@ pub fn of(name: &str) -> Option<Value> {
                 ("unreadable", list_of(text())),
             ]),
         ),
-        "history" => ("How a memory came to be what it is, oldest first", list_of(change())),
+        "history" => ("The history of a memory, oldest first", list_of(change())),
         "import" => {
             ("What an import brought, or would; of an archive of turns and facts, counts", upkeep::imported())
         }

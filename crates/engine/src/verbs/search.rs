@@ -37,6 +37,9 @@ pub struct Search {
     /// Only turns (`episodic`), facts (`semantic`), or both (`all`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
+    /// Of turns and facts: only those of this conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// The block of turns and facts that a model would be given, instead.
     pub context: bool,
 }
@@ -49,6 +52,7 @@ impl Default for Search {
             include_retired: false,
             limit: by_shelf::PER_KIND,
             tier: None,
+            session: None,
             context: false,
         }
     }
@@ -284,6 +288,9 @@ fn of_shelves(call: &Call, ask: &Search, text: &str, conditions: &Conditions) ->
     Ok(Found { totals, ..Found::of(Ranking::TitleTags, hits.collect()) })
 }
 
+/// The best of all conversations, among which those of one are looked for.
+const OF_SESSION: usize = 1_000;
+
 /// Turns and facts that answer a question, and the block a model would be given of them.
 fn of_tiers(call: &Call, ask: &Search) -> Result<Found> {
     let tiers = call.tiers()?;
@@ -302,5 +309,11 @@ fn of_tiers(call: &Call, ask: &Search) -> Result<Found> {
         return Ok(found(hits, Some(shown)));
     }
     let tier = ask.tier.as_deref().and_then(Tier::named);
-    Ok(found(tiers.search(&question, tier, ask.limit)?.iter().map(told).collect(), None))
+    let Some(session) = &ask.session else {
+        return Ok(found(tiers.search(&question, tier, ask.limit)?.iter().map(told).collect(), None));
+    };
+    let mut of_session = tiers.search(&question, tier, ask.limit.max(OF_SESSION))?;
+    of_session.retain(|one| one.memory.session.as_deref() == Some(session.as_str()));
+    of_session.truncate(ask.limit);
+    Ok(found(of_session.iter().map(told).collect(), None))
 }

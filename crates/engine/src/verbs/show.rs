@@ -101,7 +101,7 @@ pub struct Past {
     pub undo: Option<String>,
 }
 
-/// How a memory came to be what it is, oldest first, with the numbers of what can be taken back.
+/// The history of a memory, oldest first, with the numbers of what can be taken back.
 pub fn history(call: &Call, ask: &Show) -> Result<Vec<Past>> {
     may_read(call, Verb::History)?;
     let id = names::find(call, &ask.id, Enough::Part)?;

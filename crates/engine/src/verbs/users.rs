@@ -255,7 +255,7 @@ pub fn remove(call: &Call, ask: &RemoveUser) -> Result<RemovedUser> {
     let tiers = call.tiers()?;
     tiers.who().manages()?;
     if ask.user == tiers.who().user() {
-        return Err(Fault::new(Code::Usage, "nobody removes the user they act as")
+        return Err(Fault::new(Code::Usage, "you cannot remove the user you act as")
             .hint("`heirloom clear all` removes everything of yours"));
     }
     if !is_known(&tiers, &ask.user)? {

@@ -73,7 +73,7 @@ fn named(call: &Call, given: &str) -> Result<MemoryId> {
 /// The additions that a text holds: a JSON array, one object, or one object per line.
 pub fn additions(call: &Call, bytes: &[u8]) -> Result<Vec<Addition>> {
     let bad = |at: usize, why: String| {
-        Fault::new(Code::Input, format!("item {at} is no vault memory: {why}"))
+        Fault::new(Code::Input, format!("item {at} is not a vault memory: {why}"))
             .hint("give a JSON array, or one JSON object per line, each with a text")
     };
     let values: Vec<Value> = match json::parse(bytes) {

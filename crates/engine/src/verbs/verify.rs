@@ -64,7 +64,7 @@ pub fn verify(call: &Call, ask: &Verify, said: &[Warning]) -> Result<Verified> {
 fn repair(call: &Call) -> Result<Vec<String>> {
     asked(call, Verb::Repair, ShelfName::Records, Owner::Nobody)?;
     let (count, _) = call.records().rebuild(&call.lock()?)?;
-    let mut done = vec![format!("index.md made anew with {count} entries")];
+    let mut done = vec![format!("index.md rebuilt with {count} entries")];
     done.extend(call.topics().repair()?);
     Ok(done)
 }

@@ -87,7 +87,7 @@ pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Seri
         return Err(fault);
     }
     let held = json!(Held { change: verb.name().to_owned(), version: memory.version.clone(), request });
-    let why = vec![format!("a person stands behind `{}`", memory.id)];
+    let why = vec![format!("a person wrote or accepted `{}`", memory.id)];
     let entry = call.entry();
     let mut draft = held.clone();
     call.screen().cut_draft(&mut draft, row_of(memory.kind.shelf()));
@@ -148,7 +148,7 @@ pub fn resume(call: &Call, item: &Item) -> Result<Option<String>> {
     if memory.version != held.version {
         return Err(Fault::new(Code::OccConflict, format!("`{id}` changed since this was asked for"))
             .fact("id", id.as_str())
-            .hint(format!("`heirloom review reject {}` throws it away", item.key)));
+            .hint(format!("`heirloom review reject {}` discards it", item.key)));
     }
     let verb = heirloom_core::authority::TABLE.iter().find(|row| row.name == held.change).map(|row| row.verb);
     // The words are whose they were; a person's yes makes them believed.
@@ -177,5 +177,5 @@ fn read<T: DeserializeOwned>(item: &Item, request: Value) -> Result<T> {
 fn damaged(item: &Item) -> Fault {
     Fault::new(Code::Damaged, format!("inbox item `{}` holds no change that is known", item.key))
         .fact("id", item.id.as_str())
-        .hint(format!("`heirloom review reject {}` throws it away", item.key))
+        .hint(format!("`heirloom review reject {}` discards it", item.key))
 }

@@ -85,7 +85,7 @@ impl Door {
             Whose::Request(counter) => {
                 let parts = context.extensions.get::<axum::http::request::Parts>();
                 let visit = parts.and_then(|parts| parts.extensions.get::<Visit>()).cloned();
-                let visit = visit.ok_or_else(|| Fault::new(Code::Unauthenticated, "nobody is signed in"))?;
+                let visit = visit.ok_or_else(|| Fault::new(Code::Unauthenticated, "no user is signed in"))?;
                 let counter = Arc::clone(counter);
                 return Ok(Box::new(move |_| counter.call(&visit.who, visit.project.as_deref())));
             }

@@ -200,7 +200,7 @@ pub fn open_tail(path: &Path, bytes: u64, limits: Limits) -> Result<Turns<BufRea
     let cannot = |e: &std::io::Error| Fault::io(path, "read", e);
     let meta = std::fs::metadata(path).map_err(|e| cannot(&e))?;
     if !meta.is_file() {
-        return Err(Fault::new(Code::Input, format!("`{}` is no transcript file", path.display()))
+        return Err(Fault::new(Code::Input, format!("`{}` is not a transcript file", path.display()))
             .fact("path", path.display().to_string())
             .hint("name a `.jsonl` file"));
     }

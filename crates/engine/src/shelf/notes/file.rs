@@ -169,7 +169,7 @@ macro_rules! readable {
 fn culprit(header: &str, error: &serde_saphyr::Error) -> Fault {
     const TEXT: &str = "is no text";
     let fault = if yaml::<BTreeMap<String, IgnoredAny>>(header).is_err() {
-        Fault::new(Code::Damaged, "the front matter is no YAML")
+        Fault::new(Code::Damaged, "the front matter is not YAML")
             .fact("field", "front_matter")
             .hint("put values with special characters in quotes")
     } else if !readable!(header, id: String) {

@@ -215,5 +215,5 @@ fn taken(note: &Note, path: &str) -> Fault {
 fn was_forgotten(id: &NoteId) -> Fault {
     Fault::new(Code::AntiResurrection, "this message was forgotten and is not stored again")
         .fact("id", id.memory_id().as_str())
-        .hint("a message that should be kept after all can be added anew, with a new time")
+        .hint("a message that should be kept after all can be added again, with a new time")
 }

@@ -163,6 +163,11 @@ impl Document {
         self.set("tags", all);
     }
 
+    /// Another name.
+    pub fn rename(&mut self, name: &str) {
+        self.set("id", name);
+    }
+
     /// One content field.
     pub fn set_content(&mut self, key: &str, value: impl Into<Value>) {
         if let Some(Value::Object(content)) = self.0.get_mut("content") {

@@ -56,7 +56,7 @@ impl Records<'_> {
                 continue;
             };
             let Some(age) = time::parse(at).map(|at| time::days_between(at, now)) else {
-                done.skipped.push(format!("{shown}: retired_at is no date"));
+                done.skipped.push(format!("{shown}: retired_at is not a date"));
                 continue;
             };
             if age < i64::from(grace_period_days) {

@@ -133,7 +133,7 @@ impl Records<'_> {
             return Err(Fault::new(Code::Restore, format!("`{}` was retired {days} days ago", target.shown))
                 .fact("target", target.shown.as_str())
                 .hint(format!(
-                    "The grace period of {grace} days is over; save it anew, or raise delete.grace_period_days first."
+                    "The grace period of {grace} days is over; save it again, or raise delete.grace_period_days first."
                 )));
         }
         if let Some(days) = days.filter(|days| *days > STALE_DAYS) {

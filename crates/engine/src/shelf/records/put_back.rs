@@ -34,7 +34,7 @@ impl Records<'_> {
                 .fact("id", id.as_str()));
         }
         let mut old = Document::parse(text.as_bytes()).map_err(|why| {
-            Fault::new(Code::Damaged, format!("what `{id}` was cannot be read: {why}"))
+            Fault::new(Code::Damaged, format!("the earlier text of `{id}` cannot be read: {why}"))
                 .fact("id", id.as_str())
         })?;
         let category = self.category_of(&now, &target)?;

@@ -355,7 +355,7 @@ impl Records<'_> {
             .and_then(|name| settings.category(name))
             .or_else(|| settings.category_of_folder(folder.as_deref().unwrap_or_default()))
             .ok_or_else(|| {
-                Fault::new(Code::Read, format!("`{}` is of no known category", target.shown))
+                Fault::new(Code::Read, format!("`{}` has an unknown category", target.shown))
                     .fact("target", target.shown.as_str())
                     .fact("error", "unknown category")
                     .hint("add the category with `heirloom config category add`, or move the file")

@@ -35,6 +35,8 @@ pub struct Turn {
     pub tags: Vec<String>,
     /// Days it is kept, if not as many as the settings say.
     pub days: Option<u32>,
+    /// The same in hours, for what is of use today only.
+    pub hours: Option<u32>,
 }
 
 impl Turn {
@@ -51,8 +53,23 @@ impl Turn {
             occurred_at: None,
             tags: Vec::new(),
             days: None,
+            hours: None,
         }
     }
+}
+
+/// When something that is kept for this many hours goes.
+fn in_hours(hours: u32, days: Option<u32>, from: Timestamp) -> Result<Timestamp> {
+    if days.is_some() || !(1..=MOST_DAYS * 24).contains(&hours) {
+        let message = match days {
+            Some(_) => "an episode is kept for days or for hours, not both".to_owned(),
+            None => format!("an episode cannot be kept for {hours} hours"),
+        };
+        return Err(Fault::new(Code::Validation, message)
+            .fact("field", "hours")
+            .hint(format!("choose 1 to {} hours", MOST_DAYS * 24)));
+    }
+    Ok(from.checked_add(i64::from(hours).hours()).unwrap_or(Timestamp::MAX))
 }
 
 impl Tiers<'_> {
@@ -77,9 +94,12 @@ impl Tiers<'_> {
         let outcomes = drafts.into_iter().map(|(draft, entry)| {
             let draft = draft?;
             if removed.contains(&draft.stored.id) {
-                return Err(Fault::new(Code::AntiResurrection, "this turn was removed here and stays so")
-                    .fact("id", draft.stored.id.as_str())
-                    .hint("say it anew without the name of its message"));
+                return Err(Fault::new(
+                    Code::AntiResurrection,
+                    "this turn was removed here and stays removed",
+                )
+                .fact("id", draft.stored.id.as_str())
+                .hint("say it again without the name of its message"));
             }
             self.pass(draft, entry)
         });
@@ -155,7 +175,10 @@ impl Tiers<'_> {
             occurred_at,
             created_at: now,
             updated_at: now,
-            expires_at: Some(self.expiry(turn.days, now)?),
+            expires_at: Some(match turn.hours {
+                Some(hours) => in_hours(hours, turn.days, now)?,
+                None => self.expiry(turn.days, now)?,
+            }),
         };
         let profile = self.call.settings().gate.profile(ShelfName::Tiers);
         Ok(TierDraft::new(stored, profile, entry))

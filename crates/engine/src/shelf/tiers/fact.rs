@@ -100,7 +100,7 @@ impl Tiers<'_> {
     pub fn accepted(&self, item: &Item) -> Result<Stored> {
         let damaged = |why: String| {
             Fault::new(Code::Damaged, format!("the waiting draft `{}` cannot be read: {why}", item.key))
-                .hint(format!("`heirloom review reject {}` throws it away", item.key))
+                .hint(format!("`heirloom review reject {}` discards it", item.key))
         };
         let memory = item.draft.get("memory").cloned().unwrap_or(Value::Null);
         let mut stored: Stored = serde_json::from_value(memory).map_err(|e| damaged(e.to_string()))?;

@@ -78,7 +78,7 @@ impl Tiers<'_> {
     pub fn reword(&self, id: &str, content: &str, entry: Entry) -> Result<Kept> {
         let old = self.own(id)?;
         if old.tier != Tier::Semantic {
-            return Err(Fault::new(Code::Usage, "what was said cannot be said anew")
+            return Err(Fault::new(Code::Usage, "what was said cannot be changed")
                 .fact("id", id)
                 .hint("`heirloom forget` removes an episode"));
         }
@@ -139,7 +139,7 @@ impl Tiers<'_> {
         if stored.status == LifeStatus::Superseded {
             return Err(Fault::new(Code::OccConflict, format!("`{id}` was superseded"))
                 .fact("id", id.as_str())
-                .hint("its place is taken; say the fact anew with `heirloom remember`"));
+                .hint("its place is taken; save the fact again with `heirloom remember`"));
         }
         if stored.status == to {
             return Ok(Done { status: same, id: id.clone(), path: None, notes: Vec::new() });

@@ -114,7 +114,7 @@ fn external(call: &Call, settings: &External, need: Need) -> Result<Option<Place
 }
 
 fn unknown_type(configured: &str) -> Fault {
-    Fault::new(Code::Config, "`memory_configuration.memory_type` is none that external memory can have")
+    Fault::new(Code::Config, "`memory_configuration.memory_type` is not a type of external memory")
         .fact("path", configured)
         .hint("set it to `local_dir` or `git_repo`: `heirloom config set --user memory_configuration.memory_type local_dir`")
 }

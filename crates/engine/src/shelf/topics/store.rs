@@ -157,9 +157,8 @@ impl Topics<'_> {
     pub(crate) fn put_back(&self, id: &MemoryId, text: &str, version: &str, entry: Entry) -> Result<Done> {
         let page = Page::read(text.to_owned());
         if page.spots().is_empty() {
-            return Err(
-                Fault::new(Code::Damaged, format!("what `{id}` was cannot be read")).fact("id", id.as_str())
-            );
+            return Err(Fault::new(Code::Damaged, format!("the earlier text of `{id}` cannot be read"))
+                .fact("id", id.as_str()));
         }
         self.edit(id, page.lesson(0), Some(version), entry)
     }

@@ -113,7 +113,7 @@ impl Topics<'_> {
                     Code::AntiResurrection,
                     format!("`{id}` was forgotten and is not stored again"),
                 )
-                .hint("a lesson that should be kept after all can be added anew"))
+                .hint("a lesson that should be kept after all can be added again"))
             } else {
                 self.store(&file.topic, &subtopic, lesson, entry)
             };

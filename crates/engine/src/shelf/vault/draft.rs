@@ -275,7 +275,7 @@ impl<'d> VaultDraft<'d> {
         ];
         for (field, text) in all {
             if text.is_some_and(|text| time::parse(text).is_none()) {
-                let message = format!("`{field}` is no time");
+                let message = format!("`{field}` is not a time");
                 let hint = "write it like `2026-01-10T09:00:00Z`";
                 return Err(refusal(Code::Validation, "invalid_time", message, hint).fact("field", field));
             }

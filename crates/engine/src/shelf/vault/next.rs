@@ -100,7 +100,7 @@ pub(super) fn not_found(id: &str) -> Fault {
         Code::NotFound,
         "not_found",
         format!("there is no memory `{id}` in use in the vault"),
-        "`heirloom list` shows what there is",
+        "`heirloom list` shows the memories there are",
     )
     .fact("id", id)
 }

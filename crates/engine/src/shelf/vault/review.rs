@@ -87,7 +87,7 @@ impl Vault<'_> {
         for held in image.resolve().active() {
             let record = &held.record;
             if record.tier != CANON && record.tier != REGISTER {
-                let message = format!("`{}` has a tier nobody knows and counts as canon", record.memory_id());
+                let message = format!("`{}` has an unknown tier and counts as canon", record.memory_id());
                 problems.push(problem(held.number, Code::Validation, message, "use `canon` or `register`"));
             }
             if !self.rules.scopes.iter().any(|scope| *scope == record.scope) {

@@ -185,7 +185,7 @@ impl<'e> Vault<'e> {
     pub fn asked(&self, item: &Item) -> Result<Write> {
         serde_json::from_value(item.draft.clone()).map_err(|e| {
             Fault::new(Code::Damaged, format!("inbox item `{}` cannot be read: {e}", item.key))
-                .hint(format!("`heirloom review reject {}` throws it away", item.key))
+                .hint(format!("`heirloom review reject {}` discards it", item.key))
         })
     }
 

@@ -61,7 +61,7 @@ fn made(call: &Call, new: &NewLesson) -> Result<Made> {
     let date = match &new.at {
         None => jiff::tz::Offset::UTC.to_datetime(call.project().world().now).date(),
         Some(day) => day.get(..10).and_then(|day| day.parse::<Date>().ok()).ok_or_else(|| {
-            Fault::new(Code::Validation, "that is no day")
+            Fault::new(Code::Validation, "the day cannot be read")
                 .fact("field", "at")
                 .hint("write it like 2026-01-15")
         })?,

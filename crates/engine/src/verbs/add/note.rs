@@ -55,7 +55,7 @@ fn draft(call: &Call, new: &NewNote) -> Result<NoteDraft> {
     }
     if let Some(at) = &new.at {
         draft.occurred_at = Moment::parse(at).ok_or_else(|| {
-            Fault::new(Code::Validation, "that is no time")
+            Fault::new(Code::Validation, "the time cannot be read")
                 .fact("field", "at")
                 .hint("write it like 2026-01-10T09:00:00Z")
         })?;

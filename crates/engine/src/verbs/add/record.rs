@@ -59,7 +59,7 @@ fn composed(call: &Call, new: &NewRecord) -> Result<Composed> {
         Some(Value::Object(fields)) => {
             Ok(Composed { document: Document::of(fields.clone()), assumed: Vec::new() })
         }
-        Some(_) => Err(Fault::new(Code::Input, "that is no record")
+        Some(_) => Err(Fault::new(Code::Input, "the input is not a record")
             .hint("give one JSON object with title, tags and content")),
         None => {
             let category = category(call, &new.category)?;

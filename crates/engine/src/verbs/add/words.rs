@@ -105,7 +105,7 @@ fn only(words: &Words, allowed: &[&str]) -> Result<()> {
 /// The words themselves, or those of the file.
 fn text(words: &mut Words) -> Result<String> {
     match (&words.taken, words.text.is_empty()) {
-        (Some(_), false) => Err(Fault::new(Code::Usage, "there is a text and a file to take it from")
+        (Some(_), false) => Err(Fault::new(Code::Usage, "both a text and a file were given")
             .hint("give the text or --from, not both")),
         (Some(taken), true) => Ok(taken.text.clone()),
         (None, _) => Ok(std::mem::take(&mut words.text)),
@@ -189,7 +189,7 @@ fn vault(mut words: Words, allowed: &[&str]) -> Result<NewVault> {
     match object(&words) {
         Some(Value::Object(fields)) => new = NewVault::from_fields(&fields, &words.kind)?,
         _ if is_list(&words) => {
-            return Err(Fault::new(Code::Input, "that is a list, and one memory is added at a time")
+            return Err(Fault::new(Code::Input, "the input is a list; one memory is added at a time")
                 .hint("`heirloom vault bulk-add -` takes a list"));
         }
         _ => {}
@@ -227,11 +227,12 @@ fn episode(mut words: Words) -> Result<NewTurn> {
             "message" => turn.message = Some(value),
             "tool" => turn.tool = Some(value),
             "days" => turn.days = Some(value.parse().map_err(|_| wrong("use 1 to 365"))?),
+            "hours" => turn.hours = Some(value.parse().map_err(|_| wrong("use 1 to 8760"))?),
             "position" => turn.position = value.parse().map_err(|_| wrong("use a whole number"))?,
             "external" => turn.external = value.parse().map_err(|_| wrong("use true or false"))?,
             _ => {
                 return Err(Fault::new(Code::Usage, format!("an episode has no field `{name}`"))
-                    .hint("use role, session, message, tool, days, position or external"));
+                    .hint("use role, session, message, tool, days, hours, position or external"));
             }
         }
     }

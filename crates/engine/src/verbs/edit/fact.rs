@@ -62,7 +62,7 @@ fn number((name, value): &(String, String)) -> Result<Number> {
     let number = |hint: &str| {
         value
             .parse::<f64>()
-            .map_err(|_| Fault::new(Code::Usage, format!("`{value}` is no number")).hint(hint.to_owned()))
+            .map_err(|_| Fault::new(Code::Usage, format!("`{value}` is not a number")).hint(hint.to_owned()))
     };
     match name.as_str() {
         "confidence" => number("use 0 to 1").map(Number::Confidence),

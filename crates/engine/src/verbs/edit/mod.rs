@@ -199,6 +199,6 @@ fn fits(ask: &Edit, id: &MemoryId) -> Result<()> {
 }
 
 fn not_one(what: &str, why: &str) -> Fault {
-    Fault::new(Code::Input, format!("the changed text is no {what}: {why}"))
+    Fault::new(Code::Input, format!("the changed text is not a valid {what}: {why}"))
         .hint("nothing was changed; correct it and run `heirloom edit` again")
 }

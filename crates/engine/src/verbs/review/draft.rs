@@ -159,7 +159,7 @@ fn proposed(call: &Call, item: &mut Item, shelf: Option<ShelfName>) -> Result<(&
         }
         None => Err(Fault::new(Code::Damaged, format!("no shelf takes drafts for `{}`", item.shelf))
             .fact("id", item.id.as_str())
-            .hint(format!("`heirloom review reject {}` throws it away", item.key))),
+            .hint(format!("`heirloom review reject {}` discards it", item.key))),
     }
 }
 
@@ -218,7 +218,7 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
         let code = shown.code.filter(|code| *code == Code::OccConflict).unwrap_or(Code::Damaged);
         return Err(Fault::new(code, format!("the draft `{}` cannot be stored: {why}", item.key))
             .fact("key", item.key.as_str())
-            .hint(format!("`heirloom review reject {}` throws it away", item.key)));
+            .hint(format!("`heirloom review reject {}` discards it", item.key)));
     }
     let inbox = call.inbox()?;
     inbox.unchanged(item)?;
@@ -257,7 +257,7 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
 fn record_of(item: &Item) -> Result<Document> {
     Document::parse(item.draft.to_string().as_bytes()).map_err(|why| {
         Fault::new(Code::Damaged, format!("inbox item `{}` holds no record: {why}", item.key))
-            .hint(format!("`heirloom review reject {}` throws it away", item.key))
+            .hint(format!("`heirloom review reject {}` discards it", item.key))
     })
 }
 
@@ -273,7 +273,7 @@ fn place<'e>(
             Code::Damaged,
             format!("inbox item `{}` holds no record: its category is not known", item.key),
         )
-        .hint(format!("`heirloom review reject {}` throws it away", item.key))
+        .hint(format!("`heirloom review reject {}` discards it", item.key))
     })?;
     let records = call.records();
     let name = document.text("id").unwrap_or_default();

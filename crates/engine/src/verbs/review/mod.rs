@@ -69,7 +69,7 @@ pub fn pending(call: &Call) -> Result<Pending> {
             line: None,
             code: Code::Damaged.name(),
             message: format!("the draft `{}` {}; it cannot be accepted", broken.key, broken.why),
-            fix: format!("`heirloom review reject {}` throws it away", broken.key),
+            fix: format!("`heirloom review reject {}` discards it", broken.key),
         }));
     }
     waiting.problems.extend(call.notes().passed_over()?);

@@ -44,6 +44,8 @@ pub(super) fn arrivals() -> Value {
         ("refused", list_of(refused)),
         ("not_recognised", list_of(text())),
         ("notes", list_of(text())),
+        ("memories", list_of(object(&[("from", text()), ("kind", text()), ("title", text())]))),
+        ("left_out", list_of(object(&[("from", text()), ("text", text()), ("why", text())]))),
     ])
 }
 

@@ -139,12 +139,12 @@ fn chosen(call: &Call, ask: &Undo) -> Result<Number> {
             let mut all = project::changes(call)?;
             all.extend(tiers::changes(call)?);
             let last = newest_first(all).into_iter().find(usual);
-            last.ok_or_else(|| nothing("there is no change that could be taken back"))?.number
+            last.ok_or_else(|| nothing("there is no change to undo"))?.number
         }
     };
     let wrong = || {
         Fault::new(Code::Usage, "the number of a change looks like `p12` or `t7`")
-            .hint("`heirloom undo --list` shows what can be taken back")
+            .hint("`heirloom undo --list` shows what can be undone")
     };
     let read = |text: &str| text.parse::<u64>().map_err(|_| wrong());
     match asked.strip_prefix('t') {
@@ -155,17 +155,17 @@ fn chosen(call: &Call, ask: &Undo) -> Result<Number> {
 
 fn nothing(what: &str) -> Fault {
     Fault::new(Code::NotFound, what.to_owned())
-        .hint("`heirloom undo --list` shows what can be taken back; forgetting cannot be")
+        .hint("`heirloom undo --list` shows what can be undone; `forget` cannot be")
 }
 
 fn already(name: &str) -> Fault {
-    Fault::new(Code::Usage, format!("`{name}` was taken back already"))
+    Fault::new(Code::Usage, format!("`{name}` was undone already"))
         .fact("number", name)
-        .hint("`heirloom undo --list` shows what can be taken back")
+        .hint("`heirloom undo --list` shows what can be undone")
 }
 
 fn gone(name: &str) -> Fault {
-    Fault::new(Code::Usage, format!("`{name}` cannot be taken back"))
+    Fault::new(Code::Usage, format!("`{name}` cannot be undone"))
         .fact("number", name)
         .hint("what was forgotten, cut out or collected is gone; `heirloom undo --list` shows the rest")
 }

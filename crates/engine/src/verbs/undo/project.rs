@@ -40,14 +40,14 @@ fn shown(groups: &Groups, number: u64, parts: &[Kept]) -> Change {
 pub(super) fn undo(call: &Call, asked: u64, dry_run: bool) -> Result<Undone> {
     // A project that keeps nothing is not given a folder to find that out.
     if back::groups(call)?.is_empty() {
-        return Err(nothing(&format!("there is no change `p{asked}` that could be taken back")));
+        return Err(nothing(&format!("there is no change `p{asked}` to undo")));
     }
     let lock = call.lock()?;
     let groups = back::groups(call)?;
     // A number inside a call stands for the whole of it.
     let of = groups.iter().find(|(group, parts)| **group == asked || parts.iter().any(|p| p.seq == asked));
     let Some((number, parts)) = of else {
-        return Err(nothing(&format!("there is no change `p{asked}` that could be taken back")));
+        return Err(nothing(&format!("there is no change `p{asked}` to undo")));
     };
     let name = format!("p{number}");
     if is_undone(&groups, *number) {

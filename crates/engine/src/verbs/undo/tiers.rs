@@ -68,7 +68,7 @@ pub(super) fn undo(call: &Call, asked: u64, dry_run: bool) -> Result<Undone> {
     let groups = groups(call)?;
     let of = groups.iter().find(|(group, parts)| **group == asked || parts.iter().any(|p| p.seq == asked));
     let Some((number, parts)) = of else {
-        return Err(nothing(&format!("there is no change `t{asked}` that could be taken back")));
+        return Err(nothing(&format!("there is no change `t{asked}` to undo")));
     };
     let (number, name) = (*number, format!("t{number}"));
     if is_undone(&groups, number) {

@@ -44,6 +44,7 @@ pub(super) const ROUTES: &[Route] = &[
                 ("include_retired?", shapes::flag("Also what is out of use")),
                 ("limit?", shapes::count("At most so many, 10 unless said", 1, 200)),
                 ("tier?", json!({ "type": "string", "enum": ["episodic", "semantic", "all"] })),
+                ("session?", shapes::word("With tier: only this conversation")),
                 ("context?", shapes::flag("The block of turns and facts that a model would be given")),
             ])
         }),
@@ -55,6 +56,7 @@ pub(super) const ROUTES: &[Route] = &[
                 include_retired: given.flag("include_retired"),
                 limit: given.count("limit").unwrap_or(HITS),
                 tier: given.text("tier"),
+                session: given.text("session"),
                 context: given.flag("context"),
             };
             Ok(Reply::ok(&search(call, &ask)?))

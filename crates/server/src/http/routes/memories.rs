@@ -163,7 +163,7 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "/v1/memories/{id}/history",
         name: "get_history",
-        about: "How a memory came to be what it is, oldest first",
+        about: "The history of a memory, oldest first",
         answer: || verb("history"),
         run: |call, given| Ok(Reply::ok(&show::history(call, &Show { id: given.part("id") })?)),
         ..READS

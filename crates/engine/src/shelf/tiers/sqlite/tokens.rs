@@ -92,7 +92,7 @@ fn read(path: &Path) -> Result<Option<Token>> {
     let token = token.map_err(|why| {
         Fault::new(Code::Damaged, format!("a token's file cannot be read: {why}"))
             .fact("path", path.display().to_string())
-            .hint("remove the file and make the token anew with `heirloom user token`")
+            .hint("remove the file and make a new token with `heirloom user token`")
     })?;
     // A file speaks for the token it is named after and for no other.
     Ok(path.file_stem().is_some_and(|stem| stem == token.hash.as_str()).then_some(token))
