@@ -1,7 +1,7 @@
 //! `import`: memories from elsewhere, named or found, or an archive of turns and facts.
 
-use super::visible;
 use super::import_ask;
+use super::visible;
 use crate::args::{Args, Import};
 use crate::output::{Meter, Out, Table};
 use crate::wiring::Wired;
