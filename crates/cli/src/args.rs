@@ -425,7 +425,8 @@ pub(crate) enum AuditAction {
 
 /// Remove what is past its time
 ///
-/// Retires what its category's retention says, then removes (or archives) what was retired longer ago than the grace period.
+/// Retires what its category's retention says, then removes (or archives) what was retired longer ago than the grace period. Without a person it
+/// retires nothing that a person stands behind, and keeps what a person retired for 30 days at least, whatever the project's settings say.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Gc {
     /// Show what would be done

@@ -39,7 +39,7 @@ pub(crate) enum ConfigAction {
         #[arg(long)]
         user: bool,
     },
-    /// Say yes to what the project's file asks for: `auto_commit`, a `memory_root` where other files lie, or many `gate.rules`
+    /// Say yes to what the project's file asks for: `auto_commit`, `notes.capture`, a `memory_root` where other files lie, or many `gate.rules`
     ///
     /// The yes is yours, for this place and this value; a clone brings none along.
     Approve {
