@@ -375,6 +375,7 @@ pub(crate) enum AuditAction {
 /// Remove memories that have expired
 ///
 /// Retires memories older than their category's retention, then removes (or archives) those that were retired before the grace period.
+/// Without a person it retires nothing that a person wrote or accepted, and keeps what a person retired for at least 30 days.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Gc {
     /// Show what would happen and change nothing

@@ -58,7 +58,13 @@ fn a_flood_of_categories_is_not_listed_to_whoever_names_a_wrong_kind() {
 #[track_caller]
 fn is_no_page(reply: &Reply) {
     let kind = reply.header("content-type").unwrap_or_default();
-    let data = ["application/json", "application/problem+json", "text/event-stream", "application/x-ndjson"];
+    let data = [
+        "application/json",
+        "application/problem+json",
+        "text/event-stream",
+        "application/x-ndjson",
+        "text/plain",
+    ];
     assert!(kind.is_empty() || data.iter().any(|data| kind.starts_with(data)), "{reply:?}");
     assert_eq!(reply.header("x-content-type-options"), Some("nosniff"), "{reply:?}");
     assert!(reply.header("access-control-allow-origin").is_none(), "{reply:?}");

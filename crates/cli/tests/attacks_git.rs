@@ -499,10 +499,44 @@ fn fetching_a_model_runs_nothing_that_lies_in_the_project() {
     let path = env.write("python3", format!("#!/bin/sh\ntouch '{}/pwned'\n", env.project().display()));
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     env.set("PATH", &format!(".:{}:/usr/bin:/bin", tools.display()));
-    env.run(&["model", "install"]).fails_with("IO_ERROR", 1);
+    env.run(&["model", "install"]).fails_with("IO_ERROR", 6);
     let seen = std::fs::read_to_string(seen).unwrap();
     assert_eq!(seen.lines().count(), 3, "{seen}");
     let project = env.project().display().to_string();
     assert!(seen.lines().all(|folder| !folder.starts_with(&project)), "{seen}");
     assert!(!env.project().join("pwned").exists());
+}
+
+#[test]
+fn a_git_file_that_names_somebody_elses_repository_gets_nothing_into_it() {
+    let env = TestEnv::new();
+    let other = env.scratch().join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    let git = |folder: &Path, args: &[&str]| {
+        let ran = finish(env.command("git").arg("-C").arg(folder).args(args));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stdout
+    };
+    git(&other, &["init", "--quiet", "--initial-branch=main"]);
+    git(&other, &["commit", "--quiet", "--allow-empty", "--message=mine"]);
+    let before = git(&other, &["rev-parse", "HEAD"]);
+    // As an archive would bring it.
+    env.write(".git", format!("gitdir: {}\n", other.join(".git").display()));
+    env.run(&["init"]).ok();
+    env.at_terminal(&["config", "set", "--user", "auto_commit", "true"], "").ok();
+    let ran = env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
+    assert!(ran.stderr.contains("does not know this folder"), "{}", ran.stderr);
+    assert_eq!(git(&other, &["rev-parse", "HEAD"]), before);
+    assert_eq!(git(&other, &["status", "--porcelain"]), "");
+    assert!(!std::fs::read_to_string(other.join(".git/config")).unwrap().contains("heirloom"));
+    env.run(&["init", "--pre-commit"]).fails_with("USAGE", 2);
+    assert!(!other.join(".git/hooks/pre-commit").exists());
+    // One that git made is committed to.
+    let linked = env.scratch().join("linked");
+    git(&other, &["worktree", "add", "--quiet", linked.to_str().unwrap(), "-b", "side"]);
+    let at = ["--project", linked.to_str().unwrap()];
+    env.run(&[at.as_slice(), &["init"]].concat()).ok();
+    env.run(&[at.as_slice(), &["add", "decision", "Use PostgreSQL because we need jsonb"]].concat()).ok();
+    let said = git(&linked, &["log", "--format=%s", "-1"]);
+    assert_ne!(said.trim(), "mine", "a linked work tree is the repository's own");
 }

@@ -592,3 +592,39 @@ fn attack_32_fifty_broken_files_cost_only_themselves() {
     env.run(&["add", "decision", "Use SQLite because it is small"]).ok();
     assert_ne!(env.run(&["verify"]).code, Some(0), "and all of it is named");
 }
+
+#[test]
+fn an_export_is_written_to_no_place_that_only_the_gate_or_git_writes_to() {
+    let env = TestEnv::ready();
+    env.run(&["add", "decision", "Use PostgreSQL because CANARY"]).ok();
+    env.run(&["add", "episode", "CANARY was said"]).ok();
+    let data = env.home().join("data/heirloom");
+    std::fs::create_dir_all(env.project().join("other/.claude/memory")).unwrap();
+    std::fs::create_dir_all(env.project().join(".git/hooks")).unwrap();
+    std::os::unix::fs::symlink(&data, env.project().join("way")).unwrap();
+    let places = [
+        env.memory("decisions/x.json"),
+        env.memory("topics"),
+        env.project().join("other/.claude/memory"),
+        data.join("new.key"),
+        env.home().join("config/heirloom/x"),
+        env.project().join("way/x"),
+        env.project().join(".git/hooks/pre-push"),
+        env.project().join("sub/../.claude/memory/y"),
+    ];
+    for place in places {
+        for shelf in ["tiers", "records"] {
+            let ran = env.run(&["export", "--shelf", shelf, "--to", place.to_str().unwrap()]);
+            ran.fails_with("PATH_ERROR", 1);
+        }
+    }
+    for (folder, names) in [(env.memory(""), "CANARY was said"), (data, "use-postgresql.json")] {
+        let bad = env
+            .files_below(&folder)
+            .into_iter()
+            .find(|(name, _)| name.contains(names) || name.ends_with('x'));
+        assert!(bad.is_none(), "{bad:?}");
+    }
+    env.run(&["export", "--shelf", "records", "--to", "out"]).ok();
+    env.run(&["export", "--shelf", "tiers", "--to", "turns.jsonl"]).ok();
+}

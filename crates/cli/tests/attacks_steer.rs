@@ -340,9 +340,9 @@ fn the_owner_s_trust_is_only_for_transcripts_the_host_wrote() {
 
 #[test]
 fn a_project_cannot_have_conversations_kept_by_itself() {
+    let text = "CANARY: the queue worker was stuck.\nRestarting it helped.";
     let says = json!({ "type": "assistant", "sessionId": "s1", "timestamp": "2026-01-10T09:00:00Z",
-        "message": { "role": "assistant", "content": [{ "type": "text", "text": "CANARY: the importer reads every row twice, because the queue hands out \
-            a row again after a minute, and a large file takes longer than that. ".repeat(4) }] } });
+        "message": { "role": "assistant", "content": [{ "type": "text", "text": text }] } });
     let notes = |env: &TestEnv| {
         let own = env.home().join(".claude/projects/p");
         std::fs::create_dir_all(&own).unwrap();

@@ -160,14 +160,14 @@ fn no_time_that_an_agent_sets_retires_or_removes_what_a_person_wrote() {
     let said = env.run(&["gc"]).ok().stdout;
     assert!(said.contains("use-postgresql.json: a person stands behind it"), "{said}");
     assert_eq!(status(&env, "use-postgresql"), "retired");
-    env.run(&["show", "use-redis"]).fails_with("NOT_FOUND", 1);
+    env.run(&["show", "use-redis"]).fails_with("NOT_FOUND", 3);
     // Neither do a flag, a variable or the tool of the record shelf.
     env.run(&["--set", "delete.grace_period_days=0", "gc"]);
     env.run(&["gc", "--grace-days", "0"]);
     env.run(&["record", "index", "--gc"]);
     assert_eq!(status(&env, "use-postgresql"), "retired");
     env.at_terminal(&["gc"], "y\n").ok();
-    env.run(&["show", "use-postgresql"]).fails_with("NOT_FOUND", 1);
+    env.run(&["show", "use-postgresql"]).fails_with("NOT_FOUND", 3);
 }
 
 #[test]

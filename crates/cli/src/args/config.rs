@@ -39,7 +39,7 @@ pub(crate) enum ConfigAction {
         #[arg(long)]
         user: bool,
     },
-    /// Approve what the project's file asks for: `auto_commit`, a `memory_root` with other files in it, or many `gate.rules`
+    /// Approve what the project's file asks for: `auto_commit`, `notes.capture`, a `memory_root` with other files in it, or many `gate.rules`
     ///
     /// Your approval counts for this folder and this value; a clone brings none with it.
     Approve {

@@ -25,6 +25,9 @@ type Told<T> = Result<T, String>;
 pub fn commit(folder: &Path, paths: &[PathBuf], message: &str, scratch: &Path) -> Told<()> {
     let real = std::fs::canonicalize(folder).map_err(|e| e.to_string())?;
     let place = Place::around(&real).ok_or("there is no git work tree here")?;
+    if !place.is_mutual() {
+        return Err(format!("`.git` leads to a repository that does not know this folder; {YOURSELF}"));
+    }
     if let Some(what) = place.under_way() {
         return Err(format!("{what} is under way; {YOURSELF} when it is done"));
     }

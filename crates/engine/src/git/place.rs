@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 const MAX_LINE: u64 = 4096;
 /// The longest list of packed names.
 const MAX_PACKED: u64 = 64 << 20;
+/// Repositories around a submodule that are looked at.
+const DEEPEST: usize = 8;
 /// A name that leads to a name, at most so often.
 const MOST_NAMES: usize = 5;
 
@@ -40,6 +42,31 @@ impl Place {
         let common = common.map_or(own.clone(), |inner| own.join(inner.trim()));
         let common = std::fs::canonicalize(&common).unwrap_or(common);
         Some(Place { work_tree, own, common })
+    }
+
+    /// Whether the repository knows this work tree as one of its own. A file called `.git` in an unpacked archive can name any repository of
+    /// the user's; one that git made is a linked work tree, which the repository names in turn, or a submodule of a repository around it.
+    pub(crate) fn is_mutual(&self) -> bool {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let dot_git = self.work_tree.join(".git");
+        if self.own == dot_git {
+            return true;
+        }
+        let Some(own) = real(&self.own) else { return false };
+        let named = files::read_text(&own.join("gitdir"), MAX_LINE).ok().flatten();
+        let linked = named
+            .and_then(|named| real(&own.join(named.trim())))
+            .is_some_and(|named| Some(named) == real(&dot_git));
+        let around = self
+            .work_tree
+            .ancestors()
+            .skip(1)
+            .filter_map(|folder| Place::around(folder).map(|place| place.common));
+        linked
+            || around
+                .take(DEEPEST)
+                .filter_map(|common| real(&common))
+                .any(|common| own.starts_with(common.join("modules")))
     }
 
     /// The commit that is checked out, as git writes it; `None` before the first one, or if the names are kept in a way that is not known

@@ -199,8 +199,7 @@ impl Taken {
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
-    let mut marks = text.char_indices().peekable();
-    while let Some((at, c)) = marks.next() {
+    for (at, c) in text.char_indices() {
         if !matches!(c, '.' | '!' | '?') {
             continue;
         }

@@ -58,6 +58,7 @@ pub fn write(call: &Call, ask: &WriteArchive, to: &mut dyn Write, watch: &mut Wa
 /// The same to a new file that only its owner reads. A file of that name is a whole archive.
 pub fn write_file(call: &Call, ask: &WriteArchive, path: &Path, watch: &mut Watch<'_>) -> Result<Carried> {
     use std::os::unix::fs::OpenOptionsExt as _;
+    super::export::elsewhere(call, path)?;
     if std::fs::symlink_metadata(path).is_ok() {
         return Err(Fault::new(Code::Create, format!("`{}` is there already", path.display()))
             .hint("name a new file"));

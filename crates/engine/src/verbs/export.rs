@@ -6,6 +6,7 @@
 
 use super::{Progress, Watch, may_read};
 use crate::call::Call;
+use crate::hook::guard::{self, Attempt};
 use crate::shelf::notes::Native;
 use crate::shelf::vault::Image;
 use crate::threads;
@@ -110,6 +111,7 @@ pub fn files(call: &Call, ask: &Export) -> Result<Files> {
 
 /// The same, written below a folder that is not there yet or empty.
 pub fn export(call: &Call, ask: &Export, folder: &Path, watch: &mut Watch<'_>) -> Result<Exported> {
+    elsewhere(call, folder)?;
     let files = files(call, ask)?;
     let of = Some(files.natives.len() as u64);
     transfer::write_below(folder, &files.natives, &mut |done| {
@@ -120,6 +122,19 @@ pub fn export(call: &Call, ask: &Export, folder: &Path, watch: &mut Watch<'_>) -
         files: files.natives.into_iter().map(|native| native.name).collect(),
         held_back: files.held_back,
     })
+}
+
+/// Refuses a place that only the gate or git writes to: what an export puts there would be past the gate, in whoever's name it is asked for.
+pub(super) fn elsewhere(call: &Call, path: &Path) -> Result<()> {
+    let guarded =
+        guard::refusal(&super::hook::guarded(call), Attempt::File(&path.to_string_lossy()), Path::new("/"));
+    let of_git = path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
+    if guarded.is_none() && !of_git {
+        return Ok(());
+    }
+    Err(Fault::new(Code::Path, format!("`{}` is no place for an export", path.display()))
+        .fact("path", path.display().to_string())
+        .hint("name a place outside of memory folders, Heirloom's own folders and `.git`"))
 }
 
 fn wanted(ask: &Export) -> Result<Vec<ShelfName>> {

@@ -298,7 +298,7 @@ fn session_start(call: &Call, host: &Host, session: Option<&str>, own: bool) -> 
 }
 
 /// What tools may not write to: the memory, and what is the user's own.
-fn guarded(call: &Call) -> Memory {
+pub(super) fn guarded(call: &Call) -> Memory {
     let data = &call.project().world().data;
     let own = call.user_settings().and_then(Path::parent).unwrap_or(data);
     Memory::new(call.project().root().folder(), call.home()).with_own([own.to_owned(), data.clone()])

@@ -145,7 +145,9 @@ fn write_hook(path: &Path) -> Result<()> {
 }
 
 fn git_folder(folder: &Path) -> Option<PathBuf> {
-    git::Place::around(&std::fs::canonicalize(folder).ok()?).map(|place| place.own)
+    git::Place::around(&std::fs::canonicalize(folder).ok()?)
+        .filter(git::Place::is_mutual)
+        .map(|place| place.own)
 }
 
 /// Where git looks for the hooks of this work tree. A folder that other projects use as well is not ours to write into.
@@ -153,6 +155,10 @@ fn hooks_folder(folder: &Path) -> Result<PathBuf> {
     let nowhere = || Fault::new(Code::Usage, "there is no git work tree here").hint("run `git init` first");
     let real = std::fs::canonicalize(folder).map_err(|e| Fault::io(folder, "find", &e))?;
     let place = git::Place::around(&real).ok_or_else(nowhere)?;
+    if !place.is_mutual() {
+        let message = "`.git` leads to a repository that does not know this folder; no hook was installed";
+        return Err(Fault::new(Code::Usage, message).hint("check what the file `.git` here names"));
+    }
     let Some(named) = named_hooks_folder(folder) else { return Ok(place.common.join("hooks")) };
     let hooks = place.work_tree.join(&named);
     let there = hooks.ancestors().find(|path| path.exists()).unwrap_or(&hooks);

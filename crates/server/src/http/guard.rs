@@ -13,7 +13,7 @@ use crate::desk::Visitor;
 use crate::uri;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
 use axum::middleware::Next;
 use heirloom_core::{Code, Fault, hash};
 use std::sync::Arc;
@@ -105,7 +105,7 @@ fn admitted(
     trace: Option<String>,
     now: Instant,
 ) -> Result<Admitted, Problem> {
-    known_host(http, request.headers())?;
+    known_host(http, request.uri(), request.headers())?;
     own_origin(http, request.headers())?;
     if OPEN.contains(&request.uri().path()) {
         return Ok(Admitted { request, held: None, stranger: None });
@@ -130,7 +130,7 @@ fn project(query: &str) -> Option<String> {
     query.split('&').find_map(|pair| pair.strip_prefix("project=")).and_then(uri::decoded)
 }
 
-fn known_host(http: &Http, headers: &HeaderMap) -> Result<(), Problem> {
+fn known_host(http: &Http, asked: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let mut all = headers.get_all(header::HOST).iter();
     let host = all.next().and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
     let known = |host: &str| {
@@ -140,8 +140,10 @@ fn known_host(http: &Http, headers: &HeaderMap) -> Result<(), Problem> {
         };
         http.hosts.iter().any(|known| known == host || known == bare)
     };
+    // A whole address in the first line counts before the header.
+    let named = asked.authority().is_none_or(|named| known(&named.as_str().to_ascii_lowercase()));
     match (host, all.next()) {
-        (Some(host), None) if known(&host) => Ok(()),
+        (Some(host), None) if named && known(&host) => Ok(()),
         _ => Err(refused(
             "this server is not called that",
             "use the address it listens on, or start it with --host NAME",
@@ -150,13 +152,17 @@ fn known_host(http: &Http, headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn own_origin(http: &Http, headers: &HeaderMap) -> Result<(), Problem> {
-    match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default().to_ascii_lowercase()) {
-        Some(origin) if !http.origins.contains(&origin) => Err(refused(
-            "pages of other origins may not speak to this server",
-            "call it from a program, or start it with --origin ORIGIN",
-        )),
-        _ => Ok(()),
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let is_own = |origin: &axum::http::HeaderValue| {
+        origin.to_str().is_ok_and(|origin| http.origins.contains(&origin.to_ascii_lowercase()))
+    };
+    if origins.all(is_own) {
+        return Ok(());
     }
+    Err(refused(
+        "pages of other origins may not speak to this server",
+        "call it from a program, or start it with --origin ORIGIN",
+    ))
 }
 
 fn refused(message: &str, hint: &str) -> Problem {

@@ -56,7 +56,7 @@ fn beside(text: &[u8], account: &[u8], end: usize, limit: usize, linked: bool) -
     let blanks = text[p..limit].iter().take(2).take_while(|b| **b == b' ').count();
     p += blanks;
     let with = text[p..limit].starts_with(b"with ");
-    match text.get(p)? {
+    match text.get(p..limit)?.first()? {
         b'/' if blanks > 0 || linked => p += 1,
         b':' if blanks == 0 => p += 1,
         _ if with => p += 5,

@@ -124,6 +124,7 @@ fn hostile(n: usize) -> Vec<String> {
         "ln -s a b;".repeat(n),
         format!("find {} {}", "a ".repeat(n), "-name b ".repeat(n)),
         format!("echo {} | xargs -I{{}} touch {{}}", "a ".repeat(n)),
+        format!("f() {{ {} }}; f", "f; ".repeat(n.min(1_000))),
         format!("python3 -c \"{}open('w')\"", "'a'+".repeat(n)),
         format!("for a in {}; do for b in {}; do touch $a/$b; done; done", "x ".repeat(n), "y ".repeat(n)),
         format!("touch {}", "*[".repeat(n)),

@@ -19,6 +19,8 @@ const TARGETS_MAX: usize = 1_000;
 pub(super) const FOLDER_MAX: usize = 4 << 10;
 /// Folders a command may be in at one moment, as far as can be told.
 const FOLDERS_MAX: usize = 4;
+/// How often a function is followed inside itself.
+const RECURSION_MAX: usize = 2;
 /// Values a variable may have.
 const VALUES_MAX: usize = 64;
 
@@ -44,6 +46,8 @@ pub(super) struct Walk<'h> {
     variables: HashMap<String, Vec<String>>,
     lists: HashMap<String, Vec<String>>,
     functions: HashMap<String, Rc<[Token]>>,
+    /// The functions that are being run, outermost first.
+    calling: Vec<String>,
     pub(super) positional: Vec<String>,
     pub(super) links: Vec<(PathBuf, PathBuf)>,
     /// Files this command has written, as far as their text is known.
@@ -69,6 +73,7 @@ impl<'h> Walk<'h> {
             variables: HashMap::new(),
             lists: HashMap::new(),
             functions: HashMap::new(),
+            calling: Vec::new(),
             positional: Vec::new(),
             links: Vec::new(),
             files: HashMap::new(),
@@ -257,15 +262,18 @@ impl<'h> Walk<'h> {
     /// A function of this command is called.
     pub(super) fn call(&mut self, name: &str, arguments: &[Field]) {
         let Some(body) = self.functions.get(name).cloned() else { return };
-        if self.depth >= DEPTH_MAX {
-            // One that calls itself is nothing more to see.
+        // One that calls itself, twice over even, is nothing more to see.
+        let open = self.calling.iter().filter(|open| *open == name).count();
+        if self.depth >= DEPTH_MAX || open >= RECURSION_MAX {
             return;
         }
         let given = [name.to_owned()].into_iter().chain(arguments.iter().map(|field| field.text.clone()));
         let before = std::mem::replace(&mut self.positional, given.collect());
+        self.calling.push(name.to_owned());
         self.depth += 1;
         self.tokens(&body);
         self.depth -= 1;
+        self.calling.pop();
         self.positional = before;
     }
 
