@@ -60,10 +60,15 @@ fn poisoned() -> TestEnv {
         content.insert(all[0].clone(), json!(whole));
         for (at, some) in all.chunks(20).enumerate() {
             let change = json!({ "date": all[at], "summary": whole, "field": whole, "old_value": whole, "new_value": whole });
+            // One record of a kind holds everything in every field; the others bring every payload into a title.
+            let (list, content, change) = match at {
+                0 => (json!(list), json!(content), json!([change])),
+                _ => (json!([]), json!({}), json!([])),
+            };
             let document = json!({
                 "category": kind.name, "title": some.join(" "), "id": format!("p{at}"), "record_status": "active",
                 "created_at": "2026-01-10T09:00:00Z", "updated_at": all[at], "confidence": 0.9,
-                "tags": list, "related_files": list, "content": content, "changes": [change]
+                "tags": list, "related_files": list, "content": content, "changes": change
             });
             env.write(env.memory(&format!("{}/p{at}.json", kind.folder)), document.to_string());
         }
@@ -78,12 +83,15 @@ fn poisoned() -> TestEnv {
     );
     for (at, some) in all.chunks(40).enumerate() {
         let text = some.join("\n");
-        // Whatever the gate takes: canon, registers, facts, notes. What it refuses is not stored, which is as good.
-        env.at_terminal(&["add", "canon", &text, "--yes"], "");
-        env.at_terminal(&["add", "register", &text, "--topic", &format!("t{at}"), "--yes"], "");
-        env.at_terminal(&["remember", &text, "--yes"], "");
+        // Through the gate as a person; an agent's draft waits, and is shown in review.
+        // A register that says what canon says is turned down as a duplicate; both are one shelf.
+        match at % 2 {
+            0 => env.at_terminal(&["add", "canon", &text], ""),
+            _ => env.at_terminal(&["add", "register", &text, "--topic", &format!("t{at}")], ""),
+        };
+        env.at_terminal(&["remember", &text], "y\ny\n");
+        env.at_terminal(&["add", "note", &text], "");
         env.run(&["add", "canon", &text]);
-        env.run_with(&["note", "add"], text.as_bytes());
     }
     env
 }
@@ -126,32 +134,22 @@ fn attack_17_a_stored_text_never_runs_in_the_page() {
     .map(str::to_owned)
     .to_vec();
     for ids in kinds.values() {
-        for id in ids.iter().take(2) {
+        for id in ids.iter().take(1) {
             paths.extend(["memory", "history"].map(|screen| format!("/{screen}?id={}", encoded(id))));
         }
         paths.push(format!("/edit?id={}", encoded(&ids[0])));
         paths.push(format!("/edit?id={}&whole=1", encoded(&ids[0])));
     }
     // What is typed comes back on the page too.
-    for payload in payloads() {
-        paths.push(format!("/search?q={}", encoded(&payload)));
+    for some in payloads().chunks(12) {
+        paths.push(format!("/search?q={}", encoded(&some.join(" "))));
     }
     for name in ["id", "verdict", "chain"] {
         paths.push(format!("/audit?{name}={}", encoded(&payloads().join(" "))));
     }
-    for (at, path) in paths.iter().enumerate() {
-        // Those behind the first hundred differ in the search line alone.
-        let by_script = at > 60;
-        match by_script {
-            false => {
-                browser.go(&format!("{}{path}", opened.origin));
-                browser
-                    .until("document.body.dataset.live === 'on' && !document.querySelector('[data-load]')");
-            }
-            true => {
-                browser.eval(&format!("fetch({}, {{ headers: {{ 'x-part': '1' }} }}).then(a => a.text()).then(t => {{ const box = document.createElement('template'); box.innerHTML = t; document.getElementById('main').replaceChildren(box.content); return 1; }})", json!(path)));
-            }
-        }
+    for path in &paths {
+        browser.go(&format!("{}{path}", opened.origin));
+        browser.until("document.body.dataset.live === 'on' && !document.querySelector('[data-load]')");
         let foreign = browser.eval(FOREIGN);
         assert_eq!(foreign, json!([]), "{path}");
         assert_eq!(browser.eval("(window.ran || []).length"), json!(0), "{path}");

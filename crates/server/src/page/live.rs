@@ -65,7 +65,12 @@ pub(super) async fn stream(State(both): State<Both>) -> Response<Body> {
         let _place = place;
         let mut text = "event: hello\ndata: {}\n\n";
         while sender.send(Bytes::from_static(text.as_bytes())).await.is_ok() {
-            text = match tokio::time::timeout(SILENCE, changed.changed()).await {
+            // A browser that went elsewhere makes room at once.
+            let word = tokio::select! {
+                () = sender.closed() => return,
+                word = tokio::time::timeout(SILENCE, changed.changed()) => word,
+            };
+            text = match word {
                 Ok(Ok(())) => "event: change\ndata: {}\n\n",
                 Ok(Err(_)) => return,
                 Err(_) => ": still here\n\n",

@@ -135,7 +135,12 @@ fn proposed(call: &Call, item: &mut Item, shelf: Option<ShelfName>) -> Result<(&
         Some(ShelfName::Vault) => {
             let (would_be, record) = call.vault().proposed(item)?;
             item.waiting.draft = value(serde_json::to_value(call.vault().asked(item)?))?;
-            Ok((would_be, value(serde_json::to_value(record))?))
+            let mut stored = value(serde_json::to_value(record))?;
+            // An id that is taken, by what an undo took out of use, is drawn anew when it is stored.
+            if stored["id"].as_str() != MemoryId::parse(&item.id).as_ref().map(MemoryId::name) {
+                stored["id"] = json!("a new one");
+            }
+            Ok((would_be, stored))
         }
         Some(ShelfName::Topics) => {
             item.waiting.draft = call.topics().proposed(&item.draft)?;

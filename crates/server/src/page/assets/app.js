@@ -54,9 +54,13 @@
 
   async function send(form, button) {
     const body = new URLSearchParams(new FormData(form, button));
+    running?.abort();
     try {
       const response = await fetch(form.action, { method: "POST", body, headers: { "x-part": "1" } });
       const html = await response.text();
+      // A look that began before this was done would show what was.
+      running?.abort();
+      running = null;
       if (response.ok) {
         form.removeAttribute("data-dirty");
         const to = response.redirected ? new URL(response.url) : null;
