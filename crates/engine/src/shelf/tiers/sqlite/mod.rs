@@ -46,7 +46,7 @@ const MOST_OPEN: usize = 128;
 
 /// A model as the index takes it.
 fn plain(model: Option<&Arc<Chosen>>) -> Option<&dyn Embedder> {
-    model.map(|model| model.as_ref() as &dyn Embedder)
+    model.map(|model| &**model as &dyn Embedder)
 }
 
 /// The store below a folder. Nothing is opened or made until it is needed.
@@ -217,7 +217,7 @@ impl TierStore for SqliteStore {
 
     fn embed(&self, who: &UserContext, limit: usize) -> Result<usize> {
         let Some(model) = self.embedder() else { return Ok(0) };
-        let embedder: &dyn Embedder = model.as_ref();
+        let embedder: &dyn Embedder = &*model;
         let missing = self.look(who, |database| database.missing(who, embedder, limit))?;
         let Some(missing) = missing else { return Ok(0) };
         let embeddings = missing.embedded(embedder).map_err(search::broken)?;
