@@ -69,6 +69,13 @@ const NAMED: usize = 5;
 
 /// Runs a command; the number is the exit code. What it passed over is said behind its answer, in a line.
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
+    if args.database.as_deref().is_some_and(wiring::shows_password)
+        && !matches!(args.command, Command::Hook(_))
+    {
+        out.note(
+            "other accounts of this machine see a password on the command line: use PGPASSWORD, ~/.pgpass or HEIRLOOM_DATABASE_URL",
+        );
+    }
     let ended = run_alone(args, out);
     let over = wiring::passed_over();
     // `verify` has said it with what to do.
