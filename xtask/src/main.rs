@@ -179,7 +179,9 @@ fn stress(words: &[String]) -> Outcome {
         ["records", rest @ ..] => stress::records::run(rest),
         ["threads", rest @ ..] => stress::threads::run(rest),
         ["vault", rest @ ..] => done(stress::vault::run(rest)),
-        ["tiers", ..] if cfg!(debug_assertions) => optimised("stress", words),
+        ["tiers", rest @ ..] if cfg!(debug_assertions) && !rest.contains(&"--debug") => {
+            optimised("stress", words)
+        }
         ["tiers", rest @ ..] => stress::tiers::run(rest),
         _ => Err("name one of: records, threads, vault, tiers".to_owned()),
     }

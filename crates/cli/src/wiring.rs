@@ -192,12 +192,12 @@ pub(crate) fn outside() -> heirloom_postgres::Outside {
 
 /// Whether an address on the command line holds a password, which other accounts see.
 #[cfg(feature = "postgres")]
-fn shows_password(address: &str) -> bool {
+pub(crate) fn shows_password(address: &str) -> bool {
     heirloom_postgres::Address::parse(address, &outside()).is_ok_and(|address| address.says_password())
 }
 
 #[cfg(not(feature = "postgres"))]
-fn shows_password(_address: &str) -> bool {
+pub(crate) fn shows_password(_address: &str) -> bool {
     false
 }
 
@@ -318,14 +318,6 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
             (call.without_tiers(fault.clone()), Some(fault))
         }
     };
-    if args.database.as_deref().is_some_and(shows_password) {
-        let message = "other accounts of this machine see a password on the command line: use PGPASSWORD, ~/.pgpass or HEIRLOOM_DATABASE_URL";
-        said.warnings.push(Warning {
-            name: "--database".to_owned(),
-            origin: Origin::Flag,
-            message: message.to_owned(),
-        });
-    }
     let call = call.with_said(said);
     if !matches!(args.command, Command::Hook(_)) {
         met().push(Arc::clone(call.passed_over()));

@@ -3,15 +3,16 @@
 //! Comes in: the address of a login that may make roles and owns the database. Goes out: what was done, or would be. Only this changes the schema, in
 //! one transaction under an advisory lock that is waited for a few seconds and no longer. Never here: a token; what comes in is its hash.
 
+mod script;
 mod status;
 
+use script::script;
 pub use status::{Found, Status, Table};
 
 use crate::address::Address;
 use crate::fault::sql;
-use crate::schema::{self, LOCK, Place, VERSION, named, quoted};
-use heirloom_core::{Code, Fault, Scopes, fault::Result, time};
-use heirloom_engine::shelf::tiers::{Action, Event, Head, Metadata};
+use crate::schema::{self, Place, VERSION, named, quoted};
+use heirloom_core::{Code, Fault, fault::Result};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -19,9 +20,6 @@ use tokio_postgres::Client;
 
 const OLDEST_SERVER: i32 = 150_000;
 const OLDEST_VECTOR: (u32, u32) = (0, 8);
-
-/// How long the lock of the schema is waited for.
-const LOCK_LIMIT: &str = "5s";
 
 /// How long the server may take to answer at all.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -426,85 +424,4 @@ fn told(founding: &Founding) -> Vec<String> {
         did.push("distributed the tables by user_id with Citus".to_owned());
     }
     did
-}
-
-/// Everything in one transaction, open at its end. With `found` the rows of an older schema are taken over.
-fn script(place: &Place, database: &str, founding: &Founding, found: Option<i32>) -> Result<String> {
-    let mut text = format!(
-        "begin;\nset local lock_timeout = '{LOCK_LIMIT}';\nset local statement_timeout = 0;\nselect pg_advisory_xact_lock({LOCK});\n"
-    );
-    text.push_str(Place::roles());
-    let vector = &place.vector;
-    text.push_str(&format!("grant usage on schema {vector} to heirloom_owner, heirloom_app;\n"));
-    if found.is_some() {
-        text.push_str("alter schema heirloom rename to heirloom_before;\n");
-    }
-    text.push_str(&place.tables());
-    if let Some(found) = found {
-        text.push_str("reset role;\n");
-        text.push_str(&Place::copied(found, &time::format(founding.now)));
-        text.push_str("set local role heirloom_owner;\n");
-    }
-    text.push_str(Place::indexes());
-    text.push_str(&place.functions());
-    text.push_str(&place.policies());
-    text.push_str("reset role;\n");
-    if place.citus {
-        text.push_str(&Place::citus(database));
-    }
-    if found.is_some() {
-        text.push_str("drop schema heirloom_before cascade;\n");
-    }
-    if let Some(role) = &founding.app_role {
-        let role = named(role);
-        text.push_str(&format!("grant heirloom_app to {role};\n"));
-        if found.is_some() {
-            text.push_str(&format!(
-                "revoke create on database {database} from {role};\n\
-                 do $$ begin if to_regrole('heirloom_tiers') is not null then revoke heirloom_tiers from {role}; end if; end $$;\n"
-            ));
-        }
-    }
-    founded(&mut text, founding)?;
-    Ok(text)
-}
-
-/// The first administrator, with a line in that user's audit.
-fn founded(text: &mut String, founding: &Founding) -> Result<()> {
-    let (user, now) = (quoted(&founding.user), quoted(&time::format(founding.now)));
-    let hash = quoted(&founding.token_hash);
-    if founding.token_hash.len() != 64 {
-        return Err(Fault::new(Code::Internal, "a token's hash has 64 digits"));
-    }
-    text.push_str(&format!(
-        "insert into heirloom.account values ({user}, {now}) on conflict do nothing;\n\
-         delete from heirloom.token where user_id = {user} and name = '';\n\
-         insert into heirloom.token values ({hash}, {user}, '', '{{{}}}', {now}, null);\n",
-        Scopes::ALL
-    ));
-    // The chain of a new user begins with it. That of a user who was there before says it with the next change of accounts.
-    let metadata = Metadata {
-        reason: Some(format!(
-            "team: token {} of {} for {}",
-            &founding.token_hash[..8],
-            founding.user,
-            Scopes::ALL
-        )),
-        by: Some("an operator".to_owned()),
-        ..Metadata::default()
-    };
-    let line =
-        Event::new(Action::AccountChange, founding.now, metadata).after(&founding.user, &Head::default());
-    let metadata = quoted(&serde_json::to_string(&line.metadata).unwrap_or_default());
-    text.push_str(&format!(
-        "insert into heirloom.audit select {user}, 1, {}, {}, {metadata}, {}, {} where not exists\n    \
-         (select from heirloom.owner where user_id = {user});\n\
-         insert into heirloom.owner (user_id, seq, hash) values ({user}, 1, {}) on conflict do nothing;\n",
-        quoted(&line.at),
-        quoted(&line.action.name()),
-        quoted(&line.prev),
-        quoted(&line.hash),
-        quoted(&line.hash),
-    ));
-    Ok(())
 }

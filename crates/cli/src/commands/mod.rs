@@ -78,6 +78,13 @@ const NAMED: usize = 5;
 
 /// Runs a command; the number is the exit code. What it passed over is said behind its answer, in a line.
 pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
+    if args.database.as_deref().is_some_and(wiring::shows_password)
+        && !matches!(args.command, Command::Hook(_))
+    {
+        out.note(
+            "other accounts of this machine see a password on the command line: use PGPASSWORD, ~/.pgpass or HEIRLOOM_DATABASE_URL",
+        );
+    }
     let ended = run_alone(args, out);
     wiring::uncommitted().into_iter().for_each(|why| out.note(visible(&one_line(&why))));
     if args.command.is_read() {
