@@ -17,6 +17,7 @@ use heirloom_engine::shelf::tiers::{Access, SqliteStore, TierStore, Tiers, UserC
 use heirloom_engine::verbs::{commit, trail};
 use heirloom_engine::{Call, Deployment, PassedOver, Project, Uncommitted, World};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub(crate) use crate::world::{random, world};
@@ -323,8 +324,19 @@ fn unchecked(args: &Args, folder: &Path, root: Option<&Path>, cwd: PathBuf) -> R
         met().push(Arc::clone(call.passed_over()));
         locked(&UNCOMMITTED).push(Arc::clone(call.uncommitted()));
     }
+    if !matches!(args.command, Command::Hook(_) | Command::Record(_)) && call.project().is_read_only() {
+        READ_ONLY.store(true, Ordering::Relaxed);
+    }
     commit::begin(&call);
     Ok(Wired { call, cwd, signed_out })
+}
+
+/// Whether a call of this process met a memory that cannot be written.
+static READ_ONLY: AtomicBool = AtomicBool::new(false);
+
+/// Whether the memory can only be read.
+pub(crate) fn is_read_only() -> bool {
+    READ_ONLY.load(Ordering::Relaxed)
 }
 
 /// What the calls of this process passed over.

@@ -119,6 +119,52 @@ fn a_read_only_disk_is_read_and_every_write_says_why_not() {
 }
 
 #[test]
+fn every_reading_verb_works_in_a_read_only_checkout_and_says_so() {
+    const READS: [&str; 14] = [
+        "list",
+        "show postgresql",
+        "search postgresql",
+        "recall which database do orders use",
+        "status",
+        "verify",
+        "review",
+        "history postgresql",
+        "audit",
+        "lesson topics",
+        "note list",
+        "brief rebase",
+        "anchor list",
+        "model status",
+    ];
+    for local in ["rm -rf .claude/memory/.local", "true"] {
+        let env = TestEnv::new();
+        let reads: String = READS
+            .iter()
+            .map(|read| {
+                format!(
+                    "code=0; $HEIRLOOM {read} > \"$OUT/{0}\" 2>&1 || code=$?; echo {read}: $code;\n",
+                    read.replace(' ', "-")
+                )
+            })
+            .collect();
+        let script = format!(
+            "mount -t tmpfs tmpfs \"$PROJECT\"; cd \"$PROJECT\"; $HEIRLOOM init > /dev/null 2>&1
+             $HEIRLOOM add decision 'Use PostgreSQL for orders because we need jsonb' > /dev/null 2>&1
+             {local}; mount -o remount,ro \"$PROJECT\"
+             {reads}"
+        );
+        let ran = env.with_mounts(&script).ok();
+        for read in READS {
+            assert!(ran.stdout.contains(&format!("{read}: 0\n")), "{local}: {read}: {}", ran.stdout);
+            let said = std::fs::read_to_string(env.base().join("out").join(read.replace(' ', "-"))).unwrap();
+            assert!(said.contains("read-only"), "{local}: {read}: {said}");
+        }
+        let recalled = std::fs::read_to_string(env.base().join("out/recall-which-database-do-orders-use"));
+        assert!(recalled.unwrap().contains("Use PostgreSQL"), "{local}");
+    }
+}
+
+#[test]
 fn a_home_that_cannot_be_written_does_not_keep_anybody_from_reading() {
     let env = TestEnv::ready();
     env.create("subject", &decision("Use PostgreSQL for orders")).ok();

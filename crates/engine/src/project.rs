@@ -141,6 +141,7 @@ impl Project {
         }
         let local = match self.known_local()? {
             Some(local) => local,
+            None if self.is_read_only() => Local::elsewhere(self.data()?.join("local"))?,
             None => self.make_local()?,
         };
         Ok(self.local.get_or_init(|| local))
@@ -163,6 +164,16 @@ impl Project {
         let mark = self.mark()?;
         let aside = format!(".local.set-aside-{}-{}", self.world.now.as_second(), self.world.nonce);
         Local::open(self.root.folder(), &mark, &aside)
+    }
+
+    /// Whether nothing can be written beside the memories: a read-only checkout can still be read, with an index in the user's own folder.
+    pub fn is_read_only(&self) -> bool {
+        let folder = self.root.folder();
+        folder.is_dir()
+            && matches!(
+                rustix::fs::access(folder, rustix::fs::Access::WRITE_OK),
+                Err(rustix::io::Errno::ROFS | rustix::io::Errno::ACCESS)
+            )
     }
 
     /// Whether there is a machine-local folder already, so that reading commands need not make one.

@@ -57,14 +57,14 @@ fn of_command(words: &[&str], out: &Out) -> Result<u8> {
     root.build();
     let mut command = &mut root;
     for (at, word) in words.iter().enumerate() {
-        if command.find_subcommand(word).is_none() {
+        let Some(found) = command.find_subcommand_mut(word) else {
             let typed = words[..=at].join(" ");
             let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).chain(MADE).collect();
             return Err(Fault::new(Code::NotFound, format!("there is no help about `{typed}`")).hint(
                 format!("topics: {}; `heirloom help commands` lists every command", topics.join(", ")),
             ));
-        }
-        command = command.find_subcommand_mut(word).unwrap_or_else(|| unreachable!("it was found"));
+        };
+        command = found;
     }
     let mut page = command.render_long_help().to_string();
     if let Some(topic) = words.first().filter(|_| words.len() == 1).and_then(|word| page_of(word)) {

@@ -94,6 +94,9 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Record(_) | Command::Hook(_) => fault,
         _ => in_own_words(fault),
     });
+    if ended.is_ok() && wiring::is_read_only() {
+        out.note("this memory is read-only: you can read it, and nothing can be saved");
+    }
     let over = wiring::passed_over();
     // `verify` has said it with what to do.
     if !over.is_empty() && !matches!(args.command, Command::Verify(_)) {

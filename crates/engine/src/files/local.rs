@@ -38,6 +38,12 @@ impl Local {
         Ok(Local { folder })
     }
 
+    /// A folder of this user's own instead, for a store that nothing can be written beside.
+    pub fn elsewhere(folder: PathBuf) -> Result<Local> {
+        atomic::make_folder(&folder, Mode::Private)?;
+        Ok(Local { folder })
+    }
+
     /// The folder, if it is there and carries the mark: for the common case, which needs no lock.
     pub fn known(root: &Path, mark: &str) -> Option<Local> {
         let folder = root.join(".local");
