@@ -6,7 +6,7 @@ use crate::wiring::{outside, random, world};
 use crate::{environment, person};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::shelf::tiers::{new_token, token_hash};
+use heirloom_engine::verbs::users::first_token;
 use heirloom_postgres::Address;
 use heirloom_postgres::team::{self, Done, Founding, MayDelete, Status};
 use serde_json::json;
@@ -86,11 +86,11 @@ fn connected(operator: &Operator, out: &Out) -> Result<team::Team> {
 /// The first administrator, and the token that is shown once.
 fn founding(founders: &Founders) -> Result<(Founding, String)> {
     let world = world();
-    let token = new_token(&random()?);
     let user = founders.user.clone().unwrap_or_else(|| world.user.clone());
+    let (user, token, token_hash) = first_token(&user, &random()?)?;
     let founding = Founding {
-        token_hash: token_hash(&token),
-        user: heirloom_engine::shelf::tiers::user_name(&user)?,
+        user,
+        token_hash,
         citus: founders.citus,
         app_role: founders.app_role.clone(),
         now: world.now,

@@ -4,7 +4,9 @@
 //! nowhere else. Whatever changes is in the audit of whoever asked for it before it is done. Never here: a user that an argument made of somebody.
 
 use crate::call::Call;
-use crate::shelf::tiers::{Account, Terms, Tiers, Token, give_token, new_token, put_user};
+use crate::shelf::tiers::{
+    Account, Terms, Tiers, Token, give_token, new_token, put_user, token_hash, user_name,
+};
 use heirloom_core::{Code, Fault, Owner, Scopes, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
@@ -151,6 +153,13 @@ pub struct UserShown {
     pub has_token: bool,
     /// Their tokens, for themselves and for whoever looks after users.
     pub tokens: Vec<TokenShown>,
+}
+
+/// The first token of a shared store, for the operator who sets it up: the user's name, the token itself, and the hash that is stored.
+pub fn first_token(user: &str, random: &[u8; 32]) -> Result<(String, String, String)> {
+    let token = new_token(random);
+    let hash = token_hash(&token);
+    Ok((user_name(user)?, token, hash))
 }
 
 /// All users.
