@@ -523,7 +523,7 @@ fn a_git_file_that_names_somebody_elses_repository_gets_nothing_into_it() {
     // As an archive would bring it.
     env.write(".git", format!("gitdir: {}\n", other.join(".git").display()));
     env.run(&["init"]).ok();
-    env.at_terminal(&["config", "set", "--user", "auto_commit", "true"], "").ok();
+    env.at_terminal(&["config", "set", "auto_commit", "true"], "").ok();
     let ran = env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
     assert!(ran.stderr.contains("does not know this folder"), "{}", ran.stderr);
     assert_eq!(git(&other, &["rev-parse", "HEAD"]), before);
@@ -536,6 +536,7 @@ fn a_git_file_that_names_somebody_elses_repository_gets_nothing_into_it() {
     git(&other, &["worktree", "add", "--quiet", linked.to_str().unwrap(), "-b", "side"]);
     let at = ["--project", linked.to_str().unwrap()];
     env.run(&[at.as_slice(), &["init"]].concat()).ok();
+    env.at_terminal(&[at.as_slice(), &["config", "set", "auto_commit", "true"]].concat(), "").ok();
     env.run(&[at.as_slice(), &["add", "decision", "Use PostgreSQL because we need jsonb"]].concat()).ok();
     let said = git(&linked, &["log", "--format=%s", "-1"]);
     assert_ne!(said.trim(), "mine", "a linked work tree is the repository's own");
