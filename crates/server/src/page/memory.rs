@@ -264,7 +264,7 @@ fn by_fields(asked: &Asked<'_>, memory: &Memory) -> Markup {
                     label { (field.name.replace('_', " ")) select name=(name) { @for word in words { option value=(word) selected[value == **word] { (word) } } } span.help { (field.help) } }
                 }
                 Shape::Flag => {
-                    label { (field.name.replace('_', " ")) select name=(name) { @for word in ["true", "false"] { option selected[value.to_string() == word] { (word) } } } span.help { (field.help) } }
+                    label { (field.name.replace('_', " ")) select name=(name) { @for word in ["true", "false"] { option selected[value.as_bool() == Some(word == "true")] { (word) } } } span.help { (field.help) } }
                 }
                 Shape::Text => {
                     label { (field.name.replace('_', " ")) textarea name=(name) rows="3" required[field.required && !is_blank(&value)] { "\n" (value.as_str().unwrap_or_default()) } span.help { (field.help) } }
