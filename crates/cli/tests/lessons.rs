@@ -96,3 +96,16 @@ fn a_brief_takes_a_topic_that_fits_before_a_title_that_fits_however_old() {
     let place = |text: &str| brief.find(text).unwrap_or_else(|| panic!("{text}: {brief}"));
     assert!(place("Commits were lost") < place("Deadlocks in rebase"), "{brief}");
 }
+
+#[test]
+fn a_prompt_gets_the_lesson_of_a_topic_it_names_before_a_title_that_fits_under_both_rankings() {
+    let env = ready();
+    add(&env, "Deadlocks in rebase scripts, fixed by a lock", "ops/locks", &[]);
+    add(&env, "Commits were lost, fixed by reflog", "git/rebase", &["--at", "2020-01-01"]);
+    for ranking in ["hybrid", "title_tags"] {
+        let setting = format!("retrieval.match_strategy={ranking}");
+        let given = env.run(&["recall", "trouble with rebase again", "--set", &setting]).ok().stdout;
+        let place = |text: &str| given.find(text).unwrap_or_else(|| panic!("{ranking}, {text}: {given}"));
+        assert!(place("Commits were lost") < place("Deadlocks in rebase"), "{ranking}: {given}");
+    }
+}

@@ -12,7 +12,7 @@ use crate::rank::query::Conditions;
 use crate::rank::{Ask, Compared, Explain, Weights, block, is_mixed, put_behind, rank, seated};
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::tiers::{Found, LifeStatus};
-use crate::shelf::{Audience, Shelf as _, provenance};
+use crate::shelf::{Audience, Shelf as _, provenance, topics};
 use heirloom_core::{Channel, Code, Kind, Memory, MemoryId, Scope, ShelfName, Trust, fault::Result};
 use serde::Serialize;
 
@@ -119,10 +119,29 @@ pub fn answer(call: &Call, asked: &Asked) -> Result<Vec<Recalled>> {
     };
     found.extend(tiers(call, asked)?);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
+    if asked.unasked {
+        topics_first(&mut found, &asked.text);
+    }
     // First who stands behind whom: where there is room for one, it is the trusted one of its variants.
     let found = seated(behind(found), asked.limit, |hit| Level::from(hit.trust), |hit| hit.telling);
     // Of what a prompt calls for only a few are shown, and those are looked up once they are chosen.
     Ok(if asked.unasked { found } else { as_stored(call, found) })
+}
+
+/// Among the lessons that a prompt calls for, those in a topic it names come first, however old they are. Each place of a lesson in the
+/// order stays a lesson's.
+fn topics_first(found: &mut [Recalled], question: &str) {
+    let is_lesson = |hit: &Recalled| hit.telling && Kind::named(&hit.kind).shelf() == ShelfName::Topics;
+    let places: Vec<usize> = (0..found.len()).filter(|&at| is_lesson(&found[at])).collect();
+    let (named, others): (Vec<usize>, Vec<usize>) =
+        places.iter().partition(|&&at| topics::names_topic(question, &found[at].tags));
+    if named.is_empty() || others.is_empty() {
+        return;
+    }
+    let lessons: Vec<Recalled> = named.iter().chain(&others).map(|&at| found[at].clone()).collect();
+    for (at, lesson) in places.into_iter().zip(lessons) {
+        found[at] = lesson;
+    }
 }
 
 /// Hits as their files have them and as the trust book knows those very bytes. An index lies where everybody who can write into the project

@@ -174,7 +174,8 @@ fn lessons(call: &Call, question: &str, most: usize) -> Result<Vec<Beside>> {
     // Quotes and colons narrow a search; in a prompt they are punctuation.
     let plain = question.replace(['"', ':'], " ");
     let fits = |hit: &crate::shelf::topics::Hit| {
-        hit.why.context.is_some() || hit.why.keywords.len() + hit.why.tags.len() >= WORDS_MIN
+        // The name of its topic says what a lesson is about, whatever its words are.
+        hit.why.context.is_some() || hit.why.place || hit.why.keywords.len() + hit.why.tags.len() >= WORDS_MIN
     };
     let hits = topics.search(&plain, most * 2)?.into_iter().filter(fits).take(most);
     Ok(hits

@@ -67,10 +67,11 @@ pub(super) fn announced(text: &[u8], at: Range<usize>, cue: Cue, judged: &mut Ju
     judge(text, cue, found, tail)
 }
 
-/// Whether a word stands inside of words joined by hyphens: `rotate-the-api-token-every-90-days`.
+/// Whether a word is one of words joined by hyphens, as in an id made from a title: `passwords-are-hashed-with-argon2`,
+/// `rotate-the-api-token-every-90-days`. A value would follow behind another mark.
 fn in_slug(text: &[u8], at: &Range<usize>) -> bool {
     let part = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-';
-    if text.get(at.end) != Some(&b'-') || at.start == 0 || text[at.start - 1] != b'-' {
+    if text.get(at.end).is_none_or(|b| *b != b'-' && !b.is_ascii_lowercase()) {
         return false;
     }
     let from = at.start - text[..at.start].iter().rev().take(80).take_while(|b| part(b)).count();
@@ -80,7 +81,9 @@ fn in_slug(text: &[u8], at: &Range<usize>) -> bool {
 
 /// Whether one of the words between a name and its value makes it something else than a password.
 fn about_else(between: &[u8]) -> bool {
-    let words = between.split(|b| !(b.is_ascii_alphanumeric() || *b >= 0x80));
+    let words = between.split(|b| !(b.is_ascii_alphanumeric() || *b >= 0x80)).filter(|w| !w.is_empty());
+    // "for the login page" says what it opens.
+    let words = words.take_while(|w| !super::chosen::listed(super::rules::ONTO, w));
     words.filter(|w| w.len() > 2).take(8).any(|w| super::chosen::listed(super::rules::NOUNS, w))
 }
 
@@ -88,7 +91,7 @@ fn about_else(between: &[u8]) -> bool {
 pub(super) fn named(text: &[u8], at: &Range<usize>, cue: Cue) -> Option<usize> {
     let head = head(text, at.start);
     let other = HEADS.iter().any(|h| head.eq_ignore_ascii_case(h.as_bytes()));
-    if !word_start(text, at.start) || other || in_arn(text, at.start) {
+    if !word_start(text, at.start) || other || in_arn(text, at.start) || in_slug(text, at) {
         return None;
     }
     tail(text, at.end, cue).map(|(end, _)| end)
@@ -180,7 +183,8 @@ fn judge(text: &[u8], cue: Cue, found: Value, known: bool) -> Option<Announced> 
     {
         return None;
     }
-    if value::is_placeholder(token) {
+    // Three asterisks before it mask a value; two are emphasis.
+    if value::is_placeholder(token) || text[..span.start].ends_with(b"***") {
         return None;
     }
     if matches!(cue, Cue::Token | Cue::Weak) && value::is_slug(token) {

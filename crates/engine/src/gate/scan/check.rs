@@ -49,7 +49,13 @@ fn opaque(token: &[u8]) -> bool {
 
 /// A password somebody chose: not a placeholder, not an option, not a plain word.
 fn password(token: &[u8]) -> bool {
-    !value::is_placeholder(token) && !token.starts_with(b"-") && value::shape(token) != value::Shape::Number
+    let call = token
+        .windows(2)
+        .any(|w| w[1] == b'(' && (w[0].is_ascii_alphanumeric() || w[0] == b'_') || w == b"::");
+    !value::is_placeholder(token)
+        && !call
+        && !token.starts_with(b"-")
+        && value::shape(token) != value::Shape::Number
 }
 
 /// Standard or URL-safe base64 with or without padding; `None` if it is not.

@@ -7,7 +7,7 @@ use super::{
     assign::{self, Announced},
     finding::Level,
     parse::Link,
-    rules::{Cue, JOINS, NAMED, PLACES, STATES},
+    rules::{Cue, JOINS, NAMED, NOUNS, PLACES, STATES},
     said::{self, Name, Said, licensed, word_length},
     value,
 };
@@ -15,11 +15,16 @@ use std::ops::Range;
 
 /// Whether a sorted table holds a word, whatever its case.
 pub(super) fn listed(table: &[&str], word: &[u8]) -> bool {
-    if word.len() > 24 {
-        return false;
+    let mut folded = [0; 24];
+    let Some(folded) = folded.get_mut(..word.len()) else { return false };
+    folded.copy_from_slice(word);
+    folded.make_ascii_lowercase();
+    if !folded.is_ascii() {
+        let word = String::from_utf8_lossy(word).to_lowercase();
+        return table.binary_search(&word.as_str()).is_ok();
     }
-    let folded = String::from_utf8_lossy(word).to_lowercase();
-    table.binary_search(&folded.as_str()).is_ok()
+    let folded = &*folded;
+    table.binary_search_by(|known| known.as_bytes().cmp(folded)).is_ok()
 }
 
 /// The password that the word at `at` names.
@@ -41,9 +46,12 @@ pub(super) fn chosen(text: &[u8], at: Range<usize>, cue: Cue) -> Option<Announce
     {
         return None;
     }
-    let said = said::said(text, &name, after, short)?;
+    let mut said = said::said(text, &name, after, short)?;
     if text[name.start] == b'$' && !said.quoted {
         return None;
+    }
+    if cue == Cue::Phrase && !said.quoted {
+        said.span = whole_phrase(text, said.span);
     }
     let level = judged(text, &said, &name, cue, short)?;
     Some(Announced { level, rule: "chosen-password", span: said.span })
@@ -52,7 +60,7 @@ pub(super) fn chosen(text: &[u8], at: Range<usize>, cue: Cue) -> Option<Announce
 fn judged(text: &[u8], said: &Said, name: &Name, cue: Cue, short: bool) -> Option<Level> {
     let token = &text[said.span.clone()];
     if token.contains(&b' ') {
-        return phrase(token, said, cue);
+        return phrase(token, said, cue).or_else(|| quoted_words(token, said));
     }
     let count = |f: fn(&u8) -> bool| token.iter().filter(|b| f(b)).count();
     let (digits, letters) = (count(u8::is_ascii_digit), count(|b| b.is_ascii_alphabetic() || *b >= 0x80));
@@ -62,6 +70,9 @@ fn judged(text: &[u8], said: &Said, name: &Name, cue: Cue, short: bool) -> Optio
         return None;
     }
     let plain = !said.quoted;
+    if plain && !said.tight && (listed(NOUNS, token) || said.link == Link::Space && listed(JOINS, token)) {
+        return None;
+    }
     if plain && (!mixed && code(text, said, name) || !mixed && said.link == Link::Copula && adjective(token))
     {
         return None;
@@ -95,6 +106,40 @@ fn phrase(token: &[u8], said: &Said, cue: Cue) -> Option<Level> {
         .then_some(Level::Probable)
 }
 
+/// A passphrase that stands without quotes: three words or more, up to the end of the clause.
+fn whole_phrase(text: &[u8], span: Range<usize>) -> Range<usize> {
+    let rest = &text[span.start..text.len().min(span.start + 160)];
+    let body = |b: &u8| b.is_ascii_lowercase() || *b == b' ';
+    let len = rest.iter().take_while(|b| body(b)).count();
+    let len = value::trim_end(&rest[..len], |b| b == b' ').len();
+    let words: Vec<&[u8]> = rest[..len].split(|b| *b == b' ').filter(|w| !w.is_empty()).collect();
+    let whole = (3..=12).contains(&words.len())
+        && clause_end(text, span.start + len)
+        && words.first().is_some_and(|w| !adjective(w))
+        && told(&words);
+    if whole { span.start..span.start + len } else { span }
+}
+
+/// A password of two to four words in quotes: `PGPASSWORD='rainy day'`, `password: "p@ss w0rd"`. A label or a message is none.
+fn quoted_words(token: &[u8], said: &Said) -> Option<Level> {
+    let words: Vec<&[u8]> = token.split(|b| *b == b' ').filter(|w| !w.is_empty()).collect();
+    let said_so = |w: &&[u8]| listed(STATES, w) || listed(NAMED, w) || listed(PLACES, w) || listed(NOUNS, w);
+    let inner =
+        |w: &[u8]| value::trim_end(w, |b| matches!(b, b'.' | b'!' | b'?' | b':' | b',')).len() == w.len();
+    let odd = |w: &&[u8]| {
+        w.iter().any(u8::is_ascii_alphabetic)
+            && w.iter().any(|b| b.is_ascii_digit() || matches!(b, b'@' | b'$' | b'#' | b'!' | b'&' | b'*'))
+    };
+    let sound = said.quoted
+        && said.link == Link::Assign
+        && (2..=4).contains(&words.len())
+        && !value::is_placeholder(token)
+        && words.iter().all(|w| inner(w) && !said_so(w) && w.iter().all(u8::is_ascii_graphic))
+        && token.iter().all(|b| !matches!(b, b'(' | b')' | b'{' | b'}' | b'<' | b'>' | b'=' | b'|'));
+    let small = token.iter().all(|b| b.is_ascii_lowercase() || *b == b' ');
+    (sound && (words.iter().any(odd) || said.tight && small)).then_some(Level::Probable)
+}
+
 /// Whether several words are a phrase and not a sentence about one.
 pub(super) fn told(words: &[&[u8]]) -> bool {
     let small = words.iter().filter(|w| listed(STATES, w)).count();
@@ -108,7 +153,7 @@ pub(super) fn password(token: &[u8]) -> bool {
     if !(4..=64).contains(&token.len())
         || value::is_placeholder(token)
         || value::holds(token, "xxx")
-        || listed(STATES, token)
+        || stated(token)
         || listed(PLACES, token)
         || token
             .iter()
@@ -139,6 +184,14 @@ pub(super) fn password(token: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// Whether a word says how something is, also in the plural or with the endings of German and French.
+fn stated(token: &[u8]) -> bool {
+    listed(STATES, token)
+        || ["s", "es", "e", "en", "er"]
+            .iter()
+            .any(|end| token.ends_with(end.as_bytes()) && listed(STATES, &token[..token.len() - end.len()]))
 }
 
 /// English words that say how something is.

@@ -6,8 +6,9 @@ use super::{
     chosen::{ends, listed, password},
     finding::Level,
     parse::Link,
-    rules::{COPULAS, NOUNS, STATES, USERS},
+    rules::{COPULAS, NOUNS, PLACES, STATES, USERS},
     said::value_at,
+    value,
 };
 use std::ops::Range;
 
@@ -55,13 +56,13 @@ fn beside(text: &[u8], account: &[u8], end: usize, limit: usize, linked: bool) -
     p += text[p..limit].iter().take(1).take_while(|b| matches!(b, b'`' | b'"' | b'\'')).count();
     let blanks = text[p..limit].iter().take(2).take_while(|b| **b == b' ').count();
     p += blanks;
-    let with = text[p..limit].starts_with(b"with ");
+    let with = [&b"with "[..], b"using "].iter().find(|w| text[p..limit].starts_with(w)).map(|w| w.len());
     match text.get(p..limit)?.first()? {
         b'/' if blanks > 0 || linked => p += 1,
         b':' if blanks == 0 => p += 1,
-        _ if with => p += 5,
-        _ => return None,
+        _ => p += with?,
     }
+    let with = with.is_some();
     let after = text[p..limit].iter().take(2).take_while(|b| **b == b' ').count();
     if text[p - 1] == b':' && after > 0 {
         return None;
@@ -72,17 +73,19 @@ fn beside(text: &[u8], account: &[u8], end: usize, limit: usize, linked: bool) -
     let digits = token.iter().any(u8::is_ascii_digit) && token.iter().any(u8::is_ascii_alphabetic);
     let odd = account.iter().any(|b| b.is_ascii_digit() || matches!(b, b'@' | b'-' | b'_'));
     let followed = said.quoted || ends(text, &said, digits);
-    let sound = token.len() >= 5
+    let stem = value::trim_end(token, |b| b.is_ascii_digit());
+    let way = |w: &[u8]| listed(STATES, w) || listed(PLACES, w) || listed(NOUNS, w);
+    let sound = token.len() >= if known && linked && !with { 4 } else { 5 }
+        && !way(token)
         && password(token)
         && !listed(USERS, token)
-        && !listed(NOUNS, token)
         && !token.eq_ignore_ascii_case(account)
         && !token.contains(&b'/')
         && !token.starts_with(b"-")
         && !token.iter().all(|b| b.is_ascii_digit() || *b == b'.');
     let told = known && (linked || with || blanks > 0 || digits)
         || odd && linked && !listed(STATES, account)
-        || digits && linked && token.len() >= 6 && account.len() >= 3 && known;
+        || digits && linked && token.len() >= 6 && account.len() >= 3 && !way(account) && !way(stem);
     (followed && sound && told).then_some(Announced {
         level: if linked || digits { Level::Probable } else { Level::Possible },
         rule: "login-pair",

@@ -207,3 +207,57 @@ fn documentation_gives_no_orders_to_a_model() {
         );
     }
 }
+
+#[test]
+fn ids_made_from_titles_about_passwords_raise_no_alarm() {
+    let scanner = Scanner::standard();
+    for id in [
+        "passwords-are-hashed-with-argon2",
+        "constraint:passwords-are-hashed-with-argon2id",
+        "rotate-passwords-every-90-days",
+        "password-is-stored-in-vault1",
+        "the-password-policy-needs-14-characters",
+        "lesson:auth/login#2026-01-31-password-reset-mails-were-sent-twice2",
+    ] {
+        assert!(!flagged(&scanner, id), "{id}");
+    }
+    assert!(flagged(&scanner, "password=correct-horse-battery-staple9"));
+}
+
+#[test]
+fn a_password_is_found_among_words_that_say_what_it_opens() {
+    let scanner = Scanner::standard();
+    for text in [
+        "sudo password on the box: mangotree",
+        "the password for the login page is tulip77x",
+        "passphrase is purple monkey dishwasher",
+        "export MYSQL_PWD='rainy day'",
+        "password: \"p@ss w0rd\"",
+        "creds are root:toor",
+        "login with jdoe / tigerlily3",
+        "sign in as backup using raincoat12",
+        "new PasswordAuthentication(\"jane\", \"dragonfly12\")",
+        "use Bearer riverstone77 in the header",
+    ] {
+        assert!(flagged(&scanner, text), "{text}");
+    }
+}
+
+#[test]
+fn words_about_a_password_in_any_form_are_kept() {
+    let scanner = Scanner::standard();
+    for text in [
+        "let password = env::var(\"DB_PASSWORD\")?;",
+        "username=joe&password=***&submit=1",
+        "Bitte mit Kennwort anmelden",
+        "identifiant et mot de passe obligatoires",
+        "connecte-toi avec le mot de passe habituel",
+        "clave: primaria",
+        "log in as root with sudo",
+        "password: 'Password must be at least 8 characters'",
+        "Bearer tokens expire",
+        "password for the vault: see the wiki",
+    ] {
+        assert!(!flagged(&scanner, text), "{text}");
+    }
+}

@@ -4,7 +4,7 @@
 use super::{
     chosen::listed,
     parse::Link,
-    rules::{BEFORE, COPULAS, NOUNS, RELAYS},
+    rules::{BEFORE, COPULAS, NOUNS, ONTO, RELAYS},
     value,
 };
 use std::ops::Range;
@@ -99,6 +99,7 @@ pub(super) fn said(text: &[u8], name: &Name, after: usize, short: bool) -> Optio
     }
     let mut first = None;
     let mut words = 0;
+    let mut onto = false;
     while p < limit {
         let gap = text[p..limit].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
         let spaced = gap > 0;
@@ -122,9 +123,10 @@ pub(super) fn said(text: &[u8], name: &Name, after: usize, short: bool) -> Optio
                 if listed(COPULAS, word) && spaced && !article(text, end) && (!moved || set_before(text, p)) {
                     return value_at(text, relayed(text, end), Link::Copula, false);
                 }
-                if listed(NOUNS, word) || words > 7 || end == p || short && words > 0 {
+                if !onto && listed(NOUNS, word) || words > 7 || end == p || short && words > 0 {
                     return None;
                 }
+                onto |= listed(ONTO, word);
                 words += 1;
                 p = end;
             }

@@ -46,6 +46,8 @@ pub struct Data {
     #[serde(default)]
     pub nouns: Vec<String>,
     #[serde(default)]
+    pub onto: Vec<String>,
+    #[serde(default)]
     pub states: Vec<String>,
     #[serde(default)]
     pub places: Vec<String>,
@@ -147,6 +149,7 @@ impl Data {
         self.copulas.extend(other.copulas);
         self.relays.extend(other.relays);
         self.nouns.extend(other.nouns);
+        self.onto.extend(other.onto);
         self.states.extend(other.states);
         self.places.extend(other.places);
         self.named.extend(other.named);
@@ -323,6 +326,7 @@ pub fn render(data: &Data) -> String {
         ("COPULAS", &data.copulas),
         ("RELAYS", &data.relays),
         ("NOUNS", &data.nouns),
+        ("ONTO", &data.onto),
         ("STATES", &data.states),
         ("PLACES", &data.places),
         ("NAMED", &data.named),

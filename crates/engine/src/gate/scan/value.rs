@@ -128,7 +128,7 @@ pub(super) fn is_filler(token: &[u8]) -> bool {
 
 /// Whether a value stands for a value: a template, a reference, a type, a word everybody uses.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
-    if value.len() < 3 || is_filler(value) || is_reference(value) {
+    if value.len() < 3 || value.starts_with(b"***") || is_filler(value) || is_reference(value) {
         return true;
     }
     let mut seen = [false; 256];

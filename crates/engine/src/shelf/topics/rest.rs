@@ -30,7 +30,8 @@ fn mark(call: &Call, address: &str) -> Option<PathBuf> {
 pub(super) fn reason(call: &Call, address: &str) -> Option<Fault> {
     // Another process that began a little later may have noted it.
     noted(call, address).filter(|(age, _)| age.abs() < SECONDS).map(|(age, why)| {
-        unreached(address, format!("the host of the lessons did not answer {} seconds ago: {why}", age.abs()))
+        let when = if age == 0 { "just now".to_owned() } else { format!("{} seconds ago", age.abs()) };
+        unreached(address, format!("the host of the lessons did not answer {when}: {why}"))
     })
 }
 

@@ -168,6 +168,11 @@ pub(crate) fn named(given: &str, name: &str) -> bool {
     given == name.to_lowercase() || names::subtopic(given).is_ok_and(|form| form == name)
 }
 
+/// Whether a question names a lesson's topic or subtopic, which are its tags.
+pub(crate) fn names_topic(question: &str, tags: &[String]) -> bool {
+    !words(question, TELLING).is_disjoint(&words(&tags.join(" "), TELLING))
+}
+
 /// `TASK-12`, `#34`: names of work, not words.
 fn is_reference(word: &str) -> bool {
     let word = bare(word);

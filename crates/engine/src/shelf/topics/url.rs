@@ -46,7 +46,7 @@ pub(super) fn checked(address: &str) -> Result<&str> {
             }
             "https" | "ssh" => Ok(address),
             "file" if host.is_empty() => Ok(address),
-            _ => refused("only https, ssh and file are spoken", "use an https or ssh address"),
+            _ => refused("only https, ssh and file addresses are supported", "use an https or ssh address"),
         };
     }
     // host:path, the short form of ssh.
