@@ -114,7 +114,7 @@ pub(crate) fn one_key(line: &str, wanted: &str) -> Result<OneKey> {
     let _hushed = crate::output::watch::hush();
     let terminal = Raw::keys_alone()?;
     terminal.write(&format!("{line} "));
-    let mut keys = Keys::default();
+    let mut keys = Keys { single: true, ..Keys::default() };
     let pressed = loop {
         break match keys.next() {
             None | Some(Key::Leave) => OneKey::Left,
@@ -213,6 +213,8 @@ fn cut(text: &str, width: usize) -> String {
 #[derive(Debug, Default)]
 struct Keys {
     bytes: Vec<u8>,
+    /// Whether only one key is wanted: what was typed after it belongs to whoever asks next.
+    single: bool,
 }
 
 impl Keys {
@@ -244,7 +246,8 @@ impl Keys {
 
     fn read(&mut self) -> Option<()> {
         let mut buffer = [0; 256];
-        let count = std::io::stdin().lock().read(&mut buffer).ok().filter(|count| *count > 0)?;
+        let most = if self.single { 1 } else { buffer.len() };
+        let count = std::io::stdin().lock().read(&mut buffer[..most]).ok().filter(|count| *count > 0)?;
         self.bytes.extend_from_slice(&buffer[..count]);
         Some(())
     }

@@ -57,7 +57,7 @@ fn shown(env: &TestEnv, command: &str, typed: &str) -> String {
     let mut child = shell.spawn().unwrap();
     drop(shell);
     let mut master = std::fs::File::from(master);
-    // Whoever asks once more is answered with the end of the input.
+    // Whoever asks once more gets the end of the input. A list of keys must end with `q`: its terminal knows no such end.
     master.write_all(format!("{typed}\u{4}\u{4}").as_bytes()).unwrap();
     let mut seen = Vec::new();
     // The kernel reports an error, not an end, when the last user of a terminal is gone.

@@ -137,11 +137,11 @@ impl ShelfIndex {
     }
 }
 
-/// Where the index lies: with the memory; where there is none yet, but lessons from elsewhere, in the user's folder for the project. Reading makes
-/// no memory folder.
+/// Where the index is: with the memory; in the user's folder for the project where there is no memory yet, but lessons from elsewhere, and where the memory is
+/// read-only. Reading makes no memory folder.
 fn folder(call: &Call) -> Result<std::path::PathBuf> {
     let project = call.project();
-    match project.root().folder().is_dir() {
+    match project.root().folder().is_dir() && !project.is_read_only() {
         true => Ok(project.local()?.path("index")),
         false => Ok(project.data()?.join("index")),
     }
