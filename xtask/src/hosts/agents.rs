@@ -199,7 +199,7 @@ impl Host {
     }
 
     /// One answer to what comes on standard input.
-    pub(super) fn from_input(&self) -> Option<Vec<String>> {
+    pub(super) fn fed(&self) -> Option<Vec<String>> {
         let words: &[&str] = match self.agent.name {
             "claude-code" => &["claude", "-p", "--dangerously-skip-permissions"],
             "codex" => &["codex", "exec", "--skip-git-repo-check", TRUSTED, "-"],

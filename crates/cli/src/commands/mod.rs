@@ -85,8 +85,6 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
             "other accounts of this machine see a password on the command line: use PGPASSWORD, ~/.pgpass or HEIRLOOM_DATABASE_URL",
         );
     }
-    let ended = run_alone(args, out);
-    wiring::uncommitted().into_iter().for_each(|why| out.note(visible(&one_line(&why))));
     if args.command.is_read() {
         out.pages();
     }
@@ -94,6 +92,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         Command::Record(_) | Command::Hook(_) => fault,
         _ => in_own_words(fault),
     });
+    wiring::uncommitted().into_iter().for_each(|why| out.note(visible(&one_line(&why))));
     if ended.is_ok() && wiring::is_read_only() {
         out.note("this memory is read-only: you can read it, and nothing can be saved");
     }

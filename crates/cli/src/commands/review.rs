@@ -1,7 +1,7 @@
 //! `review` and `trust`: what waits for a person, and a person's yes.
 
 use super::propose;
-use super::review_list::{print_draft, print_pending, print_suggestions};
+use super::review_list::{print_draft, print_pending, print_stored, print_suggestions};
 use super::review_screen;
 use super::show::print_memory;
 use super::visible;
@@ -58,9 +58,7 @@ fn accept_shown(wired: &Wired, chosen: &Chosen, out: &Out) -> Result<u8> {
     for memory in &chosen.memories {
         print_memory(&aside, memory);
         if let Some(text) = chosen.stored.get(memory.id.as_str()) {
-            aside.line("");
-            aside.line(aside.style.dim("as it is stored"));
-            text.lines().for_each(|line| aside.line(format!("{} {line}", aside.style.dim("  |"))));
+            print_stored(&aside, text);
         }
         aside.line("");
     }

@@ -149,3 +149,10 @@ pub(super) fn print_suggestions(out: &Out, found: &Suggestions) {
         out.say("nothing is removed by itself; `heirloom retire <id>` takes a memory out of use");
     }
 }
+
+/// The bytes of a stored memory, which a yes is for.
+pub(super) fn print_stored(out: &Out, text: &str) {
+    out.line("");
+    out.line(out.style.dim("as it is stored"));
+    text.lines().for_each(|line| out.line(format!("{} {line}", out.style.dim("  |"))));
+}

@@ -3,7 +3,7 @@
 //! Comes in: what waits, and keys. Goes out: decisions, each through the same verbs as `review accept` and `review reject`, each undoable. A yes counts for exactly
 //! the bytes on the screen. Never here: an item that is decided without having been shown.
 
-use super::review_list::print_draft;
+use super::review_list::{print_draft, print_stored};
 use super::show::print_memory;
 use super::{edit, visible};
 use crate::args::Args;
@@ -50,8 +50,8 @@ impl Item {
 
     fn chosen(&self) -> Chosen {
         match self {
-            Item::Draft(shown) => Chosen { drafts: vec![(**shown).clone()], memories: Vec::new() },
-            Item::Saved(memory) => Chosen { drafts: Vec::new(), memories: vec![(**memory).clone()] },
+            Item::Draft(shown) => Chosen { drafts: vec![(**shown).clone()], ..Chosen::default() },
+            Item::Saved(memory) => Chosen { memories: vec![(**memory).clone()], ..Chosen::default() },
         }
     }
 }
@@ -126,7 +126,7 @@ impl Screen<'_> {
                 self.beside(shown)?;
             }
             Item::Saved(memory) => {
-                print_memory(out, memory);
+                self.saved(memory)?;
                 out.line("");
                 out.line(format!("{} {UNACCEPTED}", out.style.dim("waits because")));
             }
@@ -136,6 +136,14 @@ impl Screen<'_> {
             let other = if pair.a.as_str() == item.id() { &pair.b } else { &pair.a };
             out.line(format!("{} {other} ({:.2})", out.style.yellow("similar to"), pair.score));
         }
+        Ok(())
+    }
+
+    /// A stored memory, and all that is stored of it: a yes is for every byte.
+    fn saved(&self, memory: &Memory) -> Result<()> {
+        print_memory(self.out, memory);
+        let ask = show::Show { id: memory.id.to_string() };
+        print_stored(self.out, &String::from_utf8_lossy(&show::stored(&self.wired.call, &ask)?));
         Ok(())
     }
 
@@ -238,9 +246,9 @@ impl Screen<'_> {
             self.out.line("");
             match item {
                 Item::Draft(shown) => print_draft(self.out, shown),
-                Item::Saved(memory) => print_memory(self.out, memory),
+                Item::Saved(memory) => self.saved(memory)?,
             }
-            let Chosen { drafts, memories } = item.chosen();
+            let Chosen { drafts, memories, .. } = item.chosen();
             all.drafts.extend(drafts);
             all.memories.extend(memories);
         }

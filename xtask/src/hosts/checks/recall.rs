@@ -121,7 +121,7 @@ pub(super) fn subfolder(lab: &mut Lab) -> Result<(), String> {
 
 /// A prompt of two hundred thousand characters.
 pub(super) fn big(lab: &mut Lab) -> Result<(), String> {
-    let Some(words) = lab.host.from_input() else { return Ok(()) };
+    let Some(words) = lab.host.fed() else { return Ok(()) };
     lab.prepare()?;
     let log = "lorem ipsum dolor sit amet, consetetur sadipscing elitr. ".repeat(3_600);
     let text = format!("The log of the orders database postgresql says: {log}");
