@@ -84,7 +84,7 @@ impl Twice {
             (r"\bhl[a-z]*_[A-Za-z0-9_-]+", "TOKEN"),
             (r"\b(canon|register|episode|fact):[A-Za-z0-9]+", "$1:ROLLED"),
             (r"\b[0-9A-HJKMNP-TV-Z]{26}\b", "ULID"),
-            (r"\b[0-9a-f]{12,}\b", "HEX"),
+            (r"\b[0-9a-f]{8,}\b", "HEX"),
         ];
         let rolled = rolled.map(|(pattern, word)| (Regex::new(pattern).unwrap(), word));
         Twice { env, user, held: RefCell::default(), rolled }
