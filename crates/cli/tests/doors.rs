@@ -569,7 +569,8 @@ fn every_door_gives_the_same_verdict_code_and_audit_lines() {
         if command.became != case.wanted {
             wrong.push(format!("{}: {} instead of {}", case.name, command.became, case.wanted));
         }
-        let doors: [(&str, fn(&Case) -> Option<Verdict>); 4] =
+        type Door = fn(&Case) -> Option<Verdict>;
+        let doors: [(&str, Door); 4] =
             [("the library", by_library), ("MCP", by_mcp), ("HTTP", by_http), ("a hook", by_hook)];
         for (name, door) in doors {
             if let Some(other) = door(&case).filter(|other| *other != command) {

@@ -162,7 +162,7 @@ fn attack_17_a_stored_text_never_runs_in_the_page() {
     assert!(complaints.is_empty(), "{:?}", complaints.iter().take(3).collect::<Vec<_>>());
     assert_eq!(
         Browser::origins(&events).into_iter().collect::<Vec<_>>(),
-        [opened.origin.clone()],
+        std::slice::from_ref(&opened.origin),
         "no request leaves the page"
     );
 }

@@ -49,7 +49,10 @@ fn looked_at(env: &TestEnv, name: &str, screens: &[(&str, &str)]) {
     let complaints: Vec<String> =
         Browser::complaints(&events).into_iter().filter(|text| !text.contains("404")).collect();
     assert!(complaints.is_empty(), "{complaints:?}");
-    assert_eq!(Browser::origins(&events).into_iter().collect::<Vec<_>>(), [opened.origin.clone()]);
+    assert_eq!(
+        Browser::origins(&events).into_iter().collect::<Vec<_>>(),
+        std::slice::from_ref(&opened.origin)
+    );
 }
 
 #[test]

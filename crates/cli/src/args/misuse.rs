@@ -71,7 +71,7 @@ pub(crate) fn told(wrong: &clap::Error, words: &[String]) -> Fault {
         }
         ErrorKind::ArgumentConflict => {
             let others = all(ContextKind::PriorArg);
-            match others.iter().any(|other| *other == arg) || others.is_empty() {
+            match others.contains(&arg) || others.is_empty() {
                 true => fault(format!("`{}` can be given once", name_of(&arg))).hint(explained),
                 false => {
                     let others: Vec<String> =
