@@ -184,7 +184,9 @@ fn judge(text: &[u8], cue: Cue, found: Value, known: bool) -> Option<Announced> 
         return None;
     }
     // Three asterisks before it mask a value; two are emphasis.
-    if value::is_placeholder(token) || text[..span.start].ends_with(b"***") {
+    let before = text[..span.start].iter().rev().take(3).take_while(|b| **b == b'*').count();
+    let stars = before + token.iter().take_while(|b| **b == b'*').count();
+    if value::is_placeholder(token) || stars >= 3 {
         return None;
     }
     if matches!(cue, Cue::Token | Cue::Weak) && value::is_slug(token) {
