@@ -19,7 +19,9 @@ fn folder() -> PathBuf {
 static PASSING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let rows = [
         (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z", "<time>"),
+        (r"\d{4}-\d{2}-\d{2}T[\d:]*…", "<time>"),
         (r"\d{4}-\d{2}-\d{2}", "<day>"),
+        (r"account:[a-z_][a-z0-9_-]*", "account:<user>"),
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>"),
         (r"\b(sha256:)?[0-9a-f]{64}\b", "<hash>"),
         // A random id that a table shortened.
