@@ -22,6 +22,7 @@ static PASSING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\d{4}-\d{2}-\d{2}T[\d:]*…", "<time>"),
         (r"\d{4}-\d{2}-\d{2}", "<day>"),
         (r"account:[a-z_][a-z0-9_-]*", "account:<user>"),
+        (r"(facts of|own account,|you are) [a-z_][a-z0-9_-]*", "$1 <user>"),
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>"),
         (r"\b(sha256:)?[0-9a-f]{64}\b", "<hash>"),
         // A random id that a table shortened.
