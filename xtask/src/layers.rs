@@ -102,7 +102,9 @@ const DOORS: &[(&str, &str, &str)] = &[
     ("edit.rs", "files", "the file that the editor is given"),
     ("import.rs", "shelf", "what the verb answers"),
     ("import.rs", "transfer", "where agents keep what is found, and what the verb answers"),
+    ("import_ask.rs", "transfer", "what the verb answers"),
     ("input.rs", "files", "reads the file that was named"),
+    ("open.rs", "files", "the file that leads the browser to the page"),
     ("pages.rs", "files", "writes manual pages"),
     ("pick.rs", "follow", "the picker asks while somebody types"),
     ("pick.rs", "recall", "the picker asks while somebody types"),
@@ -211,6 +213,8 @@ const STARTS: &[(&str, &str)] = &[
     ("crates/cli/src/commands/edit.rs", "the user's editor"),
     ("crates/cli/src/commands/model.rs", "this program, and the tools that fetch and unpack a model"),
     ("crates/cli/src/commands/doctor.rs", "this program"),
+    ("crates/cli/src/commands/open.rs", "the user's browser, by the system's own opener"),
+    ("crates/cli/src/output/pager.rs", "the user's pager"),
 ];
 
 fn started_programs() -> Result<Vec<String>, String> {

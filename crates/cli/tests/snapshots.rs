@@ -19,9 +19,14 @@ fn folder() -> PathBuf {
 static PASSING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let rows = [
         (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z", "<time>"),
+        (r"\d{4}-\d{2}-\d{2}T[\d:]*…", "<time>"),
         (r"\d{4}-\d{2}-\d{2}", "<day>"),
+        (r"account:[a-z_][a-z0-9_-]*", "account:<user>"),
+        (r"(facts of|own account,|you are) [a-z_][a-z0-9_-]*", "$1 <user>"),
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>"),
         (r"\b(sha256:)?[0-9a-f]{64}\b", "<hash>"),
+        // A random id that a table shortened.
+        (r"(note:|#)[0-9a-f]{1,12}…[0-9a-f-]*", "$1<id>"),
         (r"\b[0-9a-f]{10,40}\b", "<key>"),
         (r"\bhlm_[A-Za-z0-9_-]+", "<token>"),
         (r"\b\d+\.\d ms\b", "<ms>"),
