@@ -167,6 +167,8 @@ impl Browser {
 
     /// Types: letters as they are, `<Enter>`, `<Tab>`, `<Escape>`, `<Space>` by their names.
     pub(crate) fn keys(&mut self, text: &str) {
+        // A key that comes before the page's script is lost, as it would be to somebody who types that fast.
+        self.until("document.readyState === 'complete'");
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
             let named = rest.strip_prefix('<').and_then(|after| after.split_once('>'));

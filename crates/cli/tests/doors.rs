@@ -97,7 +97,7 @@ fn cases() -> Vec<Case> {
     vec![
         empty("a plain decision", None, Ask::Add("decision", text()), "done"),
         empty("a secret", None, Ask::Add("decision", secret()), "GATE_REFUSED"),
-        empty("a secret in a note", None, Ask::Add("note", secret()), "GATE_REFUSED"),
+        empty("a secret in a note is cut out", None, Ask::Add("note", secret()), "done"),
         empty("an unknown kind", None, Ask::Add("recipe", say("Bread needs time")), "USAGE"),
         empty("an empty text", None, Ask::Add("decision", String::new()), "VALIDATION_ERROR"),
         empty(
@@ -124,7 +124,12 @@ fn cases() -> Vec<Case> {
             Ask::Add("canon", say("The reviewer answers in short sentences")),
             "NEEDS_CONFIRMATION",
         ),
-        empty("a register", None, Ask::Add("register", say("The migration is half done")), "done"),
+        empty(
+            "a register",
+            None,
+            Ask::Add("register", say("The migration is half done")),
+            "NEEDS_CONFIRMATION",
+        ),
         empty(
             "a fact of a program",
             None,
@@ -285,7 +290,13 @@ fn verdict(env: &TestEnv, became: impl Into<String>) -> Verdict {
     let lines = |args: &[&str]| env.run(args).ok().json().as_array().unwrap().clone();
     let text = |line: &Value, key: &str| line[key].as_str().unwrap_or_default().to_owned();
     // An agent's name belongs to a hook alone.
-    let by = |value: &Value| value["by"].as_str().unwrap_or_default().replace(" agent:claude-code", "");
+    let by = |value: &Value| {
+        let by = value["by"].as_str().unwrap_or_default().replace(" agent:claude-code", "");
+        // Each case has a token of its own.
+        by.split_once("token:").map_or(by.clone(), |(before, token)| {
+            format!("{before}token:{}", token.split('/').next().unwrap_or_default())
+        })
+    };
     let project =
         |line: &Value| [text(line, "action"), text(line, "verdict"), text(line, "channel"), by(line)];
     let own = |line: &Value| {
@@ -295,7 +306,12 @@ fn verdict(env: &TestEnv, became: impl Into<String>) -> Verdict {
     Verdict {
         became: became.into(),
         project: lines(&["audit", "--json", "-n", "1000"]).iter().map(project).collect(),
-        own: lines(&["audit", "--tiers", "--json", "-n", "1000"]).iter().map(own).collect(),
+        // MCP and HTTP read what they stored for its version, and this test lists turns: reads are compared elsewhere.
+        own: lines(&["audit", "--tiers", "--json", "-n", "1000"])
+            .iter()
+            .map(own)
+            .filter(|line| line[0] != "memory_read")
+            .collect(),
     }
 }
 
@@ -427,7 +443,7 @@ fn by_command(case: &Case) -> Option<Verdict> {
         Ask::Clear => words(&["clear", "all", "--yes"]),
         Ask::Gc => words(&["gc"]),
         Ask::Expire => words(&["expire"]),
-        Ask::Compact => words(&["compact", "--yes"]),
+        Ask::Compact => words(&["compact"]),
         Ask::UserAdd => words(&["user", "add", "eve"]),
     };
     if let Some(token) = &token {

@@ -16,8 +16,9 @@ fn resident(server: &Server) -> u64 {
 
 #[test]
 fn while_the_database_is_gone_no_token_stands_for_the_account() {
-    let env = TestEnv::ready();
+    let mut env = TestEnv::ready();
     env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
+    env.set("HEIRLOOM_TOKEN", "hlm_of_the_account");
     let project = env.project();
     let nowhere = "postgres://nobody@127.0.0.1:1/none";
     let server = Server::with(&env, &[project.to_str().unwrap(), "--database", nowhere]);

@@ -139,8 +139,9 @@ fn a_trace_leads_into_the_log_of_the_database() {
         "log_destination=stderr",
     ];
     let database = Postgres::start(Release::Eighteen, &settings);
-    let address = database.database("traced");
-    let env = TestEnv::ready();
+    let mut env = TestEnv::ready();
+    let (address, admin) = crate::tiers_postgres::team(&env, &database, "traced");
+    env.set("HEIRLOOM_TOKEN", &admin);
     let server = Server::with(&env, &["--database", &address]);
     let trace = "0af7651916cd43dd8448eb211c80319c";
     let headers = format!("00-{}-b7ad6b7169203331-01", trace.to_uppercase());

@@ -364,7 +364,7 @@ fn a_wrong_edit_says_what_is_wrong_beside_what_was_typed() {
     browser.eval("document.activeElement.value = 'no json'");
     browser.keys_until("<Tab>", "document.activeElement.textContent === 'Save'");
     browser.keys("<Enter>");
-    browser.shows("the changed text is no record");
+    browser.shows("the changed text is not a valid record");
     assert_eq!(browser.eval("document.querySelector('[name=whole]').value"), json!("no json"));
     // Somebody else was quicker.
     browser.go(&format!("{}/edit?id=decision:use-postgresql-for-orders", opened.origin));

@@ -102,5 +102,5 @@ fn init_writes_attributes_once_and_brings_an_older_driver_up_to_date() {
     assert!(check(".claude/memory/topics/archive/git/2026.md").contains("merge: heirloom"));
     assert!(check(".claude/memory/topics/index.md").contains("merge: heirloom"));
     assert!(check(".claude/memory/notes/retired/x.md").contains("text: unset"));
-    assert!(env.run(&["init"]).ok().stdout.lines().all(|line| line.starts_with("there ")));
+    assert!(env.run(&["init"]).ok().stdout.lines().all(|line| line.starts_with("exists ")));
 }

@@ -26,7 +26,7 @@ static PASSING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>"),
         (r"\b(sha256:)?[0-9a-f]{64}\b", "<hash>"),
         // A random id that a table shortened.
-        (r"(note:|#)[0-9a-f]{1,12}…[0-9a-f-]*", "$1<id>"),
+        (r"(note:|fact:|episode:|register:|canon:|#)[0-9a-f]{0,12}…[0-9a-f-]*", "$1<id>"),
         (r"\b[0-9a-f]{10,40}\b", "<key>"),
         (r"\bhlm_[A-Za-z0-9_-]+", "<token>"),
         (r"\b\d+\.\d ms\b", "<ms>"),

@@ -44,7 +44,7 @@ fn what_a_person_says_is_kept_and_what_a_process_says_waits_for_a_yes() {
     env.run(&["remember", "I live in Graz"]).fails_with("NEEDS_CONFIRMATION", 4);
     let key = env.run(&["review", "--json"]).ok().json()["drafts"][0]["key"].as_str().unwrap().to_owned();
     env.run(&["review", "reject", &key]).ok();
-    assert!(env.run(&["review"]).ok().stderr.contains("nothing waits"));
+    assert!(env.run(&["review"]).ok().stderr.contains("nothing to review"));
     assert!(!env.project().join(".claude/memory/index.md").exists(), "nothing of this is the project's");
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 const CARELESS: &[&str] = &["fsync=off", "full_page_writes=off"];
 
 /// A database that was set up by `team init`, and the token it printed.
-fn team(env: &TestEnv, server: &Server, name: &str) -> (String, String) {
+pub(crate) fn team(env: &TestEnv, server: &Server, name: &str) -> (String, String) {
     let operator = server.database(name);
     let done = env.run(&["team", "init", "--admin-url", &operator, "--user", "root", "--json"]).ok().json();
     assert_eq!((&done["version"], &done["user"]), (&4.into(), &"root".into()), "{done}");

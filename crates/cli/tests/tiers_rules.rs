@@ -121,7 +121,7 @@ fn redaction_is_said_and_audited_under_both_profiles() {
         let asked = env.at_terminal(&["add", "episode", &possible], "y\n");
         if profile == "seed" {
             nobody.fails_with("GATE_REFUSED", 1);
-            assert!(asked.stderr.contains("may hold a secret"), "{asked:?}");
+            assert!(asked.stderr.contains("may contain a secret"), "{asked:?}");
             asked.ok();
         }
         let strict = with(json!({ "gate": { "profile": profile }, "tiers": { "fail_on_secret": true } }));

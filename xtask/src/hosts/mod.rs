@@ -40,11 +40,6 @@ struct Wanted {
 /// How long the quick half may take, installations included; what it does not come to is named.
 const QUICK: Duration = Duration::from_secs(220);
 
-/// The quick half, as CI runs it.
-pub(crate) fn in_ci() -> Outcome {
-    run(&["--quick".to_owned()])
-}
-
 pub(crate) fn run(words: &[String]) -> Outcome {
     let began = Instant::now();
     let wanted = wanted(words)?;

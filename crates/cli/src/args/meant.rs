@@ -63,8 +63,9 @@ pub(super) fn by_meaning(word: &str, names: &[&str]) -> Option<&'static str> {
 /// The name that is spelled most alike, if one is close enough to be a slip of the finger.
 pub(super) fn by_spelling<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
+    // Of two that are equally near the one that is listed first is meant.
     let near = names.iter().map(|name| (distance(&word, name), *name));
-    let (least, name) = near.min()?;
+    let (least, name) = near.min_by_key(|(far, _)| *far)?;
     let allowed = if word.chars().count() <= 4 { 1 } else { 2 };
     (least <= allowed).then_some(name)
 }

@@ -71,7 +71,7 @@ use crate::output::Out;
 use crate::wiring;
 use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::verbs::Added;
+use heirloom_engine::verbs::{Added, told};
 
 /// Most files that one line names.
 const NAMED: usize = 5;
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
     }
     let ended = run_alone(args, out).map_err(|fault| match args.command {
         Command::Record(_) | Command::Hook(_) => fault,
-        _ => in_own_words(fault),
+        _ => told::in_own_words(fault),
     });
     wiring::uncommitted().into_iter().for_each(|why| out.note(visible(&one_line(&why))));
     if ended.is_ok() && wiring::is_read_only() {
@@ -113,23 +113,6 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         out.note(visible(&one_line(&line)));
     }
     ended
-}
-
-/// The record format's tools name their own options as the next step; whoever typed another command is told a command that exists there.
-fn in_own_words(fault: Fault) -> Fault {
-    if !fault.next_step().contains("--action") {
-        return fault;
-    }
-    let next = match fault.code {
-        Code::Create => "change it with `heirloom edit`, or choose another name with --title",
-        Code::AntiResurrection => {
-            "bring it back with `heirloom restore`, or choose another name with --title"
-        }
-        Code::Delete => "put it back into use with `heirloom unarchive` first",
-        Code::Restore => "`heirloom unarchive` puts archived memories back into use",
-        _ => "`heirloom list --all` shows every memory and its status",
-    };
-    fault.hint(next)
 }
 
 fn run_alone(args: &Args, out: &Out) -> Result<u8> {

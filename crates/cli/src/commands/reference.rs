@@ -260,6 +260,7 @@ mod tests {
         ("config-category-enable", "answers as `config-category`"),
         ("demo", "tells a story"),
         ("hook", "answers in the words of the agent that calls it"),
+        ("log", "answers as `history` or `last`"),
         ("man", "prints manual pages"),
         ("mcp", "speaks its own protocol"),
         ("merge-driver", "is called by git, which reads exit codes"),
@@ -267,7 +268,14 @@ mod tests {
         ("record-index", "answers in the record format's own lines"),
         ("reference", "prints pages of the documentation"),
         ("review-list", "is `review`"),
+        ("open", "serves the page until it is stopped"),
         ("serve", "serves until it is stopped"),
+        ("team-index", "is for operators; its lines have no schema yet"),
+        ("team-init", "is for operators; its lines have no schema yet"),
+        ("team-shred", "is for operators; its lines have no schema yet"),
+        ("team-status", "is for operators; its lines have no schema yet"),
+        ("team-upgrade", "is for operators; its lines have no schema yet"),
+        ("user-revoke", "answers as `user-token --revoke`"),
     ];
 
     fn leaves(command: &clap::Command, name: &str, found: &mut Vec<String>) {

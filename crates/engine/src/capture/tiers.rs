@@ -8,7 +8,8 @@ use super::transcript::{Role, Turn};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::shelf::tiers;
-use heirloom_core::{Channel, fault::Result, hash, time};
+use heirloom_core::authority::Owner;
+use heirloom_core::{Channel, ShelfName, Verb, fault::Result, hash, time};
 
 /// What a stop kept of a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -73,6 +74,12 @@ pub fn keep_turns(
             Entry::through(channel),
         ));
     }
+    if said.is_empty() {
+        return Ok(kept);
+    }
+    // A hook acts for whoever's token it has: one that may only read keeps nothing.
+    call.asks(Verb::Turn, ShelfName::Tiers, Owner::Nobody)
+        .map_err(|fault| call.refuse(Verb::Turn, "", fault))?;
     for outcome in shelf.add_episodes(said)? {
         let turn = match outcome {
             Ok(done) if done.status == "created" => {

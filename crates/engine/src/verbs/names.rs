@@ -29,7 +29,12 @@ impl Enough {
 
 /// Refuses a blank name.
 pub fn given(name: &str) -> Result<()> {
-    if name.trim().is_empty() { Err(missing()) } else { Ok(()) }
+    // A kind alone names nothing.
+    let own = name
+        .split_once(':')
+        .filter(|(kind, _)| MemoryId::parse(&format!("{kind}:x")).is_some())
+        .map_or(name, |(_, own)| own);
+    if own.trim().is_empty() { Err(missing()) } else { Ok(()) }
 }
 
 /// The id a name stands for.

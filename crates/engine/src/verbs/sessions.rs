@@ -126,7 +126,8 @@ fn given(call: &Call, lines: Vec<ledger::Line>) -> Vec<Given> {
             let memory = memories.get(&one.id).cloned();
             // What was marked as stale carries a word behind its version.
             let version = one.version.split(' ').next().unwrap_or_default();
-            let changed = !version.is_empty() && memory.as_ref().is_some_and(|now| now.version != version);
+            let is_it = |now: &Memory| now.content_hash.starts_with(version);
+            let changed = !version.is_empty() && memory.as_ref().is_some_and(|now| !is_it(now));
             given.push(Given {
                 at: line.at.clone(),
                 agent: line.agent.clone(),

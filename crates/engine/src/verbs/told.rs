@@ -9,7 +9,7 @@ use crate::recall::search::reasons;
 use crate::recall::snippet;
 use crate::shelf::Listing;
 use crate::shelf::anchors::{Anchored, Cited};
-use heirloom_core::{Memory, MemoryId, ShelfName};
+use heirloom_core::{Code, Fault, Memory, MemoryId, ShelfName};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -18,6 +18,23 @@ pub use crate::recall::search::Reason;
 
 /// How much of a body stands in a snippet, in characters.
 const EXCERPT: usize = 160;
+
+/// The record format's tools name their own options as the next step; whoever came another way is told a command that exists there.
+pub fn in_own_words(fault: Fault) -> Fault {
+    if !fault.next_step().contains("--action") {
+        return fault;
+    }
+    let next = match fault.code {
+        Code::Create => "change it with `heirloom edit`, or choose another name with --title",
+        Code::AntiResurrection => {
+            "bring it back with `heirloom restore`, or choose another name with --title"
+        }
+        Code::Delete => "put it back into use with `heirloom unarchive` first",
+        Code::Restore => "`heirloom unarchive` puts archived memories back into use",
+        _ => "`heirloom list --all` shows every memory and its status",
+    };
+    fault.hint(next)
+}
 
 /// The part of a text that answers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]

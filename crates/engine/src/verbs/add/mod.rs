@@ -19,7 +19,7 @@ pub use vault::{NewVault, scope_named, source};
 pub use words::{Taken, Words};
 
 use super::remember::{self, NewFact, NewTurn};
-use super::{Added, Outcome, Yes, anchor, asked, commit};
+use super::{Added, Outcome, Yes, anchor, asked, commit, told};
 use crate::call::Call;
 use crate::gate::Entry;
 pub use crate::shelf::records::Missing;
@@ -76,6 +76,10 @@ impl Add {
 
 /// Saves a memory.
 pub fn add(call: &Call, ask: &Add) -> Result<Outcome<Added>> {
+    add_one(call, ask).map_err(told::in_own_words)
+}
+
+fn add_one(call: &Call, ask: &Add) -> Result<Outcome<Added>> {
     let (verb, shelf) = match ask.new {
         New::Fact(_) => (Verb::Remember, ShelfName::Tiers),
         New::Episode(_) => (Verb::Turn, ShelfName::Tiers),

@@ -129,9 +129,15 @@ fn setup() -> Value {
         ("agent", maybe("string")),
         ("file", text()),
         ("changes", yes_or_no()),
+        ("applied", yes_or_no()),
         ("diff", list_of(text())),
     ]);
-    object(&[("applied", yes_or_no()), ("changes", list_of(change)), ("next", list_of(text()))])
+    object(&[
+        ("applied", yes_or_no()),
+        ("changes", list_of(change)),
+        ("purged?", list_of(text())),
+        ("next", list_of(text())),
+    ])
 }
 
 fn undone() -> Value {
