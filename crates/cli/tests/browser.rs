@@ -19,7 +19,7 @@ const KEPT: &str = match option_env!("CARGO_TARGET_TMPDIR") {
     None => "target/tmp",
 };
 /// How long a page may take to become what is expected; far more than it needs, since other tests run beside.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 fn kept() -> PathBuf {
     Path::new(KEPT).join("page")

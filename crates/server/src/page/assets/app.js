@@ -8,14 +8,22 @@
   const help = document.getElementById("help");
   const hotkeys = document.getElementById("hotkeys");
   let running = null;
+  // How much that somebody asked for is under way.
+  let asked = 0;
 
   const here = () => location.pathname + location.search;
+
+  // What somebody would call the same button or link after a screen was rendered again.
+  const FOCUSABLE = "a[href], button, summary, input, select, textarea, [tabindex]";
+  const looks = (one) => [one.tagName, one.getAttribute("name"), one.getAttribute("href"), one.textContent].join("\n");
 
   function place(html, response, url, options) {
     const template = document.createElement("template");
     template.innerHTML = html;
-    const kept = options.keep && document.activeElement && main.contains(document.activeElement)
-      ? document.activeElement.closest("[data-key]")?.dataset.key : null;
+    const active = options.keep && document.activeElement !== main && main.contains(document.activeElement)
+      ? document.activeElement : null;
+    const kept = active?.closest("[data-key]")?.dataset.key;
+    const looked = active && looks(active);
     const said = options.keep && main.querySelector("#said .said");
     main.replaceChildren(template.content);
     if (said) main.querySelector("#said")?.append(said);
@@ -28,8 +36,10 @@
     if (options.history === "push") history.pushState(null, "", url);
     if (options.history === "replace") history.replaceState(null, "", url);
     settle();
-    if (kept) {
-      [...main.querySelectorAll("[data-key]")].find((one) => one.dataset.key === kept)?.focus();
+    if (active) {
+      const within = kept && [...main.querySelectorAll("[data-key]")].find((one) => one.dataset.key === kept);
+      const again = [...(within || main).querySelectorAll(FOCUSABLE)].find((one) => looks(one) === looked);
+      (again || within)?.focus();
     } else if (options.focus) {
       (main.querySelector("[autofocus]") || title || main).focus();
       const target = url.split("#")[1] && document.getElementById(url.split("#")[1]);
@@ -42,6 +52,7 @@
     const mine = running = new AbortController();
     const headers = { "x-part": "1" };
     if (options.keep) headers["x-by-itself"] = "1";
+    else asked += 1;
     try {
       const response = await fetch(url, { headers, signal: mine.signal });
       if (response.status === 401) return location.assign(url);
@@ -49,12 +60,15 @@
       if (running === mine) place(html, response, url, options);
     } catch (wrong) {
       if (wrong.name !== "AbortError") live.textContent = "the server does not answer; run heirloom open again";
+    } finally {
+      if (!options.keep) asked -= 1;
     }
   }
 
   async function send(form, button) {
     const body = new URLSearchParams(new FormData(form, button));
     running?.abort();
+    asked += 1;
     try {
       const response = await fetch(form.action, { method: "POST", body, headers: { "x-part": "1" } });
       const html = await response.text();
@@ -71,6 +85,8 @@
       }
     } catch {
       live.textContent = "the server does not answer; run heirloom open again";
+    } finally {
+      asked -= 1;
     }
   }
 
@@ -217,6 +233,11 @@
 
   // Word of changes. Whoever is typing is told, and nothing moves under their hands.
   function changed() {
+    // What somebody asked for comes first: looking again now would take them back to where they were.
+    if (asked) {
+      waits = setTimeout(changed, 150);
+      return;
+    }
     const busy = main.querySelector("[data-dirty], .fault") || main.querySelector(":checked[name=key], :checked[name=id]") || help.open
       || document.activeElement?.matches("main input, main textarea, main select") || /^\/(edit|preview|doctor)/.test(location.pathname);
     if (busy) live.textContent = "something changed";
