@@ -57,7 +57,10 @@
       const response = await fetch(url, { headers, signal: mine.signal });
       if (response.status === 401) return location.assign(url);
       const html = await response.text();
-      if (running === mine) place(html, response, url, options);
+      if (running !== mine) return;
+      // Somebody may have begun something while this was on its way.
+      if (options.keep && busy()) live.textContent = "something changed";
+      else place(html, response, url, options);
     } catch (wrong) {
       if (wrong.name !== "AbortError") live.textContent = "the server does not answer; run heirloom open again";
     } finally {
@@ -231,6 +234,11 @@
   });
   document.getElementById("keys").addEventListener("click", () => help.showModal());
 
+  function busy() {
+    return main.querySelector("[data-dirty], .fault") || main.querySelector(":checked[name=key], :checked[name=id]") || help.open
+      || document.activeElement?.matches("main input, main textarea, main select") || /^\/(edit|preview|doctor)/.test(location.pathname);
+  }
+
   // Word of changes. Whoever is typing is told, and nothing moves under their hands.
   function changed() {
     // What somebody asked for comes first: looking again now would take them back to where they were.
@@ -238,9 +246,7 @@
       waits = setTimeout(changed, 150);
       return;
     }
-    const busy = main.querySelector("[data-dirty], .fault") || main.querySelector(":checked[name=key], :checked[name=id]") || help.open
-      || document.activeElement?.matches("main input, main textarea, main select") || /^\/(edit|preview|doctor)/.test(location.pathname);
-    if (busy) live.textContent = "something changed";
+    if (busy()) live.textContent = "something changed";
     else {
       live.textContent = "";
       load(here(), { keep: true });
