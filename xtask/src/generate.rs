@@ -109,9 +109,10 @@ fn schemas() -> Result<Vec<Page>, String> {
         .categories
         .iter()
         .map(|category| (format!("{}.schema.json", category.name()), json_schema(category)));
-    let answers = schema::ANSWERS
-        .into_iter()
-        .filter_map(|name| Some((format!("answers/{name}.json"), schema::of(name)?)));
+    let answers = schema::answers().filter_map(|name| Some((name, schema::of(name)?)));
+    let answers = answers
+        .chain(heirloom_postgres::team::answers())
+        .map(|(name, schema)| (format!("answers/{name}.json"), schema));
     let described = [("openapi.json".to_owned(), heirloom_server::http::document())];
     records
         .chain(answers)

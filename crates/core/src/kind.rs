@@ -7,7 +7,7 @@
 use serde::{Serialize, Serializer};
 
 /// The five places where memories live.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ShelfName {
     /// What the project knows, typed.

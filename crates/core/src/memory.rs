@@ -5,16 +5,19 @@
 
 use crate::kind::Kind;
 use crate::trust::{Source, Trust};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::fmt;
 
 /// A memory as everybody sees it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Memory {
     /// `decision:use-postgres`, `note:550e8400-…`: text that says its kind.
     pub id: MemoryId,
     /// What kind of memory it is.
+    #[schemars(with = "String")]
     pub kind: Kind,
     /// One line.
     pub title: String,
@@ -26,6 +29,7 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub applies_to: Vec<String>,
     /// Where it holds.
+    #[schemars(with = "String")]
     pub scope: Scope,
     /// Whose it is, for the shelves that belong to users.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +55,7 @@ pub struct Memory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
     /// SHA-256 of the stored bytes.
+    #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
     pub content_hash: String,
     /// How sure its writer was, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,8 +114,19 @@ impl Serialize for MemoryId {
     }
 }
 
+impl JsonSchema for MemoryId {
+    fn schema_name() -> Cow<'static, str> {
+        "MemoryId".into()
+    }
+
+    /// An id is always whole: kind, colon, name.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[a-z0-9_]+:." })
+    }
+}
+
 /// Where a memory is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// In use.

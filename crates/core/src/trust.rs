@@ -6,7 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 /// How far a memory may be believed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
     /// An agent's own words, or the web.
@@ -18,7 +20,7 @@ pub enum Trust {
 }
 
 /// Where a memory comes from, in the words stored with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// A person saved it on purpose.
@@ -34,7 +36,7 @@ pub enum Source {
 }
 
 /// The way a write reached Heirloom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
     /// A person at a terminal, with none of the known agent variables set, or on the web page.

@@ -21,7 +21,7 @@ pub const FOLLOW: Duration = Duration::from_millis(100 * SLOW as u64);
 /// When it stops to begin anything new that can wait.
 pub const SOON: Duration = Duration::from_millis(150 * SLOW as u64);
 /// The same for work that is done once and noted as tried: what it makes spares every later hook.
-pub const ONCE: Duration = Duration::from_millis(400 * SLOW as u64);
+pub const ONCE: Duration = Duration::from_millis(340 * SLOW as u64);
 /// What is kept for answering from what was found, however late it has become.
 pub const ANSWER: Duration = Duration::from_millis(50 * SLOW as u64);
 /// When a hook reads nothing at all any more.

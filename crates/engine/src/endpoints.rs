@@ -17,7 +17,7 @@ const FIRST_PAUSE: i64 = 30;
 const LONGEST_PAUSE: i64 = 600;
 
 /// What is known of a server that failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Trouble {
     /// When it first failed since it last answered.
     pub since: String,

@@ -3,9 +3,11 @@
 //! Comes in: the address of a login that may make roles and owns the database. Goes out: what was done, or would be. Only this changes the schema, in
 //! one transaction under an advisory lock that is waited for a few seconds and no longer. Never here: a token; what comes in is its hash.
 
+mod answers;
 mod script;
 mod status;
 
+pub use answers::{Founded, answers};
 use script::script;
 pub use status::{Found, Status, Table};
 
@@ -66,7 +68,7 @@ pub struct Done {
 }
 
 /// What an upgrade would need.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Estimate {
     /// The schema's version now.
     pub before: Option<i32>,

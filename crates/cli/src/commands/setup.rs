@@ -17,8 +17,7 @@ use heirloom_core::settings::flat;
 use heirloom_core::{Code, Fault, Verb, fault::Result};
 use heirloom_engine::files::{self, Mode};
 use heirloom_engine::settings;
-use heirloom_engine::verbs::setup::{self, Uninstall};
-use serde::Serialize;
+use heirloom_engine::verbs::setup::{self, FileChange, Report, Uninstall};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -52,27 +51,6 @@ impl Change {
     pub(super) fn diff(&self) -> Vec<String> {
         unified(self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default())
     }
-}
-
-#[derive(Serialize)]
-struct Report<'a> {
-    applied: bool,
-    changes: Vec<Row<'a>>,
-    /// What `--purge` removes beside the hooks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    purged: Vec<String>,
-    /// What there is left to do for a person.
-    next: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    agent: Option<&'a str>,
-    file: String,
-    changes: bool,
-    /// Whether the change was made.
-    applied: bool,
-    diff: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
@@ -336,9 +314,9 @@ fn missing_folders(file: &Path) -> Vec<PathBuf> {
     above.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
 }
 
-fn row<'a>(change: &'a Change, asked: &Asked, applied: bool) -> Row<'a> {
-    Row {
-        agent: change.agent.map(|agent| agent.name),
+fn row(change: &Change, asked: &Asked, applied: bool) -> FileChange {
+    FileChange {
+        agent: change.agent.map(|agent| agent.name.to_owned()),
         file: change.file.display().to_string(),
         changes: change.changes(),
         applied: applied && change.changes() && asked.wants(change),
@@ -372,7 +350,7 @@ fn next(agents: &[&'static Agent], call: &Setup) -> Vec<String> {
     lines
 }
 
-fn finish(out: &Out, report: &Report<'_>, needed: bool, call: &Setup) {
+fn finish(out: &Out, report: &Report, needed: bool, call: &Setup) {
     if !needed {
         let state = if call.uninstall { "there is nothing to remove" } else { "everything is set up" };
         out.line(out.style.green(state));

@@ -8,8 +8,7 @@ use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::verbs::users::first_token;
 use heirloom_postgres::Address;
-use heirloom_postgres::team::{self, Done, Founding, MayDelete, Status};
-use serde_json::json;
+use heirloom_postgres::team::{self, Done, Founded, Founding, MayDelete, Status};
 
 pub(crate) fn run(call: &Team, out: &Out) -> Result<u8> {
     match &call.action {
@@ -118,13 +117,11 @@ fn may_delete(said: Option<&str>, tokens: i64) -> Result<MayDelete> {
 }
 
 fn told(out: &Out, done: &Done, founding: &Founding, token: &str) {
-    let token = done.founded.then_some(token);
-    let answer = json!({ "before": done.before, "version": done.version, "did": done.did, "notes": done.notes,
-        "user": token.map(|_| &founding.user), "token": token });
+    let answer = Founded::of(done, &founding.user, token);
     out.answer(&answer, || {
         done.did.iter().for_each(|line| out.line(line));
         done.notes.iter().for_each(|note| out.note(note));
-        if let Some(token) = token {
+        if let Some(token) = answer.token {
             out.line(token);
             out.say(format!("this token of {} is shown once; use it in HEIRLOOM_TOKEN", founding.user));
             out.say("next: `heirloom user add NAME` and `heirloom user token NAME`");

@@ -27,7 +27,9 @@ fn includes(list: &Value, other: &Value) -> bool {
 }
 
 /// Where a value comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// Given with this command.
@@ -65,7 +67,7 @@ pub struct Layer {
 }
 
 /// A setting with its value and origin.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Valued {
     /// The dotted name.
     pub name: String,

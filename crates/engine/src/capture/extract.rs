@@ -31,7 +31,7 @@ const TASK: &str = "You read what one person said to an assistant and list lasti
     {\"facts\":[{\"fact\":\"The user …\",\"turn\":1,\"confidence\":0.9}]}. If there is nothing, answer {\"facts\":[]}.";
 
 /// What a look brought.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Looked {
     /// Turns that were sent.
     pub turns: usize,

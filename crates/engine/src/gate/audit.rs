@@ -29,7 +29,7 @@ const OUTCOME: &str = "outcome";
 const CHECKPOINT: &str = "checkpoint";
 
 /// That the lines before it were rewritten once, with keyed hashes in the place of ids.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Checkpoint {
     /// When.
     pub at: String,

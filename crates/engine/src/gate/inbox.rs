@@ -34,7 +34,7 @@ const TYPED: usize = 12;
 const UNKNOWN: &str = "unverified origin: no draft that this version of Heirloom put here";
 
 /// A draft as its file holds it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Waiting {
     /// The id it would have.
     pub id: String,
@@ -55,7 +55,7 @@ pub struct Waiting {
 }
 
 /// Something that waits.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Item {
     /// What a person names it by.
     pub key: String,

@@ -8,7 +8,7 @@ use heirloom_core::{ShelfName, Trust};
 use serde::Serialize;
 
 /// What is done about something found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Act {
     /// Stored as it is.

@@ -7,7 +7,7 @@ use super::trace::Failing;
 use serde::{Deserialize, Serialize};
 
 /// How a check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// As it should be.
@@ -19,7 +19,7 @@ pub enum State {
 }
 
 /// A check.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Check {
     /// A stable name.
     pub id: &'static str,

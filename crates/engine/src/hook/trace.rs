@@ -15,7 +15,7 @@ const FILE: &str = "hooks.jsonl";
 const OLD_FILE: &str = "hooks.1.jsonl";
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
     /// Nothing to say.
@@ -38,6 +38,7 @@ pub enum Ended {
     Failed,
 }
 
+#[cfg(test)]
 impl Ended {
     /// Every way a run ends.
     pub(crate) const ALL: [Ended; 9] = [
@@ -69,7 +70,7 @@ impl Ended {
 }
 
 /// A run of a hook.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Run {
     /// When, RFC 3339.
     pub at: String,

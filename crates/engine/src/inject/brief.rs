@@ -18,7 +18,7 @@ pub const BRIEF_TOKENS: usize = 1000;
 const THIRD_NEEDS: f64 = 0.4;
 
 /// A brief.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Brief {
     /// The text to paste; empty if no lesson fits.
     pub text: String,

@@ -21,7 +21,7 @@ const ENOUGH: u32 = 3;
 const FIELD_MAX: usize = 200;
 
 /// The answer, in the format's own keys.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Answer {
     /// The best existing record.
     pub candidate: Option<Candidate>,
@@ -40,7 +40,7 @@ pub struct Answer {
 }
 
 /// An existing record.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Candidate {
     /// Its path, as the index has it.
     pub path: String,
@@ -53,7 +53,7 @@ pub struct Candidate {
 }
 
 /// What a record says, in short.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Excerpt {
     /// The title in the file.
     pub title: String,

@@ -41,7 +41,7 @@ pub struct Found {
 }
 
 /// Part of a score.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Reason {
     /// What fits.
     pub what: String,

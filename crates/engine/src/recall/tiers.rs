@@ -27,9 +27,10 @@ pub struct Limits {
 }
 
 /// Something that was found and not taken.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LeftOut {
     /// Its id.
+    #[schemars(with = "heirloom_core::MemoryId")]
     pub id: String,
     /// Which limit it met.
     pub why: String,

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 const DISTILLED: &str = "distilled";
 
 /// A link to another memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Link {
     /// The other memory.
     pub id: String,
@@ -23,7 +23,7 @@ pub struct Link {
 }
 
 /// The links of a memory.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Links {
     /// What it was distilled from.
     #[serde(skip_serializing_if = "Vec::is_empty")]

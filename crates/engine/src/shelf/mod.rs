@@ -52,7 +52,7 @@ impl Listing {
 }
 
 /// One step in the life of a memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Change {
     /// When, as stored.
     pub at: String,
@@ -70,7 +70,7 @@ pub struct Change {
 }
 
 /// What a call did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Done {
     /// `created`, `updated`, `retired`, `already_retired`, …
     pub status: &'static str,
@@ -85,7 +85,7 @@ pub struct Done {
 }
 
 /// What `forget` removed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Forgotten {
     /// The id that is gone.
     pub id: MemoryId,
@@ -96,7 +96,7 @@ pub struct Forgotten {
 }
 
 /// Something wrong in a store.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Problem {
     /// The file, from the project folder.
     pub file: String,
@@ -112,7 +112,7 @@ pub struct Problem {
 }
 
 /// How much is on a shelf.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Count {
     /// In use.
     pub active: usize,

@@ -20,12 +20,13 @@ pub struct Homes {
 }
 
 /// What was found in one place.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct Origin {
     /// What it is, for people.
     pub what: &'static str,
     /// The files.
     #[serde(serialize_with = "names")]
+    #[schemars(with = "Vec<String>")]
     pub sources: Vec<Source>,
 }
 

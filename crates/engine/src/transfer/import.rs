@@ -24,7 +24,7 @@ use std::collections::HashSet;
 const LEFT_SHOWN: usize = 200;
 
 /// What an import did, or would do.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Imported {
     /// Whether nothing was really stored.
     pub dry_run: bool,
@@ -48,7 +48,7 @@ pub struct Imported {
 }
 
 /// A memory that arrives.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Arriving {
     /// By which it can be dropped or changed: the file, and the line in it.
     pub from: String,
@@ -59,7 +59,7 @@ pub struct Arriving {
 }
 
 /// A line that nothing was made of.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Left {
     /// The file, and the line in it.
     pub from: String,
@@ -104,7 +104,7 @@ impl Choice {
 }
 
 /// What arrived on a shelf.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct Arrivals {
     /// The shelf.
     pub shelf: ShelfName,
@@ -119,7 +119,7 @@ pub struct Arrivals {
 }
 
 /// Something that was not taken.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Refused {
     /// The file, and the place in it.
     pub from: String,

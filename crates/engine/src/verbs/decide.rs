@@ -20,7 +20,7 @@ pub use crate::capture::extract::Looked;
 pub use crate::shelf::anchors::Freshness;
 
 /// What waits, and what could be tidied up.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Waits {
     /// What waits.
     #[serde(flatten)]
@@ -176,7 +176,7 @@ pub struct Accept {
 }
 
 /// What became of a yes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Accepted {
     /// Memories that are believed now.
     pub accepted: Vec<String>,
@@ -187,7 +187,7 @@ pub struct Accepted {
 }
 
 /// Something that could not be accepted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Failed {
     /// What was to be accepted.
     pub key: String,

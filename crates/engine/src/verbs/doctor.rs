@@ -49,7 +49,7 @@ pub struct Machine {
 }
 
 /// How everything stands.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Checked {
     /// Whether nothing is broken.
     pub ok: bool,

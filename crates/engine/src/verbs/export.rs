@@ -31,7 +31,7 @@ pub struct Export {
 }
 
 /// A file that was handed out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct File {
     /// Its name below the folder of an export.
     pub name: String,
@@ -40,7 +40,7 @@ pub struct File {
 }
 
 /// Something that this caller does not get.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct HeldBack {
     /// The file.
     pub name: String,
@@ -69,7 +69,7 @@ impl Files {
 }
 
 /// What an export wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Exported {
     /// Where.
     pub folder: PathBuf,

@@ -7,8 +7,8 @@
 use super::{Progress, Watch, asked, commit};
 use crate::call::Call;
 use crate::gate::Entry;
-use crate::transfer::{self, Homes, Imported, Origin, Source, find, gather, rehearse};
-pub use crate::transfer::{Arriving, Changed, Choice, Left};
+use crate::transfer::{self, Homes, Origin, Source, find, gather, rehearse};
+pub use crate::transfer::{Arriving, Changed, Choice, Imported, Left};
 use heirloom_core::{Channel, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub struct ImportFound {
 }
 
 /// What was found and what came of it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct FoundImport {
     /// The files, by where they come from.
     pub found: Vec<Origin>,

@@ -46,7 +46,7 @@ pub struct Init {
 }
 
 /// One thing to make.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Step {
     /// What.
     pub what: &'static str,

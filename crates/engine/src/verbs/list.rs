@@ -49,7 +49,7 @@ pub struct List {
 pub const OF_A_TIER: usize = 50;
 
 /// A page of memories.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Listed {
     /// The memories.
     pub memories: Vec<Memory>,

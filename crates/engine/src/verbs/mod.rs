@@ -64,7 +64,7 @@ use heirloom_core::{Code, Fault, May, Memory, MemoryId, Owner, ShelfName, Verb, 
 use serde::{Deserialize, Serialize};
 
 /// What came of a write.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Outcome<T> {
     /// It is done.
@@ -95,7 +95,7 @@ impl<T> Outcome<T> {
 }
 
 /// What saving or changing a memory left behind: the same shape for every kind and verb.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Added {
     /// `created`, `updated`, `promoted`, `already_there`, …; `rehearsed` if nothing was to be stored.
     pub status: &'static str,

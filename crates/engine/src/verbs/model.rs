@@ -31,7 +31,7 @@ const STEP: usize = 256;
 const TURN: &str = "embedding";
 
 /// The model in use.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Status {
     /// Its name; `none` without one.
     pub model: String,
@@ -46,9 +46,10 @@ pub struct Status {
 }
 
 /// A model that was taken away.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Removed {
     /// The one in use now.
+    #[schemars(extend("enum" = ["builtin"]))]
     pub model: &'static str,
 }
 

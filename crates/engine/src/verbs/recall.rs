@@ -47,7 +47,7 @@ pub struct Recall {
 }
 
 /// What an agent is given, for whoever looks at it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Answer {
     /// The prompt.
     pub prompt: String,

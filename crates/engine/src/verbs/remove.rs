@@ -60,7 +60,7 @@ pub enum Doomed {
 }
 
 /// A memory that is gone.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Gone {
     /// Which one, and where its text was.
     #[serde(flatten)]
@@ -70,9 +70,10 @@ pub struct Gone {
 }
 
 /// What is gone of a user's turns and facts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Cleared {
     /// Always `forgotten`.
+    #[schemars(extend("enum" = ["forgotten"]))]
     pub status: &'static str,
     /// How many.
     pub count: usize,
@@ -112,7 +113,7 @@ pub struct ForgetTopic {
 }
 
 /// What `scan --store` found, cut out and left.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Redacted {
     /// What the gate would refuse.
     pub held: Vec<Problem>,
@@ -368,12 +369,13 @@ pub struct Compact {
 }
 
 /// What became of the vault.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Compaction {
     /// Nothing yet.
     Would {
         /// Always true.
+        #[schemars(extend("const" = true))]
         dry_run: bool,
         /// Lines there are.
         lines: usize,

@@ -59,7 +59,7 @@ impl Default for Search {
 }
 
 /// Which ranking ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ranking {
     /// One ranking over every shelf.
@@ -73,7 +73,7 @@ pub enum Ranking {
 }
 
 /// What was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Found {
     /// What put the hits in order.
     pub ranking: Ranking,
@@ -97,7 +97,7 @@ impl Found {
 }
 
 /// What a model would be given of turns and facts.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Context {
     /// The lines.
     pub text: String,

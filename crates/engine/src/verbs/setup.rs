@@ -6,6 +6,7 @@
 use crate::call::Call;
 use crate::settings::audited::{Noted, Turn};
 use heirloom_core::{Owner, ShelfName, Verb, fault::Result};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Hooks that are to be taken out.
@@ -14,6 +15,35 @@ use serde::{Deserialize, Serialize};
 pub struct Uninstall {
     /// The agents.
     pub agents: Vec<String>,
+}
+
+/// What became of the settings of coding agents.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+pub struct Report {
+    /// Whether anything was changed.
+    pub applied: bool,
+    /// File by file.
+    pub changes: Vec<FileChange>,
+    /// What `--purge` removes beside the hooks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub purged: Vec<String>,
+    /// What there is left to do for a person.
+    pub next: Vec<String>,
+}
+
+/// A file of an agent's settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileChange {
+    /// The agent.
+    pub agent: Option<String>,
+    /// The file.
+    pub file: String,
+    /// Whether something is to change in it.
+    pub changes: bool,
+    /// Whether the change was made.
+    pub applied: bool,
+    /// What changes, as lines of a diff.
+    pub diff: Vec<String>,
 }
 
 /// Something is being changed. Dropped without [`Underway::done`], it was not.

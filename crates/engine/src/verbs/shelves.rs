@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 pub use crate::shelf::vault::Stats;
 
 /// Memories, in an order the question gives.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Memories {
     /// The memories.
     pub memories: Vec<Memory>,
@@ -51,7 +51,7 @@ pub fn load_lessons(call: &Call, place: &str) -> Result<Memories> {
 }
 
 /// A topic and how much is in it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Topic {
     /// Where it is: `git/rebase`.
     pub topic: String,
@@ -146,7 +146,7 @@ pub fn notes_in_play(call: &Call, ask: &NotesInPlay) -> Result<Memories> {
 }
 
 /// What every session is given of the vault.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Snapshot {
     /// Whom it is for.
     pub agent: Option<String>,
@@ -196,7 +196,7 @@ pub fn snapshot(call: &Call, max_chars: Option<usize>, hosts: &[&str]) -> Result
 }
 
 /// The vault's block for a question.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct VaultBlock {
     /// Whom it is for.
     pub agent: Option<String>,
@@ -276,13 +276,15 @@ pub fn recall_vault(call: &Call, ask: &RecallVault) -> Result<Memories> {
 }
 
 /// Two memories that may be one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Alike {
     /// How alike they are, 0 to 1.
     pub score: f64,
     /// The id of the earlier one.
+    #[schemars(with = "heirloom_core::MemoryId")]
     pub a: String,
     /// The id of the later one.
+    #[schemars(with = "heirloom_core::MemoryId")]
     pub b: String,
     /// What both say, without what the gate would refuse.
     pub texts: [String; 2],
@@ -305,9 +307,10 @@ pub fn vault_pairs(call: &Call, floor: f64, named: &[String]) -> Result<Vec<Alik
 }
 
 /// A memory that could go.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Proposed {
     /// Its id.
+    #[schemars(with = "heirloom_core::MemoryId")]
     pub id: String,
     /// Why it could go.
     pub reason: String,

@@ -30,7 +30,7 @@ pub struct Show {
 }
 
 /// A memory with what it came from, what it became and what it cites.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Shown {
     /// The memory.
     #[serde(flatten)]
@@ -91,7 +91,7 @@ pub fn stored(call: &Call, ask: &Show) -> Result<Vec<u8>> {
 }
 
 /// One step in the life of a memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Past {
     /// What was done.
     #[serde(flatten)]

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 /// What was found in what is staged.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Staged {
     /// Whether nothing is wrong.
     pub ok: bool,

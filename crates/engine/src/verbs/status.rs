@@ -16,7 +16,7 @@ pub use crate::shelf::Count;
 pub use crate::shelf::topics::ExternalState;
 
 /// Everything `status` knows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct State {
     /// The project folder.
     pub project: PathBuf,
@@ -44,7 +44,7 @@ pub struct State {
 }
 
 /// How much there is of a category.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OfCategory {
     /// Its name.
     pub category: String,
@@ -56,7 +56,7 @@ pub struct OfCategory {
 }
 
 /// How much there is on a shelf.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OfShelf {
     /// Its name.
     pub shelf: &'static str,

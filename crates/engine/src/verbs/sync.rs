@@ -18,7 +18,7 @@ pub struct Sync {
 }
 
 /// What a sync would do, and did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Synced {
     /// What would move, as it was before anything did.
     pub plan: Plan,

@@ -37,7 +37,7 @@ pub fn in_own_words(fault: Fault) -> Fault {
 }
 
 /// The part of a text that answers.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Snippet {
     /// One line.
     pub text: String,
@@ -50,7 +50,7 @@ pub struct Snippet {
 }
 
 /// A memory that was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Hit {
     /// The memory.
     #[serde(flatten)]
@@ -63,6 +63,7 @@ pub struct Hit {
     pub snippet: Snippet,
     /// The memory it stands behind because that one says the same and is trusted more.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<heirloom_core::MemoryId>")]
     pub behind: Option<String>,
     /// The code it cites and what became of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -22,7 +22,7 @@ pub use crate::shelf::tiers::Line;
 const LOOKED_AT: usize = 5_000;
 
 /// The last time a memory was given to an agent.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Why {
     /// The memory.
     pub id: String,
@@ -150,9 +150,10 @@ pub fn own_audit(call: &Call, ask: &Audit) -> Result<Vec<tiers::Line>> {
 }
 
 /// That the audit is whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Whole {
     /// Always true; a chain that is not whole is a fault.
+    #[schemars(extend("const" = true))]
     pub whole: bool,
     /// How many lines were walked.
     pub entries: u64,

@@ -8,7 +8,7 @@ use super::{asked, commit};
 use crate::call::Call;
 use crate::files::{self, Lock, Mode};
 use crate::shelf::records::Collected;
-use crate::shelf::tiers::Expired;
+pub use crate::shelf::tiers::Expired;
 use heirloom_core::{Owner, ShelfName, Verb, fault::Result, time};
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -19,9 +19,10 @@ pub struct AddUser {
 }
 
 /// A user that is there now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AddedUser {
     /// `added` or `known`.
+    #[schemars(extend("enum" = ["added", "known"]))]
     pub status: &'static str,
     /// The name.
     pub user: String,
@@ -45,7 +46,7 @@ pub struct MakeToken {
 }
 
 /// A token that was made.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MadeToken {
     /// Whose it is.
     pub user: String,
@@ -57,7 +58,7 @@ pub struct MadeToken {
 }
 
 /// What is shown of a token.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TokenShown {
     /// What names it in the audit.
     pub id: String,
@@ -65,6 +66,7 @@ pub struct TokenShown {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// What it may.
+    #[schemars(with = "String")]
     pub scopes: Scopes,
     /// When it was made.
     pub added_at: String,
@@ -101,9 +103,10 @@ pub struct RevokeToken {
 }
 
 /// A token that is nobody's any more.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RevokedToken {
     /// Always `revoked`.
+    #[schemars(extend("enum" = ["revoked"]))]
     pub status: &'static str,
     /// Whose it was.
     pub user: String,
@@ -127,9 +130,10 @@ pub struct RemoveUser {
 }
 
 /// A user that is gone.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RemovedUser {
     /// `removed`, or `would_remove`.
+    #[schemars(extend("enum" = ["removed", "would_remove"]))]
     pub status: &'static str,
     /// The name.
     pub user: String,
@@ -143,7 +147,7 @@ pub struct RemovedUser {
 }
 
 /// A user as the list shows them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct UserShown {
     /// The name.
     pub user: String,

@@ -9,7 +9,8 @@ use super::names::{self, Enough};
 use super::{Added, Outcome, asked, asked_of, commit, life, seen};
 use crate::call::Call;
 use crate::convert::Conversion;
-use crate::shelf::vault::{Addition, Retired, Stored, Write};
+pub use crate::shelf::vault::Retired;
+use crate::shelf::vault::{Addition, Stored, Write};
 use crate::shelf::{Shelf as _, unknown};
 use heirloom_core::{Code, Fault, Kind, May, Memory, MemoryId, Owner, ShelfName, Verb, fault::Result, json};
 use serde::{Deserialize, Serialize};
@@ -96,7 +97,7 @@ pub fn additions(call: &Call, bytes: &[u8]) -> Result<Vec<Addition>> {
 }
 
 /// What became of one of many additions.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AddedOne {
     /// `created`, `updated`, …; `waits` or `refused`, with why.
     pub status: &'static str,
@@ -109,7 +110,7 @@ pub struct AddedOne {
 }
 
 /// Why an addition is not stored.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Refusal {
     /// The code of the table.
     pub code: &'static str,

@@ -24,7 +24,7 @@ pub struct Verify {
 }
 
 /// What was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Verified {
     /// Whether nothing is wrong.
     pub ok: bool,

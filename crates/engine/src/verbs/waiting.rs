@@ -17,9 +17,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Something that waits for a person.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Waiting {
     /// Always `waits`.
+    #[schemars(extend("enum" = ["waits"]))]
     pub status: String,
     /// The inbox's name for it.
     pub key: String,

@@ -12,7 +12,7 @@ use serde::Serialize;
 const MANY: i64 = 20_000;
 
 /// A table and its size.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Table {
     /// Its name.
     pub name: String,
@@ -23,7 +23,7 @@ pub struct Table {
 }
 
 /// What the schema holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Found {
     /// Users with an account or rows.
     pub users: i64,
@@ -42,7 +42,7 @@ pub struct Found {
 }
 
 /// What there is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Status {
     /// The server.
     pub server: String,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::ops::Range;
 
 /// How far cited code is what it was. Later ones are worse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Freshness {
     /// It stands where it stood.
@@ -49,7 +49,7 @@ impl Freshness {
 }
 
 /// Where something stands now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Place {
     /// The file, from the project folder.
     pub path: String,
@@ -70,7 +70,7 @@ impl Place {
 }
 
 /// An anchor and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Cited {
     /// The citation as it was made.
     pub anchor: String,

@@ -27,9 +27,10 @@ const REPLACES: &str = "replaces";
 const RENAMES: usize = 64;
 
 /// A memory's citations and what became of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Anchored {
     /// The memory.
+    #[schemars(with = "heirloom_core::MemoryId")]
     pub id: String,
     /// What all of them together say.
     pub state: Freshness,

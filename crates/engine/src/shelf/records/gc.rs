@@ -15,7 +15,7 @@ use heirloom_core::{Channel, Kind, MemoryId, Owner, Settings, ShelfName, Status,
 use serde::Serialize;
 
 /// What collecting did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Collected {
     /// Days between retiring and collecting.
     pub grace_period_days: u32,

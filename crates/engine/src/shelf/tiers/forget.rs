@@ -15,7 +15,7 @@ use serde::Serialize;
 const PAGE: usize = 1_000;
 
 /// What an upkeep removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Expired {
     /// Users looked at.
     pub users: usize,

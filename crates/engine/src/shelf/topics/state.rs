@@ -9,7 +9,7 @@ use heirloom_core::settings::{MemoryType, SyncStrategy};
 use serde::Serialize;
 
 /// Where lessons live, and where they should.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ExternalState {
     /// Whether the settings ask for an external memory.
     pub enabled: bool,
@@ -30,7 +30,7 @@ pub struct ExternalState {
 }
 
 /// What is wrong with external memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Fallback {
     /// The error code.
     pub code: &'static str,

@@ -21,7 +21,7 @@ const PATHS: [&str; 3] = ["index.md", ":(glob)*/*.md", ":(glob)archive/*/*.md"];
 const MOST_STOPS: usize = 1000;
 
 /// A file that will be committed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Changed {
     /// `new`, `changed` or `gone`.
     pub what: &'static str,

@@ -48,7 +48,7 @@ pub struct Proposal {
 }
 
 /// The vault's figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Stats {
     /// In use.
     pub active_count: usize,

@@ -10,13 +10,14 @@ use heirloom_core::{Code, MemoryId, fault::Result};
 use serde::Serialize;
 
 /// Something a person should look at.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Doubt {
     /// The memory.
     pub id: MemoryId,
     /// The line.
     pub line: usize,
     /// `twin`, `came_back` or `held_back`.
+    #[schemars(extend("enum" = ["twin", "came_back", "held_back"]))]
     pub sort: &'static str,
     /// Why, in a sentence.
     pub reason: String,

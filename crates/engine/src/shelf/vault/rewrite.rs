@@ -18,7 +18,7 @@ use heirloom_core::{Kind, MemoryId, ShelfName, Status, fault::Result, time};
 use serde::Serialize;
 
 /// What compacting did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Compacted {
     /// Lines before, blank ones left out.
     pub lines_before: usize,

@@ -46,7 +46,7 @@ pub struct Stored {
 }
 
 /// What retiring many at once did.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Retired {
     /// Out of use now.
     pub deleted: Vec<String>,

@@ -15,7 +15,8 @@ pub use pin::{Answer, PinChanged, SetPin, check_pin, has_pin, remove_pin, set_pi
 use super::{asked, may_read};
 use crate::call::Call;
 use change::Plan;
-use heirloom_core::settings::{Valued, Warning, check};
+pub use heirloom_core::settings::Valued;
+use heirloom_core::settings::{Warning, check};
 use heirloom_core::{Code, Fault, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,7 +30,7 @@ pub struct Get {
 }
 
 /// A setting and a value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
     /// Its dotted name.
@@ -80,11 +81,13 @@ pub enum Change<'a> {
 }
 
 /// What became of a change.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Changed {
     /// `set`, `unset` or `approved`.
+    #[schemars(extend("enum" = ["set", "unset", "approved"]))]
     pub status: &'static str,
     /// `project` or `user`: whose file it stands in.
+    #[schemars(extend("enum" = ["project", "user"]))]
     pub of: &'static str,
     /// What was named, as it was given; `null` if it went.
     pub settings: Vec<Setting>,

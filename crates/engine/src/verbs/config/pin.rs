@@ -31,9 +31,10 @@ impl std::fmt::Debug for SetPin {
 }
 
 /// What became of the PIN.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PinChanged {
     /// `set` or `removed`.
+    #[schemars(extend("enum" = ["set", "removed"]))]
     pub status: &'static str,
 }
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 /// A draft as a person is shown it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Shown {
     /// What waits. Its draft is the one a yes stores, whatever else its file holds.
     #[serde(flatten)]
@@ -47,7 +47,7 @@ pub struct Shown {
 }
 
 /// A field and its value, in full.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Field {
     /// Its name; parts of a value are named after it, with a dot.
     pub name: String,
@@ -56,7 +56,7 @@ pub struct Field {
 }
 
 /// A fact that is known already.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Known {
     /// Its id.
     pub id: String,

@@ -24,7 +24,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 /// What waits.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Pending {
     /// Drafts that are not stored yet.
     pub drafts: Vec<Shown>,
@@ -131,7 +131,7 @@ fn row_of(memory: &Memory) -> Row {
 }
 
 /// What a person might want to tidy up. Nothing here is done by itself.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Suggestions {
     /// Pairs of one shelf that may be one memory, best first.
     pub near_duplicates: Vec<Alike>,
@@ -140,7 +140,7 @@ pub struct Suggestions {
 }
 
 /// Two memories that may be one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Alike {
     /// The earlier one.
     pub a: MemoryId,
@@ -151,7 +151,7 @@ pub struct Alike {
 }
 
 /// A memory that could go.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Proposed {
     /// Which one.
     pub id: MemoryId,

@@ -43,7 +43,7 @@ pub struct Scan {
 }
 
 /// What was found.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 pub struct Scanned {
     /// Texts that were looked at.
     pub looked: usize,
@@ -61,7 +61,7 @@ impl Scanned {
 }
 
 /// Something that was not looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LeftOut {
     /// The file or folder.
     pub path: String,

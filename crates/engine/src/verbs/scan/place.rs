@@ -8,7 +8,7 @@ use crate::gate::scan::{Finding, Level};
 use serde::Serialize;
 
 /// Where something was found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Place {
     /// The file, or what stands for one.
     pub file: String,

@@ -25,7 +25,7 @@ pub struct Undo {
 }
 
 /// A change that was made.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Change {
     /// What it is taken back by.
     pub number: String,
@@ -50,9 +50,10 @@ pub struct Change {
 }
 
 /// What came of taking a change back.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Undone {
     /// `undone`, `would_undo`, or `changed_since`: then nothing was touched.
+    #[schemars(extend("enum" = ["undone", "would_undo", "changed_since"]))]
     pub status: &'static str,
     /// The change.
     pub number: String,
@@ -64,7 +65,7 @@ pub struct Undone {
 }
 
 /// What becomes of one memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Step {
     /// Which one.
     pub id: String,

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 /// What was exported.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Carried {
     /// Memories.
     pub memories: u64,

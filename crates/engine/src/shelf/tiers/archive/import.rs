@@ -32,7 +32,7 @@ pub struct ImportRules {
 }
 
 /// What came of an archive.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Brought {
     /// Stored now, or would be.
     pub added: u64,
