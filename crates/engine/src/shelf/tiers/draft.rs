@@ -3,7 +3,7 @@
 //! Comes in: a memory with everything but a verdict. Goes out, through the gate: the same memory with secrets redacted (turns) or refused
 //! (facts), low-trust orders made harmless, and turns cut at ten thousand characters, in this order. Never here: a store.
 
-use super::{Stored, Tier};
+use super::{LONGEST_TEXT, Stored, Tier};
 use crate::gate::policy::Row;
 use crate::gate::scan::seed::levels::{LONGEST, TRUNCATED};
 use crate::gate::{Check, Draft, Entry};
@@ -91,13 +91,14 @@ impl Relation {
 impl TierDraft {
     /// A draft without anything beside it.
     pub(super) fn new(stored: Stored, profile: Profile, entry: Entry) -> TierDraft {
+        let given = stored.item.as_deref().map(super::Item::names).unwrap_or_default();
         TierDraft {
             stored,
             profile,
             beside: Vec::new(),
             confirmed: entry.confirmed,
             granted: false,
-            given: Vec::new(),
+            given,
             fail_on_secret: false,
         }
     }
@@ -107,8 +108,9 @@ impl TierDraft {
     pub(super) fn brought_in(mut self) -> TierDraft {
         let stored = &self.stored;
         let ids = stored.supersedes.iter().chain(&stored.superseded_by).map(|id| ("supersedes", id.clone()));
-        self.given =
+        let named: Vec<_> =
             [("id", stored.id.clone()), ("user", stored.user.clone())].into_iter().chain(ids).collect();
+        self.given.extend(named);
         self
     }
 
@@ -160,6 +162,9 @@ impl Draft for TierDraft {
             visit("predicate", &mut statement.predicate);
             visit("object", &mut statement.object);
         }
+        if let Some(item) = &mut stored.item {
+            item.texts(visit);
+        }
     }
 
     fn given(&self) -> &[(&'static str, String)] {
@@ -202,10 +207,24 @@ impl TierDraft {
         };
         // The original list had no opinion on lengths.
         let standard = self.profile == Profile::Standard;
+        if let Some(item) = &stored.item {
+            item.check()?;
+            if item.value.is_none() && stored.content.chars().count() > LONGEST_TEXT {
+                let hint = "split it over several items".to_owned();
+                return wrong(
+                    "content",
+                    &format!("an item's text has at most {LONGEST_TEXT} characters"),
+                    hint,
+                );
+            }
+        }
+        // What an item's value says is searched, not read; it may be nothing.
+        let standard = standard && stored.item.as_ref().is_none_or(|item| item.value.is_none());
+        let longest = if stored.item.is_some() { LONGEST_TEXT } else { LONGEST_FACT };
         if standard && stored.content.trim().is_empty() {
             return wrong("content", "there is no text to remember", "say what to remember".to_owned());
         }
-        if standard && stored.tier == Tier::Semantic && stored.content.chars().count() > LONGEST_FACT {
+        if standard && stored.tier == Tier::Semantic && stored.content.chars().count() > longest {
             let hint =
                 format!("say it in at most {LONGEST_FACT} characters; longer texts are notes or episodes");
             return wrong("content", "a fact is a sentence, not a document", hint);
