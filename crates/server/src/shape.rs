@@ -97,16 +97,30 @@ fn fits_one(either: &[Value], value: &Value) -> std::result::Result<(), String> 
             wrong = Some(what);
         }
     }
+    if !either.iter().any(|wanted| is_meant(wanted, value))
+        && let Some(name) =
+            either.first().and_then(|wanted| fixed(wanted).first().map(|(name, _)| (*name).clone()))
+    {
+        let words = either.iter().flat_map(fixed).filter(|(one, _)| **one == name);
+        let words: Vec<&str> = words.filter_map(|(_, word)| word.as_str()).collect();
+        return Err(format!("needs a `{name}` that is one of {}", words.join(", ")));
+    }
     Err(wrong.unwrap_or_else(|| "is nothing that is known here".to_owned()))
+}
+
+/// The fields of a schema that can be one word only.
+fn fixed(wanted: &Value) -> Vec<(&String, &Value)> {
+    let fields = wanted["properties"].as_object().into_iter().flatten();
+    fields
+        .filter_map(|(name, schema)| {
+            Some((name, schema["enum"].as_array().filter(|words| words.len() == 1)?.first()?))
+        })
+        .collect()
 }
 
 /// Whether an object has the words that a schema fixes.
 fn is_meant(wanted: &Value, value: &Value) -> bool {
-    let fixed = wanted["properties"].as_object().into_iter().flatten().filter_map(|(name, schema)| {
-        let words = schema["enum"].as_array().filter(|words| words.len() == 1)?;
-        Some((name, &words[0]))
-    });
-    let fixed: Vec<(&String, &Value)> = fixed.collect();
+    let fixed = fixed(wanted);
     !fixed.is_empty() && fixed.iter().all(|(name, word)| value.get(name.as_str()) == Some(word))
 }
 
@@ -122,6 +136,8 @@ mod tests {
         assert!(fits(&either, &json!({ "op": "put", "value": "x" })).is_ok());
         assert_eq!(fits(&either, &json!({ "op": "put" })).unwrap_err(), "has no `value`");
         assert_eq!(fits(&either, &json!({ "op": "get" })).unwrap_err(), "has no `key`");
+        let nobodys = fits(&either, &json!({ "op": "move" })).unwrap_err();
+        assert_eq!(nobodys, "needs a `op` that is one of get, put");
         assert!(fits(&either, &json!(1)).is_err());
         let flag =
             json!({ "anyOf": [{ "type": "boolean" }, { "type": "array", "items": { "type": "string" } }] });

@@ -3,7 +3,7 @@
 //! Comes in: a memory with everything but a verdict. Goes out, through the gate: the same memory with secrets redacted (turns) or refused
 //! (facts), low-trust orders made harmless, and turns cut at ten thousand characters, in this order. Never here: a store.
 
-use super::{LONGEST_TEXT, Stored, Tier};
+use super::{Indexed, LONGEST_TEXT, Stored, Tier};
 use crate::gate::policy::Row;
 use crate::gate::scan::seed::levels::{LONGEST, TRUNCATED};
 use crate::gate::{Check, Draft, Entry};
@@ -54,6 +54,8 @@ pub struct TierDraft {
     pub(super) confirmed: bool,
     /// Whether a person gave the writer's token the scope `facts`, so that low trust alone is no reason to wait.
     pub(super) granted: bool,
+    /// What of an item's value its text is made of, so that the text says nothing the value does not.
+    pub(super) indexed: Option<Indexed>,
     /// Ids that came with it from elsewhere.
     pub(super) given: Vec<(&'static str, String)>,
     /// Whether a secret refuses it instead of being cut out.
@@ -98,6 +100,7 @@ impl TierDraft {
             beside: Vec::new(),
             confirmed: entry.confirmed,
             granted: false,
+            indexed: None,
             given,
             fail_on_secret: false,
         }
@@ -146,7 +149,10 @@ impl Draft for TierDraft {
 
     fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let stored = &mut self.stored;
-        visit("content", &mut stored.content);
+        let made_of = stored.item.as_ref().and(self.indexed.as_ref());
+        if made_of.is_none() {
+            visit("content", &mut stored.content);
+        }
         for tag in &mut stored.tags {
             visit("tags", tag);
         }
@@ -164,6 +170,10 @@ impl Draft for TierDraft {
         }
         if let Some(item) = &mut stored.item {
             item.texts(visit);
+            // What was cut out of the value is not in its text either.
+            if let (Some(made_of), Some(value)) = (made_of, &item.value) {
+                stored.content = made_of.text_of(value);
+            }
         }
     }
 

@@ -118,10 +118,10 @@ impl Tiers<'_> {
         item.began_at = before.map_or(now, |(_, item)| item.began_at);
         item.written_at = now;
         item.ends = minutes.is_some();
-        let content = match (text, &item.value) {
-            (Some(text), _) => text,
-            (None, Some(value)) => indexed.text_of(value),
-            (None, None) => String::new(),
+        let (content, indexed) = match (text, &item.value) {
+            (Some(text), _) => (text, None),
+            (None, Some(value)) => (indexed.text_of(value), Some(indexed)),
+            (None, None) => (String::new(), None),
         };
         let of_person = known.iter().any(|old| old.trust == Trust::High) && !self.call.caller().is_person();
         // What a person stands behind is replaced with that person's yes only, and only facts wait for one.
@@ -159,7 +159,7 @@ impl Tiers<'_> {
             },
             item: Some(Box::new(item)),
         };
-        Ok(TierDraft { granted, ..TierDraft::new(stored, self.item_profile(), entry) })
+        Ok(TierDraft { granted, indexed, ..TierDraft::new(stored, self.item_profile(), entry) })
     }
 
     fn item_profile(&self) -> Profile {

@@ -11,7 +11,7 @@ use crate::shelf::tiers::{
 };
 use crate::shelf::unknown;
 use crate::verbs::{Outcome, asked, asked_of, told};
-use heirloom_core::{Code, Fault, May, Owner, ShelfName, Verb, fault::Result};
+use heirloom_core::{Code, Fault, May, Owner, ShelfName, Verb, fault::Result, time};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ impl Labelled {
             hash: stored.hash(),
             created_at: moment(inside.began_at),
             updated_at: moment(inside.written_at),
-            expires_at: stored.expires_at.map(moment),
+            expires_at: stored.expires_at.map(time::format),
             score: None,
         }
     }

@@ -19,7 +19,7 @@ pub use search::{Match, Namespaces, Search, Wanted, namespaces, search};
 use super::{Outcome, asked, asked_of, remove as removing, told};
 use crate::call::Call;
 use crate::shelf::tiers::{Indexed, Item as Inside, ItemWords, Stored, Tiers};
-use heirloom_core::{Code, Fault, Grant, May, Owner, ShelfName, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Grant, May, Owner, ShelfName, Verb, fault::Result, time};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -109,7 +109,7 @@ impl Item {
             value,
             created_at: moment(inside.began_at),
             updated_at: moment(inside.written_at),
-            expires_at: stored.expires_at.map(moment),
+            expires_at: stored.expires_at.map(time::format),
             score,
         })
     }
