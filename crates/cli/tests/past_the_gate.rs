@@ -366,7 +366,7 @@ fn tiers(walk: &mut Walk) {
             (
                 "item",
                 json!({ "namespace": ["a"], "labels": { "user_id": "ann" }, "key": "k", "value": "{\"a\":\"b\"}",
-                    "metadata": "{\"c\":\"d\"}", "first": "fact:x", "began_at": "2026-01-10T09:00:00Z",
+                    "metadata": "{\"c\":\"d\"}", "ends": true, "first": "fact:x", "began_at": "2026-01-10T09:00:00Z",
                     "written_at": "2026-01-10T09:00:00Z" }),
             ),
         ] {

@@ -12,7 +12,7 @@ use super::{Indexed, Item, LifeStatus, Role, Stored, Tier, TierDraft, Tiers, id}
 use crate::gate::{Entry, Passed};
 use crate::shelf::Shelf as _;
 use heirloom_core::settings::Profile;
-use heirloom_core::{Code, Fault, May, MemoryId, Owner, ShelfName, Trust, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Grant, May, MemoryId, Owner, ShelfName, Trust, Verb, fault::Result};
 use jiff::{Timestamp, ToSpan as _};
 
 /// Items read at a time.
@@ -47,7 +47,12 @@ impl Tiers<'_> {
     /// The tier a new item of this caller goes to, and the verb that asks for it.
     pub fn item_tier(&self, entry: Entry, minutes: Option<f64>) -> (Tier, Verb) {
         let caller = self.call.caller();
-        let may = Verb::Remember.may(caller, Owner::Nobody) == May::Does;
+        // A token that was given the scope and may not write is refused for what it asks for.
+        let may = match Verb::Remember.may(caller, Owner::Nobody) {
+            May::Does => true,
+            May::Refused => caller.scopes().has(Grant::Facts),
+            May::Waits => false,
+        };
         let at_once = entry.channel.trust() == Trust::High || self.item_profile() == Profile::Standard;
         match may && at_once && minutes.is_none() {
             true => (Tier::Semantic, Verb::Remember),

@@ -183,7 +183,7 @@ pub fn keep(call: &Call, ask: &Keep) -> Result<Outcome<Vec<Labelled>>> {
 /// A labelled item that is in use, by the id of any of its versions.
 fn in_use(call: &Call, id: &str) -> Result<Stored> {
     let found = call.tiers()?.item_of(id)?;
-    found.filter(|stored| is_labelled(stored)).ok_or_else(|| unknown(id))
+    found.filter(is_labelled).ok_or_else(|| unknown(id))
 }
 
 fn is_labelled(stored: &Stored) -> bool {
