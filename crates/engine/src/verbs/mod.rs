@@ -25,6 +25,7 @@ pub mod import;
 pub mod init;
 pub mod life;
 pub mod list;
+pub mod memory_tool;
 pub mod merge;
 pub mod model;
 pub mod names;

@@ -6,6 +6,7 @@
 mod asking;
 mod house;
 mod memories;
+mod memory_tool;
 mod sessions;
 pub(crate) mod shapes;
 mod upkeep;
@@ -111,7 +112,7 @@ fn plain(value: &Value) -> String {
 /// Every route.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     let first = memories::ROUTES.iter().chain(asking::ROUTES).chain(sessions::ROUTES);
-    first.chain(house::ROUTES).chain(upkeep::ROUTES)
+    first.chain(memory_tool::ROUTES).chain(house::ROUTES).chain(upkeep::ROUTES)
 }
 
 /// The parameters that every route takes: which project.
@@ -227,7 +228,7 @@ mod tests {
     fn reached(verb: &str) -> Result<&'static [&'static str], &'static str> {
         const MACHINE: &str = "it is about the machine the server runs on, whose owner has the command line";
         Ok(match verb {
-            "show" => &["get_memory"],
+            "show" => &["get_memory", "memory_tool"],
             "list" => &["list_memories"],
             "history" => &["get_history"],
             "search" => &["search"],
@@ -244,13 +245,13 @@ mod tests {
             "export" | "all_users" => &["export_archive"],
             "import" | "resurrect" => &["import_archive"],
             "user_list" => &["list_users"],
-            "add" | "remember" | "turn" | "supersede" => &["add_memory"],
+            "add" | "remember" | "turn" | "supersede" => &["add_memory", "memory_tool"],
             "working" => &["append_to_session", "read_session", "pop_from_session", "clear_session"],
             "repair" => &["repair"],
             "gc" | "remove_early" => &["collect"],
             "expire" => &["expire"],
-            "edit" => &["update_memory"],
-            "retire" => &["retire_memory"],
+            "edit" => &["update_memory", "memory_tool"],
+            "retire" => &["retire_memory", "memory_tool"],
             "restore" => &["restore_memory"],
             "archive" => &["archive_memory"],
             "unarchive" => &["unarchive_memory"],
