@@ -630,7 +630,8 @@ fn by_hook(case: &Case) -> Option<Verdict> {
 fn every_door_gives_the_same_verdict_code_and_audit_lines() {
     let mut wrong = Vec::new();
     for case in cases() {
-        let command = by_command(&case).unwrap();
+        // What has no command is held against the library.
+        let command = by_command(&case).or_else(|| by_library(&case)).unwrap();
         if command.became != case.wanted {
             wrong.push(format!("{}: {} instead of {}", case.name, command.became, case.wanted));
         }
@@ -639,7 +640,7 @@ fn every_door_gives_the_same_verdict_code_and_audit_lines() {
             [("the library", by_library), ("MCP", by_mcp), ("HTTP", by_http), ("a hook", by_hook)];
         for (name, door) in doors {
             if let Some(other) = door(&case).filter(|other| *other != command) {
-                wrong.push(format!("{} through {name}: {other:?}, by command {command:?}", case.name));
+                wrong.push(format!("{} through {name}: {other:?}, not {command:?}", case.name));
             }
         }
     }

@@ -45,7 +45,8 @@ pub fn remove(head: &str, text: &str) -> Option<String> {
     // The empty line that was put before the block goes with it.
     let front = if front.len() > ends.len() { front.strip_suffix(ends).unwrap_or(front) } else { front };
     let rest = format!("{front}{back}");
-    (!rest.is_empty() && rest.trim() != head.trim()).then_some(rest)
+    let ours_alone = !head.is_empty() && rest.trim_end() == head.trim_end();
+    (!rest.is_empty() && !ours_alone).then_some(rest)
 }
 
 /// Whether our block is in a file.
