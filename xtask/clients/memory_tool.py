@@ -23,7 +23,7 @@ def plain(text):
     out = [head, "4K\t" + root.split("\t", 1)[1]]
     for line in lines:
         size, path = line.split("\t", 1)
-        if path.strip("/").split("/")[-1] in SHELVES and path.count("/") == 3:
+        if path.endswith("/") and path.replace("//", "/").removeprefix("/memories/").rstrip("/") in SHELVES:
             continue
         out.append(f"4K\t{path}" if path.endswith("/") else line)
     return "\n".join(out)
