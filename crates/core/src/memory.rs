@@ -63,7 +63,9 @@ pub struct Memory {
     /// The file it lives in, from the project folder, for the shelves that are files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What only its kind has: a record's content, a turn's role and session, a note's own content hash, …
+    /// What only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted,
+    /// supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and
+    /// parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub fields: Map<String, Value>,
 }
