@@ -10,7 +10,7 @@ const CARELESS: &[&str] = &["fsync=off", "full_page_writes=off"];
 pub(crate) fn team(env: &TestEnv, server: &Server, name: &str) -> (String, String) {
     let operator = server.database(name);
     let done = env.run(&["team", "init", "--admin-url", &operator, "--user", "root", "--json"]).ok().json();
-    assert_eq!((&done["version"], &done["user"]), (&4.into(), &"root".into()), "{done}");
+    assert_eq!((&done["version"], &done["user"]), (&5.into(), &"root".into()), "{done}");
     (server.address("heirloom_app", name), done["token"].as_str().unwrap().to_owned())
 }
 

@@ -12,7 +12,7 @@ use crate::hook::trace::Ended;
 use serde_json::{Map, Value, json};
 
 /// The answers that have a schema: the command's words, joined by `-`.
-pub const ANSWERS: [&str; 76] = [
+pub const ANSWERS: [&str; 77] = [
     "add",
     "anchor-add",
     "anchor-drop",
@@ -76,6 +76,7 @@ pub const ANSWERS: [&str; 76] = [
     "undo",
     "undo-list",
     "user-add",
+    "user-invite",
     "user-list",
     "user-remove",
     "user-token",

@@ -31,6 +31,15 @@ pub(super) fn of(name: &str) -> Option<(&'static str, Value)> {
         "user-add" => {
             ("A user that is there now", object(&[("status", one_of(&["added", "known"])), ("user", text())]))
         }
+        "user-invite" => (
+            "A link that works once, shown once",
+            object(&[
+                ("status", json!({ "const": "invited" })),
+                ("user", text()),
+                ("link", text()),
+                ("expires_at", text()),
+            ]),
+        ),
         "user-remove" => ("A user that is gone, or would be", removed()),
         "user-token" => (
             "A new token, shown once; with --list the tokens of a user, with --revoke the one that is gone",
