@@ -86,8 +86,9 @@ impl TeamFile {
         let path = environment::config_folder().join(TEAM_FILE);
         let Some(text) = private_text(&path)? else { return Ok(TeamFile::default()) };
         serde_json::from_str(&text).map_err(|e| {
-            Fault::new(Code::Config, format!("`{}` cannot be read: {e}", path.display()))
-                .hint("it holds {\"database\": \"postgres://…\", \"token\": \"hlm_…\", \"server\": \"https://…\"}")
+            Fault::new(Code::Config, format!("`{}` cannot be read: {e}", path.display())).hint(
+                "it holds {\"database\": \"postgres://…\", \"token\": \"hlm_…\", \"server\": \"https://…\"}",
+            )
         })
     }
 }

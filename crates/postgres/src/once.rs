@@ -86,10 +86,8 @@ pub(crate) async fn end(
         Some(done) => {
             let (status, id, answer) =
                 (i32::from(done.status), done.answer["id"].as_str(), done.answer.to_string());
-            let values =
-                [text(&user), text(&name), bigint(&now), int(&status), text(&id), text(&answer)];
-            let keep =
-                "update heirloom.once set at = $3, status = $4, id = $5, answer = $6 where user_id = $1 and name = $2";
+            let values = [text(&user), text(&name), bigint(&now), int(&status), text(&id), text(&answer)];
+            let keep = "update heirloom.once set at = $3, status = $4, id = $5, answer = $6 where user_id = $1 and name = $2";
             session.run(keep, &values).await?;
         }
         None => {

@@ -185,7 +185,8 @@ impl Place {
 }
 
 /// What lets policies call the one function on workers.
-const NESTED: &str = "alter function heirloom.me(text[]) set citus.allow_nested_distributed_execution = on;\n";
+const NESTED: &str =
+    "alter function heirloom.me(text[]) set citus.allow_nested_distributed_execution = on;\n";
 
 /// Tables beside the memories they belong to.
 fn distributed(tables: &[&str]) -> String {

@@ -73,7 +73,10 @@ fn the_applications_login_reads_and_changes_no_pin_no_invitation_and_no_key() {
     // Somebody else's token administers nothing, and a link past its time sets nothing.
     assert!(store.put_invite(&anna, &Invite::of("mine", "anna", today(), 1).unwrap()).is_err());
     server.sql("pins", "update heirloom.invite set expires_at = now() - interval '1 second'");
-    assert_eq!(store.take_invite(&anna, &invite_hash("two"), "0815", &[1; 32], today()).unwrap(), Taken::Ended);
+    assert_eq!(
+        store.take_invite(&anna, &invite_hash("two"), "0815", &[1; 32], today()).unwrap(),
+        Taken::Ended
+    );
     assert_eq!(store.try_pin(&anna, "4711", today()).unwrap(), Answer::Right);
 }
 
@@ -88,7 +91,11 @@ fn two_servers_on_one_database_agree_about_a_key() {
     assert_eq!(one.once_begin(&anna, &name, "asked", 1_000).unwrap(), KeyTurn::Yours);
     assert_eq!(two.once_begin(&anna, &name, "asked", 1_001).unwrap(), KeyTurn::Running);
     assert_eq!(two.once_begin(&anna, &name, "other", 1_001).unwrap(), KeyTurn::Other);
-    assert_eq!(two.once_begin(&keeper, &name, "other", 1_001).unwrap(), KeyTurn::Yours, "keys are a user's own");
+    assert_eq!(
+        two.once_begin(&keeper, &name, "other", 1_001).unwrap(),
+        KeyTurn::Yours,
+        "keys are a user's own"
+    );
     let done = Ended { status: 201, answer: json!({ "status": "created", "id": "fact:x" }) };
     one.once_end(&anna, &name, 1_002, Some(&done)).unwrap();
     assert_eq!(two.once_begin(&anna, &name, "asked", 1_003).unwrap(), KeyTurn::Done(done.clone()));

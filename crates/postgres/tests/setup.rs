@@ -203,7 +203,10 @@ fn a_database_of_0_1_is_taken_over_with_all_that_is_in_it() {
     assert!(found[0].why.iter().any(|(name, _)| name == "vector"), "vectors came along: {:?}", found[0].why);
     tiers(&call).verify_audit().unwrap();
     // The chain of whoever was there before goes on with what the operator did.
-    let lines = server.sql("older", "select metadata from heirloom.audit where action = 'account_change' and user_id = 'the-keeper'");
+    let lines = server.sql(
+        "older",
+        "select metadata from heirloom.audit where action = 'account_change' and user_id = 'the-keeper'",
+    );
     assert!(lines.contains("schema 1 to 5") && lines.contains("an operator (keeper)"), "{lines}");
     tiers(&call).add_episode(Turn::of(Role::User, "and on"), OWNER).unwrap();
     tiers(&call).verify_audit().unwrap();

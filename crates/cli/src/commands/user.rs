@@ -49,7 +49,10 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
             let invited = invite::invite(&wired.call, &ask)?;
             out.answer(&invited, || {
                 out.line(&invited.link);
-                out.say(format!("it works once, until {}, with a token of {}", invited.expires_at, invited.user));
+                out.say(format!(
+                    "it works once, until {}, with a token of {}",
+                    invited.expires_at, invited.user
+                ));
             });
         }
         UserAction::Remove { name, yes, shred, dry_run } => {

@@ -83,7 +83,8 @@ pub fn invite(call: &Call, ask: &InviteUser) -> Result<Invited> {
 fn address(text: &str) -> Result<String> {
     let text = text.trim().trim_end_matches('/');
     let plain = |rest: &str| {
-        !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]/".contains(&byte))
+        !rest.is_empty()
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]/".contains(&byte))
     };
     let local = |rest: &str| {
         let host = rest.split('/').next().unwrap_or_default();
@@ -91,7 +92,9 @@ fn address(text: &str) -> Result<String> {
             Some(rest) => rest.split(']').next().unwrap_or_default(),
             None => host.split(':').next().unwrap_or_default(),
         };
-        name == "localhost" || name.ends_with(".localhost") || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        name == "localhost"
+            || name.ends_with(".localhost")
+            || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
     };
     match text.split_once("://") {
         Some(("https", rest)) if plain(rest) => Ok(text.to_owned()),
@@ -117,7 +120,8 @@ pub fn take(call: &Call, ask: &TakeInvite) -> Result<()> {
     let fault = match taken {
         Taken::Set => return tiers.account_changes(Verb::Confirm, "the PIN is set"),
         Taken::Unknown => {
-            Fault::new(Code::NotFound, "this link was used already, or a newer one took its place").hint(again)
+            Fault::new(Code::NotFound, "this link was used already, or a newer one took its place")
+                .hint(again)
         }
         Taken::Ended => Fault::new(Code::NotFound, "this link no longer works: its time is over").hint(again),
         Taken::Foreign => Fault::new(Code::Security, "this link is for another user than the token")
@@ -164,8 +168,12 @@ mod tests {
 
     #[test]
     fn a_link_leads_to_an_encrypted_server_or_to_this_machine() {
-        for good in ["https://memory.example.org/", "https://10.0.0.5:7411", "http://127.0.0.1:7411", "http://[::1]:7"]
-        {
+        for good in [
+            "https://memory.example.org/",
+            "https://10.0.0.5:7411",
+            "http://127.0.0.1:7411",
+            "http://[::1]:7",
+        ] {
             assert_eq!(address(good).unwrap(), good.trim_end_matches('/'), "{good}");
         }
         assert_eq!(address("http://memory.example.org").unwrap_err().code, Code::Security);

@@ -93,11 +93,8 @@ fn founded(text: &mut String, founding: &Founding) -> Result<()> {
 /// to the one it is about.
 fn first_line(text: &mut String, founding: &Founding) {
     let user = quoted(&founding.user);
-    let metadata = Metadata {
-        reason: Some(gave(founding)),
-        by: Some("an operator".to_owned()),
-        ..Metadata::default()
-    };
+    let metadata =
+        Metadata { reason: Some(gave(founding)), by: Some("an operator".to_owned()), ..Metadata::default() };
     let line =
         Event::new(Action::AccountChange, founding.now, metadata).after(&founding.user, &Head::default());
     let metadata = quoted(&serde_json::to_string(&line.metadata).unwrap_or_default());

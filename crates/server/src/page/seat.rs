@@ -13,12 +13,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Screens that need no project and show nothing of the machine.
 const OF_GUESTS: [&str; 11] = [
-    "/", "/search", "/memory", "/edit", "/history", "/changes", "/review", "/preview", "/audit", "/users", "/confirm",
+    "/", "/search", "/memory", "/edit", "/history", "/changes", "/review", "/preview", "/audit", "/users",
+    "/confirm",
 ];
 
 /// Forms that need no project and change nothing of the machine.
 const DEEDS: [&str; 12] = [
-    "confirm", "accept", "reject", "retire", "restore", "forget", "edit", "undo", "user", "token", "revoke", "invite",
+    "confirm", "accept", "reject", "retire", "restore", "forget", "edit", "undo", "user", "token", "revoke",
+    "invite",
 ];
 
 /// Who it is.

@@ -60,8 +60,7 @@ impl Team {
     /// Whose browser this is.
     fn seated(&self, request: &Request, now: Instant) -> Option<Arc<Page>> {
         let shown = guard::cookie(request.headers())?;
-        let by_itself =
-            request.headers().contains_key(guard::BY_ITSELF) || request.uri().path() == "/live";
+        let by_itself = request.headers().contains_key(guard::BY_ITSELF) || request.uri().path() == "/live";
         let page = self.seats().get(&hash::sha256(shown.as_bytes())).cloned()?;
         page.session.knows(shown, now, !by_itself).then_some(page)
     }
@@ -90,7 +89,8 @@ impl Team {
         let mut seats = self.seats();
         seats.retain(|_, page| page.session.left(now).is_some());
         while seats.len() >= MOST {
-            let idle = seats.iter().min_by_key(|(_, page)| page.session.left(now)).map(|(key, _)| key.clone());
+            let idle =
+                seats.iter().min_by_key(|(_, page)| page.session.left(now)).map(|(key, _)| key.clone());
             match idle {
                 Some(key) => seats.remove(&key),
                 None => break,
@@ -132,8 +132,11 @@ pub(crate) fn routed(http: &Arc<Http>, team: &Arc<Team>) -> Router {
                 Some(both) if both.page.seat.has(path) => super::shown(both, request, shows).await,
                 Some(_) => layout::refused(
                     StatusCode::NOT_FOUND,
-                    &Fault::new(Code::NotFound, "this screen is about a machine or a project, which a server has not")
-                        .hint("run `heirloom open` on your own machine for it"),
+                    &Fault::new(
+                        Code::NotFound,
+                        "this screen is about a machine or a project, which a server has not",
+                    )
+                    .hint("run `heirloom open` on your own machine for it"),
                 ),
                 None => layout::sent_to("/signin"),
             }
@@ -141,18 +144,24 @@ pub(crate) fn routed(http: &Arc<Http>, team: &Arc<Team>) -> Router {
         router = router.route(path, get(handler));
     }
     router
-        .route("/do/{deed}", post(|State(house): State<House>, deed: InPath<String>, request: Request| async move {
-            match both(&house, &request) {
-                Some(both) => super::done(State(both), deed, request).await,
-                None => layout::sent_to("/signin"),
-            }
-        }))
-        .route("/live", get(|State(house): State<House>, request: Request| async move {
-            match both(&house, &request) {
-                Some(both) => super::live::stream(State(both)).await,
-                None => layout::sent_to("/signin"),
-            }
-        }))
+        .route(
+            "/do/{deed}",
+            post(|State(house): State<House>, deed: InPath<String>, request: Request| async move {
+                match both(&house, &request) {
+                    Some(both) => super::done(State(both), deed, request).await,
+                    None => layout::sent_to("/signin"),
+                }
+            }),
+        )
+        .route(
+            "/live",
+            get(|State(house): State<House>, request: Request| async move {
+                match both(&house, &request) {
+                    Some(both) => super::live::stream(State(both)).await,
+                    None => layout::sent_to("/signin"),
+                }
+            }),
+        )
         .route("/signin", get(|| async { sign_in_form(StatusCode::OK, None) }).post(signed_in))
         .route("/signout", post(signed_out))
         .route("/invite/{link}", get(|| async { invite_form(StatusCode::OK, None) }).post(taken))
@@ -208,7 +217,10 @@ fn admitted(house: &House, request: &mut Request, now: Instant) -> std::result::
     let path = request.uri().path().to_owned();
     let known = door::known_host(http, request.uri(), headers).is_ok();
     if !known {
-        return Err(no("this server is not called that", "use the address it listens on, or start it with --host NAME"));
+        return Err(no(
+            "this server is not called that",
+            "use the address it listens on, or start it with --host NAME",
+        ));
     }
     if let Some(own) = &team.own_host
         && guard::one(headers, &header::HOST) != Some(own.as_str())
@@ -224,7 +236,8 @@ fn admitted(house: &House, request: &mut Request, now: Instant) -> std::result::
     let site = guard::one(headers, &HeaderName::from_static("sec-fetch-site"));
     let outside = path == "/" || path == "/signin" || path.starts_with("/invite/");
     // A link from a mail or a wiki leads to the first page; browsers send no cookie along with it.
-    if !matches!(site, None | Some("same-origin" | "none")) && !(outside && *request.method() == Method::GET) {
+    if !matches!(site, None | Some("same-origin" | "none")) && !(outside && *request.method() == Method::GET)
+    {
         return Err(no("another page asked for this", "open the page itself"));
     }
     if *request.method() == Method::POST {
@@ -248,7 +261,10 @@ fn admitted(house: &House, request: &mut Request, now: Instant) -> std::result::
             Ok(())
         }
         None if public => Ok(()),
-        None if *request.method() == Method::GET && !request.headers().contains_key(layout::PART) && path != "/live" => {
+        None if *request.method() == Method::GET
+            && !request.headers().contains_key(layout::PART)
+            && path != "/live" =>
+        {
             Err(Turned::To("/signin".to_owned()))
         }
         None => Err(Turned::Away((
@@ -328,7 +344,8 @@ async fn entering(
         Ok(sat)
     });
     worked.await.unwrap_or_else(|_| {
-        Err(Fault::new(Code::Overloaded, "there is too much to do at the moment").hint("try again in a moment"))
+        Err(Fault::new(Code::Overloaded, "there is too much to do at the moment")
+            .hint("try again in a moment"))
     })
 }
 
@@ -360,7 +377,9 @@ async fn taken(State(house): State<House>, InPath(link): InPath<String>, request
 }
 
 async fn signed_out(State(house): State<House>, request: Request) -> Response<Body> {
-    let Some(page) = request.extensions().get::<Arc<Page>>().cloned() else { return layout::sent_to("/signin") };
+    let Some(page) = request.extensions().get::<Arc<Page>>().cloned() else {
+        return layout::sent_to("/signin");
+    };
     let shown = guard::cookie(request.headers()).map(|cookie| hash::sha256(cookie.as_bytes()));
     let form = match said(&house, request).await {
         Ok((form, _)) => form,
@@ -379,10 +398,13 @@ async fn signed_out(State(house): State<House>, request: Request) -> Response<Bo
 fn confirm(asked: &Asked<'_>) -> Result<Screen> {
     let has = invite::has_pin(asked.call)?;
     let body = match (asked.page.seat.reads(), has) {
-        (false, _) => html! { p.calm { "You are confirmed as a person for this session." } p { a href="/" { "Home" } } },
-        (true, false) => {
-            parts::empty("You have no PIN here yet. Whoever looks after this server makes a link by which you set one.", "heirloom user invite NAME")
+        (false, _) => {
+            html! { p.calm { "You are confirmed as a person for this session." } p { a href="/" { "Home" } } }
         }
+        (true, false) => parts::empty(
+            "You have no PIN here yet. Whoever looks after this server makes a link by which you set one.",
+            "heirloom user invite NAME",
+        ),
         (true, true) => field(asked),
     };
     Ok(Screen::new("Confirm as a person", "", body))

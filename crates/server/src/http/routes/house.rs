@@ -301,7 +301,10 @@ pub(super) const ROUTES: &[Route] = &[
         body: Some(|| {
             object(&[
                 ("hours?", shapes::count("For how many hours it works; 24 unless said", 1, 168)),
-                ("server?", shapes::word("The address of the server; without it the link begins with its path")),
+                (
+                    "server?",
+                    shapes::word("The address of the server; without it the link begins with its path"),
+                ),
             ])
         }),
         status: 201,

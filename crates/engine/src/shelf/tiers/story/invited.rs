@@ -2,9 +2,7 @@
 
 use super::{Make, Stage};
 use crate::pin::Answer;
-use crate::shelf::tiers::{
-    Account, Invite, Taken, Terms, UserContext, give_token, invite_hash, put_user,
-};
+use crate::shelf::tiers::{Account, Invite, Taken, Terms, UserContext, give_token, invite_hash, put_user};
 use heirloom_core::Code;
 
 pub(super) fn a_link_sets_a_pin_once_and_five_wrong_tries_make_a_pause(stage: &Stage, _other: Make<'_>) {
@@ -25,12 +23,14 @@ pub(super) fn a_link_sets_a_pin_once_and_five_wrong_tries_make_a_pause(stage: &S
     assert!(!store.has_pin(ana).unwrap());
     store.put_invite(&keeper, &invite("first")).unwrap();
     store.put_invite(&keeper, &invite("second")).unwrap();
-    let take = |who: &UserContext, secret: &str| {
-        store.take_invite(who, &invite_hash(secret), "4711", &[7; 32], now)
-    };
+    let take =
+        |who: &UserContext, secret: &str| store.take_invite(who, &invite_hash(secret), "4711", &[7; 32], now);
     assert_eq!(take(ana, "first").unwrap(), Taken::Unknown, "a newer link took its place");
     assert_eq!(take(bert, "second").unwrap(), Taken::Foreign);
-    assert_eq!(store.take_invite(ana, &invite_hash("second"), "1", &[7; 32], now).unwrap_err().code, Code::Usage);
+    assert_eq!(
+        store.take_invite(ana, &invite_hash("second"), "1", &[7; 32], now).unwrap_err().code,
+        Code::Usage
+    );
     assert_eq!(take(ana, "second").unwrap(), Taken::Set);
     assert_eq!(take(ana, "second").unwrap(), Taken::Unknown, "it works once");
     assert!(store.has_pin(ana).unwrap() && !store.has_pin(bert).unwrap());
