@@ -59,8 +59,8 @@ const HOUSE: &[Floor] = &[
             (
                 "shelf",
                 &[
-                    "budget", "call", "files", "gate", "git", "index", "project", "rank", "threads", "undo",
-                    "working",
+                    "budget", "call", "files", "gate", "git", "index", "pin", "project", "rank", "threads",
+                    "undo", "working",
                 ],
             ),
             ("settings", &["call", "files", "gate", "project", "shelf"]),
@@ -123,6 +123,7 @@ const HOUSE: &[Floor] = &[
             ("accounts", &["lease", "link", "session", "values"]),
             ("rows", &["link", "session", "values"]),
             ("drafts", &["link", "session", "values"]),
+            ("once", &["link", "session", "values"]),
             ("audit", &["link", "session", "statements", "values"]),
             ("kept", &["audit", "link", "session", "values"]),
             ("vectors", &["link", "rows", "session", "statements", "values"]),
@@ -183,6 +184,7 @@ const HOUSE: &[Floor] = &[
                     "environment",
                     "hook_input",
                     "machine",
+                    "named",
                     "output",
                     "person",
                     "picker",

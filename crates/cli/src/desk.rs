@@ -2,7 +2,8 @@
 //!
 //! Comes in: a place and a visitor. Goes out: a call. What is worth keeping between calls is kept: compiled rules and models (a [`Deployment`] for
 //! each model that settings name) and the store behind the tiers. Whoever comes through a server's door is a program; only the page that a person
-//! opened at this terminal makes a person's calls. Never here: a flag or a token that makes a program a person.
+//! opened at this terminal makes a person's calls, and the page of a server those of somebody who showed a token and then the PIN. Never here: a flag or
+//! a token that makes a program a person.
 
 use crate::args::Args;
 use crate::endpoint::{self, Patience};
@@ -92,6 +93,10 @@ impl Office {
     /// same. Whoever shows a token is nobody until the store says who: without it there is no answer at all.
     fn access(&self, kept: &Kept, who: &Visitor, world: &World) -> Result<Option<Access>> {
         let Some(token) = &who.token else {
+            // A server on a shared database needs no token of its own: whoever comes brings one, and files are served without.
+            if kept.store.is_shared() && self.named()?.token().is_none() {
+                return Ok(None);
+            }
             return match wiring::access_to(self.named()?, world, Arc::clone(&kept.store)) {
                 Err(fault) if fault.code == Code::Unauthenticated => Err(fault),
                 access => {
@@ -179,6 +184,25 @@ impl Desk for Office {
             },
             |world, settings, access| person::opener(&world.user, settings, access, agent),
         )
+    }
+
+    fn confirmed(&self, who: &Visitor) -> Result<Call> {
+        if who.token.is_none() {
+            return Err(Fault::new(Code::Unauthenticated, "a person signs in with a token here")
+                .hint("sign in at the page of the server"));
+        }
+        self.call_by(
+            &Place::Nowhere,
+            &self.sources,
+            |kept, world| self.access(kept, who, world),
+            |world, settings, access| person::guest(&world.user, settings, access),
+        )
+    }
+
+    fn ready(&self) -> Result<()> {
+        let (world, nowhere) = (world(), Path::new("/dev/null"));
+        let loaded = settings::load(&self.sources, nowhere, &nowhere.join(PROJECT_SETTINGS), &world);
+        self.kept(&loaded.settings, &world)?.store.reach()
     }
 
     fn now(&self) -> jiff::Timestamp {

@@ -56,6 +56,11 @@ impl Named {
     }
 }
 
+/// The address of the team's server, if the user's own file says it.
+pub(crate) fn server() -> Result<Option<String>> {
+    Ok(TeamFile::read()?.server)
+}
+
 fn not_empty(token: String, of: &str) -> Result<String> {
     if !token.trim().is_empty() {
         return Ok(token);
@@ -72,6 +77,8 @@ struct TeamFile {
     database: Option<String>,
     #[serde(default)]
     token: Option<String>,
+    #[serde(default)]
+    server: Option<String>,
 }
 
 impl TeamFile {
@@ -79,8 +86,9 @@ impl TeamFile {
         let path = environment::config_folder().join(TEAM_FILE);
         let Some(text) = private_text(&path)? else { return Ok(TeamFile::default()) };
         serde_json::from_str(&text).map_err(|e| {
-            Fault::new(Code::Config, format!("`{}` cannot be read: {e}", path.display()))
-                .hint("it holds {\"database\": \"postgres://…\", \"token\": \"hlm_…\"}")
+            Fault::new(Code::Config, format!("`{}` cannot be read: {e}", path.display())).hint(
+                "it holds {\"database\": \"postgres://…\", \"token\": \"hlm_…\", \"server\": \"https://…\"}",
+            )
         })
     }
 }

@@ -50,6 +50,12 @@ pub(crate) fn opener(
     known(Caller::person(account), settings, access, agent).by_ids()
 }
 
+/// A person at the page of a server, who signed in with a token and showed the PIN. The token's scopes limit what they may do.
+#[cfg(feature = "server")]
+pub(crate) fn guest(account: &str, settings: &Settings, access: Option<&Access>) -> Caller {
+    known(Caller::person(account), settings, access, None).by_ids().checked()
+}
+
 fn known(caller: Caller, settings: &Settings, access: Option<&Access>, agent: Option<&str>) -> Caller {
     let caller = match access.and_then(|access| Some((access.who().user(), access.who().token()?))) {
         Some((user, (id, scopes))) => {

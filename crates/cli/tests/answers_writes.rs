@@ -18,6 +18,7 @@ use heirloom_engine::verbs::decide::{self, Choose, Reject};
 use heirloom_engine::verbs::doctor::{Doctor, doctor};
 use heirloom_engine::verbs::edit::{Edit, edit};
 use heirloom_engine::verbs::init::{Init, init};
+use heirloom_engine::verbs::invite::{self, InviteUser};
 use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::remember::{NewFact, Remember, remember};
 use heirloom_engine::verbs::remove::{self, Doomed, Forget, ForgetTopic};
@@ -33,7 +34,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The answers that are held against their schemas here. What only starts, prints pages or speaks another protocol has none.
-pub(crate) const HELD: [&str; 28] = [
+pub(crate) const HELD: [&str; 29] = [
     "add",
     "anchor-add",
     "anchor-drop",
@@ -57,6 +58,7 @@ pub(crate) const HELD: [&str; 28] = [
     "unarchive",
     "undo",
     "user-add",
+    "user-invite",
     "user-remove",
     "user-token",
     "vault-bulk-add",
@@ -434,6 +436,11 @@ impl Twice {
         });
         self.step("user-token", &["user", "token", "anna"], None, &|call| {
             told(users::token(call, &MakeToken { user: anna(), name: None, scopes: None, days: None }))
+        });
+        let server = "https://memory.example.org";
+        self.step("user-invite", &["user", "invite", "anna", "--server", server], Some(""), &|call| {
+            let ask = InviteUser { user: anna(), hours: Some(24), server: Some(server.to_owned()) };
+            told(invite::invite(call, &ask))
         });
         self.step("user-token", &["user", "token", "anna", "--list"], Some(""), &|call| {
             told(users::one(call, "anna").map(|user| user.tokens))

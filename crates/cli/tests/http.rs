@@ -159,7 +159,7 @@ impl Drop for Server {
 
 /// Reads one answer.
 #[track_caller]
-fn read(text: &str) -> Reply {
+pub(crate) fn read(text: &str) -> Reply {
     let (head, rest) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text:?}"));
     let status = head.split_whitespace().nth(1).unwrap().parse().unwrap();
     let body = match head.to_lowercase().contains("transfer-encoding: chunked") {

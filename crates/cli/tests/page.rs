@@ -105,7 +105,7 @@ pub(crate) fn seeded() -> TestEnv {
 }
 
 /// A flow through the page. A browser on a busy machine misses a key now and then, so one that fails is tried again, from the start, twice at most.
-fn tried(flow: impl Fn()) {
+pub(crate) fn tried(flow: impl Fn()) {
     for _ in 0..2 {
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(&flow)).is_ok() {
             return;

@@ -85,6 +85,8 @@ mod page;
 mod page_attacks;
 #[cfg(feature = "server")]
 mod page_screens;
+#[cfg(feature = "server")]
+mod page_team;
 mod past_the_gate;
 mod person;
 mod pick;

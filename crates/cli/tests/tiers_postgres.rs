@@ -10,7 +10,7 @@ const CARELESS: &[&str] = &["fsync=off", "full_page_writes=off"];
 pub(crate) fn team(env: &TestEnv, server: &Server, name: &str) -> (String, String) {
     let operator = server.database(name);
     let done = env.run(&["team", "init", "--admin-url", &operator, "--user", "root", "--json"]).ok().json();
-    assert_eq!((&done["version"], &done["user"]), (&4.into(), &"root".into()), "{done}");
+    assert_eq!((&done["version"], &done["user"]), (&5.into(), &"root".into()), "{done}");
     (server.address("heirloom_app", name), done["token"].as_str().unwrap().to_owned())
 }
 
@@ -138,4 +138,37 @@ fn without_a_token_nobody_is_anybody_in_a_shared_database() {
         "{printed:?}"
     );
     assert!(printed.stderr.contains("hlm_"));
+}
+
+#[cfg(feature = "server")]
+#[test]
+fn a_server_on_a_shared_database_needs_no_token_of_its_own_and_says_what_the_database_says() {
+    let database = Server::start(Release::Sixteen, CARELESS);
+    let mut env = TestEnv::new();
+    let (address, admin) = team(&env, &database, "served");
+    env.set("HEIRLOOM_DATABASE_URL", &address);
+    let team = crate::page_team::Team::of(crate::http::Server::with(&env, &[]));
+    let server = &team.server;
+    assert_eq!(server.ask_with("", "GET", "/readyz", None, &[]).is(200).body, "ready\n");
+    server.ask_with(&admin, "GET", "/v1/stats", None, &[]).is(200);
+    server.ask_with("hlm_wrong", "GET", "/v1/stats", None, &[]).fails(401, "UNAUTHENTICATED");
+    assert_eq!(server.get("/v1/stats").status, 401, "the account is nobody in a shared database");
+    // An administrator invites over HTTP; the link works once, on the page of any server of this database.
+    let ask = serde_json::json!({ "hours": 1 });
+    let made = server.ask_with(&admin, "POST", "/v1/users/root/invite", Some(&ask), &[]).is(201).json();
+    let link = made["link"].as_str().unwrap();
+    let form = [("held", admin.as_str()), ("pin", "4711"), ("again", "4711")];
+    let taken = team.post(link, &form, "").is(303);
+    assert_eq!(team.post(link, &form, "").status, 404);
+    let cookie = taken.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let home = team.get("/", &cookie).is(200).body;
+    assert!(home.contains("root") && !home.contains("Confirm as a person"), "{home}");
+    for path in ["/review", "/search?q=x", "/audit?verify=1", "/users", "/changes"] {
+        team.get(path, &cookie).is(200);
+    }
+    drop(database);
+    std::thread::sleep(std::time::Duration::from_millis(1_200));
+    let gone = server.ask_with("", "GET", "/readyz", None, &[]).is(503);
+    assert_eq!(gone.body, "DATABASE_UNAVAILABLE\n");
+    server.ask_with("", "GET", "/healthz", None, &[]).is(200);
 }

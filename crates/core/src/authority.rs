@@ -145,6 +145,8 @@ table! {
     ConfigGuarded "config_guarded" Write PERSON, NO, "changes or removes a guarded setting, or approves one";
     UserAdd "user_add" Admin FREE, NO, "adds a user";
     UserToken "user_token" Admin PERSON, Some(Grant::Admin), "makes, replaces or revokes a token";
+    UserInvite "user_invite" Admin PERSON, Some(Grant::Admin), "makes a link by which a user sets a PIN for the page of a server";
+    Confirm "confirm" Read FREE, NO, "shows by a PIN that a person is at the page of a server";
     UserRemove "user_remove" Admin PERSON, Some(Grant::Admin), "removes a user and all that is theirs";
     AllUsers "all_users" Admin FREE, NO, "exports or imports the memories of every user";
 }
@@ -179,7 +181,10 @@ impl Verb {
     pub fn wants_check(self, caller: &Caller) -> bool {
         let row = self.row();
         let weighty = row.needs == Grant::Delete
-            || matches!(self, Verb::Accept | Verb::ConfigGuarded | Verb::UserToken | Verb::UserRemove);
+            || matches!(
+                self,
+                Verb::Accept | Verb::ConfigGuarded | Verb::UserToken | Verb::UserInvite | Verb::UserRemove
+            );
         // A token that a person gave the scope to does it without a person, and with one no less.
         let by_token = matches!(caller.who(), Who::Token { .. })
             && (row.agent[0] == May::Does || row.lifted_by.is_some_and(|grant| caller.scopes().has(grant)));

@@ -245,7 +245,7 @@ impl Call {
     }
 
     /// Random bytes for what nobody may guess.
-    pub(crate) fn random(&self) -> Result<[u8; 32]> {
+    pub fn random(&self) -> Result<[u8; 32]> {
         let missing = || Fault::new(Code::Internal, "there is no source of random bytes");
         self.deployment.dice().ok_or_else(missing)?()
     }

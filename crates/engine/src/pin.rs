@@ -44,11 +44,48 @@ pub enum Answer {
     },
 }
 
+/// What a PIN is hashed with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Salt {
+    /// Memory in KiB.
+    pub memory_kib: u32,
+    /// Passes over it.
+    pub passes: u32,
+    /// The salt itself.
+    pub salt: String,
+}
+
+impl Salt {
+    /// A new one, from random bytes.
+    pub fn of(random: &[u8; 32]) -> Salt {
+        let (memory_kib, passes) = COST;
+        Salt { memory_kib, passes, salt: hash::sha256(random) }
+    }
+
+    /// The Argon2id hash of a PIN, as hex.
+    pub fn digest(&self, pin: &str) -> Result<String> {
+        use argon2::{Algorithm, Argon2, Params, Version};
+        let cannot = |e: argon2::Error| Fault::new(Code::Damaged, format!("the PIN cannot be checked: {e}"));
+        let params = Params::new(self.memory_kib, self.passes, 1, Some(32)).map_err(cannot)?;
+        let mut bytes = [0; 32];
+        Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+            .hash_password_into(pin.as_bytes(), self.salt.as_bytes(), &mut bytes)
+            .map_err(cannot)?;
+        Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// The refusal of whoever must wait until then.
+pub fn wait_until(end: &str) -> Fault {
+    Fault::new(Code::NeedsPerson, "the PIN was wrong too often")
+        .fact("until", end)
+        .hint(format!("try again after {end}"))
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
-    memory_kib: u32,
-    passes: u32,
-    salt: String,
+    #[serde(flatten)]
+    salt: Salt,
     hash: String,
 }
 
@@ -99,10 +136,9 @@ impl Pin {
     pub fn set(&self, pin: &str, random: &[u8; 32]) -> Result<()> {
         Pin::fits(pin)?;
         let _lock = self.lock()?;
-        let (memory_kib, passes) = COST;
-        let mut kept = Kept { memory_kib, passes, salt: hash::sha256(random), hash: String::new() };
-        kept.hash = hashed(pin, &kept)?;
-        write(&self.file(), &kept)?;
+        let salt = Salt::of(random);
+        let hash = salt.digest(pin)?;
+        write(&self.file(), &Kept { salt, hash })?;
         remove(&self.tries_file())
     }
 
@@ -129,9 +165,7 @@ impl Pin {
         if end <= now {
             return Ok(());
         }
-        Err(Fault::new(Code::NeedsPerson, "the PIN was wrong too often")
-            .fact("until", time::format(end))
-            .hint(format!("try again after {}", time::format(end))))
+        Err(wait_until(&time::format(end)))
     }
 
     /// Looks whether this is the PIN. The try is counted first.
@@ -146,7 +180,7 @@ impl Pin {
         tries.wrong = tries.wrong.saturating_add(1);
         tries.until = (tries.wrong % TRIES == 0).then(|| time::format(later(now, pause(tries.wrong))));
         write(&self.tries_file(), &tries)?;
-        if hash::same(&hashed(pin, &kept)?, &kept.hash) {
+        if hash::same(&kept.salt.digest(pin)?, &kept.hash) {
             remove(&self.tries_file())?;
             return Ok(Answer::Right);
         }
@@ -169,17 +203,6 @@ fn pause(wrong: u32) -> i64 {
 
 fn later(now: Timestamp, minutes: i64) -> Timestamp {
     now.checked_add(SignedDuration::from_mins(minutes)).unwrap_or(Timestamp::MAX)
-}
-
-fn hashed(pin: &str, kept: &Kept) -> Result<String> {
-    use argon2::{Algorithm, Argon2, Params, Version};
-    let cannot = |e: argon2::Error| Fault::new(Code::Damaged, format!("the PIN cannot be checked: {e}"));
-    let params = Params::new(kept.memory_kib, kept.passes, 1, Some(32)).map_err(cannot)?;
-    let mut bytes = [0; 32];
-    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-        .hash_password_into(pin.as_bytes(), kept.salt.as_bytes(), &mut bytes)
-        .map_err(cannot)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {

@@ -1,4 +1,4 @@
-//! Users and tokens, through the functions that check a token with the scope `admin`.
+//! Users, tokens, invitations and PINs, through the functions that check a token.
 //!
 //! Comes in: a token that was shown, an account, a token as it is kept. Goes out: the same. Never here: a look at the tables, to which the
 //! application has no right.
@@ -6,9 +6,10 @@
 use crate::lease::Lease;
 use crate::link::{PgStore, unfit};
 use crate::session::Session;
-use crate::values::{text, texts};
+use crate::values::{int, text, texts};
 use heirloom_core::{Code, Fault, Scopes, fault::Result};
-use heirloom_engine::shelf::tiers::{Account, Token, UserContext};
+use heirloom_engine::pin::{self, Answer, Salt};
+use heirloom_engine::shelf::tiers::{Account, Invite, Taken, Token, UserContext};
 use tokio_postgres::Row;
 
 /// The token that was shown, in one look into an index.
@@ -105,4 +106,58 @@ pub(crate) async fn remove_token(store: &PgStore, who: &UserContext, user: &str,
     let row = session.one("select heirloom.remove_token($1, $2)", &[text(&user), text(&name)]).await?;
     session.commit().await?;
     Ok(row.is_some_and(|row| row.get(0)))
+}
+
+pub(crate) async fn put_invite(store: &PgStore, who: &UserContext, invite: &Invite) -> Result<()> {
+    let session = Session::begin(store, who, true).await?;
+    let values = [text(&invite.hash), text(&invite.user), text(&invite.added_at), text(&invite.expires_at)];
+    session.run("select heirloom.put_invite($1, $2, $3, $4)", &values).await?;
+    session.commit().await
+}
+
+/// Sets a PIN by a link. The database is told a hash of it, and decides whether the link counts.
+pub(crate) async fn take_invite(
+    store: &PgStore,
+    who: &UserContext,
+    link: &str,
+    salt: &Salt,
+    digest: &str,
+) -> Result<Taken> {
+    let session = Session::begin(store, who, true).await?;
+    let (memory, passes) = (salt.memory_kib.cast_signed(), salt.passes.cast_signed());
+    let values = [text(&link), text(&salt.salt), int(&memory), int(&passes), text(&digest)];
+    let row = session.one("select heirloom.take_invite($1, $2, $3, $4, $5)", &values).await?;
+    session.commit().await?;
+    Ok(match row.as_ref().map(|row| row.get::<_, &str>(0)) {
+        Some("set") => Taken::Set,
+        Some("foreign") => Taken::Foreign,
+        Some("ended") => Taken::Ended,
+        _ => Taken::Unknown,
+    })
+}
+
+/// What the PIN of the context's user is hashed with; none without a PIN.
+pub(crate) async fn salt(store: &PgStore, who: &UserContext) -> Result<Option<Salt>> {
+    let session = Session::begin(store, who, false).await?;
+    let row = session.one("select * from heirloom.my_salt()", &[]).await?;
+    session.commit().await?;
+    Ok(row.map(|row| Salt {
+        salt: row.get(0),
+        memory_kib: row.get::<_, i32>(1).unsigned_abs(),
+        passes: row.get::<_, i32>(2).unsigned_abs(),
+    }))
+}
+
+/// A try, which counts whatever becomes of it.
+pub(crate) async fn try_pin(store: &PgStore, who: &UserContext, digest: &str) -> Result<Answer> {
+    let session = Session::begin(store, who, true).await?;
+    let row = session.one("select * from heirloom.try_pin($1)", &[text(&digest)]).await?;
+    session.commit().await?;
+    let Some(row) = row else { return Err(Fault::new(Code::Internal, "the PIN was not looked at")) };
+    match row.get(0) {
+        "right" => Ok(Answer::Right),
+        "wrong" => Ok(Answer::Wrong { left: row.get::<_, i32>(1).unsigned_abs() }),
+        "paused" => Err(pin::wait_until(row.get::<_, Option<&str>>(2).unwrap_or_default())),
+        _ => Err(Fault::new(Code::NeedsPerson, "you have no PIN on this server yet")),
+    }
 }

@@ -16,6 +16,7 @@ mod fault;
 mod kept;
 mod lease;
 mod link;
+mod once;
 mod rows;
 mod schema;
 mod search;
@@ -31,11 +32,12 @@ pub use address::{Address, Outside};
 pub use link::{Limits, PgStore};
 pub use schema::OF_USERS;
 
-use heirloom_core::{Fault, fault::Result};
+use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::gate::Passed;
+use heirloom_engine::pin::{Answer, Pin, Salt};
 use heirloom_engine::shelf::tiers::{
-    Account, Back, Change, Counts, Event, Found, Head, KeptRow, Line, Mark, Page, Question, Receipt, Removed,
-    Stored, TierDraft, TierStore, Token, Told, UserContext, Wanted, Which,
+    Account, Back, Change, Counts, Ended, Event, Found, Head, Invite, KeptRow, KeyTurn, Line, Mark, Page,
+    Question, Receipt, Removed, Stored, Taken, TierDraft, TierStore, Token, Told, UserContext, Wanted, Which,
 };
 use jiff::Timestamp;
 
@@ -200,5 +202,47 @@ impl TierStore for PgStore {
 
     fn remove_token(&self, who: &UserContext, user: &str, name: &str) -> Result<bool> {
         self.run(accounts::remove_token(self, who, user, name))
+    }
+
+    fn put_invite(&self, who: &UserContext, invite: &Invite) -> Result<()> {
+        self.run(accounts::put_invite(self, who, invite))
+    }
+
+    fn take_invite(
+        &self,
+        who: &UserContext,
+        link: &str,
+        pin: &str,
+        random: &[u8; 32],
+        _now: Timestamp,
+    ) -> Result<Taken> {
+        Pin::fits(pin)?;
+        // Hashing takes its time; no connection waits for it.
+        let salt = Salt::of(random);
+        let digest = salt.digest(pin)?;
+        self.run(accounts::take_invite(self, who, link, &salt, &digest))
+    }
+
+    fn has_pin(&self, who: &UserContext) -> Result<bool> {
+        Ok(self.run_again(|| accounts::salt(self, who))?.is_some())
+    }
+
+    fn try_pin(&self, who: &UserContext, typed: &str, _now: Timestamp) -> Result<Answer> {
+        let salt = self.run_again(|| accounts::salt(self, who))?;
+        let salt = salt.ok_or_else(|| Fault::new(Code::NeedsPerson, "you have no PIN on this server yet"))?;
+        let digest = salt.digest(typed)?;
+        self.run(accounts::try_pin(self, who, &digest))
+    }
+
+    fn once_begin(&self, who: &UserContext, name: &str, asked: &str, now: i64) -> Result<KeyTurn> {
+        self.run(once::begin(self, who, name, asked, now))
+    }
+
+    fn once_end(&self, who: &UserContext, name: &str, now: i64, done: Option<&Ended>) -> Result<()> {
+        self.run(once::end(self, who, name, now, done))
+    }
+
+    fn once_forget(&self, who: &UserContext, ids: &[&str]) -> Result<()> {
+        self.run(once::forget(self, who, ids))
     }
 }

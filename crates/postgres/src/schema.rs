@@ -5,13 +5,20 @@
 //! statement that was not quoted.
 
 /// The schema that this program works with. Versions 1 to 3 are those of 0.1, whose tables belonged to the application.
-pub(crate) const VERSION: i32 = 4;
+pub(crate) const VERSION: i32 = 5;
+
+/// The first version whose tables stay where they are: what came later is added by a step.
+pub(crate) const STEPS_FROM: i32 = 4;
 
 /// The advisory lock of migrations: any number that nobody else is likely to use.
 pub(crate) const LOCK: i64 = 0x4845_4952_4c4f_4f4d;
 
 /// Tables that hold rows of users.
-pub const OF_USERS: [&str; 8] = ["memory", "post", "vector", "gone", "audit", "owner", "undo", "draft"];
+pub const OF_USERS: [&str; 9] =
+    ["memory", "post", "vector", "gone", "audit", "owner", "undo", "draft", "once"];
+
+/// Those of them that version 5 added.
+const OF_STEP_5: [&str; 1] = ["once"];
 
 /// Where and how the schema is made.
 #[derive(Debug, Clone)]
@@ -36,7 +43,22 @@ impl Place {
 
     /// The schema and its tables. From here on statements run as `heirloom_owner`.
     pub(crate) fn tables(&self) -> String {
-        self.filled(include_str!("schema/tables.sql"))
+        self.filled(&[include_str!("schema/tables.sql"), include_str!("schema/step_5.sql")].concat())
+    }
+
+    /// From version 4 to this one: new tables, and every function as it is now. Run as a login that may act as `heirloom_owner`.
+    pub(crate) fn step(&self) -> String {
+        let mut text = "set local role heirloom_owner;\n".to_owned();
+        text.push_str(include_str!("schema/step_5.sql"));
+        text.push_str(&self.functions());
+        text.push_str(&self.policies_of(&OF_STEP_5));
+        text.push_str(&format!("update heirloom.version set version = {VERSION};\nreset role;\n"));
+        if self.citus {
+            text.push_str("set local citus.propagate_set_commands = 'local';\n");
+            text.push_str(&distributed(&OF_STEP_5));
+            text.push_str(NESTED);
+        }
+        text
     }
 
     /// Keys and indexes that are quicker to make over rows that are there.
@@ -61,6 +83,10 @@ impl Place {
 
     /// Row-level security: enabled and forced on every table of users, a policy for each command, everything for the functions' owner.
     pub(crate) fn policies(&self) -> String {
+        self.policies_of(&OF_USERS)
+    }
+
+    fn policies_of(&self, tables: &[&str]) -> String {
         let seen = format!("user_id = {}", self.me("read,write,delete"));
         let written = format!("user_id = {}", self.me("write"));
         let upkeep = format!("user_id = {}", self.me("upkeep"));
@@ -70,7 +96,7 @@ impl Place {
         // The daily work sees only what its work is: what is past its time.
         let expired = format!("(expires_at < extract(epoch from now()) and {upkeep})");
         let stale = format!("(at < extract(epoch from now()) - 2592000 and {upkeep})");
-        let rules: [(&str, &str, String); 17] = [
+        let rules: [(&str, &str, String); 22] = [
             ("memory", "select", format!("{seen} or {expired}")),
             ("memory", "insert", written.clone()),
             ("memory", "update", written.clone()),
@@ -88,17 +114,21 @@ impl Place {
             ("draft", "insert", written),
             ("draft", "delete", format!("{dropped} or {stale}")),
             ("owner", "select", any.clone()),
+            ("once", "select", any.clone()),
+            ("once", "insert", any.clone()),
+            ("once", "update", any.clone()),
+            ("once", "delete", any.clone()),
+            ("audit", "select", any),
         ];
         let mut text = String::new();
-        for table in OF_USERS {
+        for table in tables {
             text.push_str(&format!(
                 "alter table heirloom.{table} enable row level security;\n\
                  alter table heirloom.{table} force row level security;\n\
                  create policy functions on heirloom.{table} to heirloom_owner using (true) with check (true);\n"
             ));
         }
-        let audit = [("audit", "select", any)];
-        for (table, command, rule) in rules.iter().chain(&audit) {
+        for (table, command, rule) in rules.iter().filter(|(table, ..)| tables.contains(table)) {
             let clause = match *command {
                 "insert" => format!("with check ({rule})"),
                 "update" => format!("using ({rule}) with check ({rule})"),
@@ -125,14 +155,9 @@ impl Place {
              select create_reference_table('heirloom.token');\n\
              select create_distributed_table('heirloom.memory', 'user_id', shard_count => 32);\n"
         );
-        for table in OF_USERS.iter().filter(|table| **table != "memory") {
-            text.push_str(&format!(
-                "select create_distributed_table('heirloom.{table}', 'user_id', colocate_with => 'heirloom.memory');\n"
-            ));
-        }
-        text.push_str(
-            "alter function heirloom.me(text[]) set citus.allow_nested_distributed_execution = on;\n",
-        );
+        let others: Vec<&str> = OF_USERS.into_iter().filter(|table| *table != "memory").collect();
+        text.push_str(&distributed(&others));
+        text.push_str(NESTED);
         text
     }
 
@@ -157,6 +182,20 @@ impl Place {
         }
         text
     }
+}
+
+/// What lets policies call the one function on workers.
+const NESTED: &str =
+    "alter function heirloom.me(text[]) set citus.allow_nested_distributed_execution = on;\n";
+
+/// Tables beside the memories they belong to.
+fn distributed(tables: &[&str]) -> String {
+    let one = |table: &&str| {
+        format!(
+            "select create_distributed_table('heirloom.{table}', 'user_id', colocate_with => 'heirloom.memory');\n"
+        )
+    };
+    tables.iter().map(one).collect()
 }
 
 /// A text as a literal.

@@ -4,16 +4,18 @@
 //! one transaction under an advisory lock that is waited for a few seconds and no longer. Never here: a token; what comes in is its hash.
 
 mod answers;
+mod note;
 mod script;
 mod status;
 
 pub use answers::{Founded, answers};
-use script::script;
+use note::Note;
+use script::{gave, script, step};
 pub use status::{Found, Status, Table};
 
 use crate::address::Address;
 use crate::fault::sql;
-use crate::schema::{self, Place, VERSION, named, quoted};
+use crate::schema::{self, Place, STEPS_FROM, VERSION, named, quoted};
 use heirloom_core::{Code, Fault, fault::Result};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -133,13 +135,14 @@ impl Team {
                 None => {}
                 Some(VERSION) => {
                     let did = vec!["the database is set up already; nothing was changed".to_owned()];
+                    self.note_only(&Note::system("team init: nothing was changed", founding.now)).await?;
                     return Ok(Done { before: Some(VERSION), version: VERSION, did, ..Done::default() });
                 }
                 Some(found) => return Err(crate::link::unfit(Some(found)).unwrap_or_else(|| damaged(found))),
             }
             let place = self.place(founding.citus).await?;
             let database = self.text("select quote_ident(current_database())").await?.unwrap_or_default();
-            self.change(&script(&place, &database, founding, None)?).await?;
+            self.change(&script(&place, &database, founding, None)?, None).await?;
             Ok(Done {
                 before: None,
                 version: VERSION,
@@ -163,7 +166,7 @@ impl Team {
             let before = self.version().await?;
             let none =
                 Estimate { before, version: VERSION, rows: 0, bytes: 0, seconds: 0.0, without_account: 0, tokens: 0 };
-            let Some(found) = before.filter(|found| *found < VERSION) else { return Ok(none) };
+            let Some(found) = before.filter(|found| *found < STEPS_FROM) else { return Ok(none) };
             let sizes = "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c
                 join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'heirloom' and c.relkind = 'r'";
             let bytes: i64 = self.client.query_one(sizes, &[]).await.map_err(sql)?.get(0);
@@ -210,6 +213,7 @@ impl Team {
                 None => return Err(crate::link::unfit(None).unwrap_or_else(|| damaged(0))),
                 Some(VERSION) => {
                     let did = vec!["the schema is up to date; nothing was changed".to_owned()];
+                    self.note_only(&Note::system("team upgrade: nothing was changed", founding.now)).await?;
                     return Ok(Done { before: found, version: VERSION, did, ..Done::default() });
                 }
                 Some(found) if found > VERSION => {
@@ -218,6 +222,9 @@ impl Team {
                 Some(_) => {}
             }
             let before = found.unwrap_or_default();
+            if before >= STEPS_FROM {
+                return self.stepped(before, founding).await;
+            }
             let place = self.place(founding.citus).await?;
             let database = self.text("select quote_ident(current_database())").await?.unwrap_or_default();
             let mut script = script(&place, &database, founding, Some(before))?;
@@ -236,7 +243,8 @@ impl Team {
                     quoted(&founding.token_hash)
                 ));
             }
-            self.change(&script).await?;
+            let what = format!("{}, schema {before} to {VERSION}", gave(founding));
+            self.change(&script, Some(&Note { user: &founding.user, what, now: founding.now })).await?;
             let mut did =
                 vec![format!("copied the tables of schema {before} into new ones and dropped the old ones")];
             did.extend(told(founding));
@@ -307,10 +315,26 @@ impl Team {
         })
     }
 
-    /// Runs a change of the schema, all of it or nothing.
-    async fn change(&self, script: &str) -> Result<()> {
-        if let Err(error) = self.client.batch_execute(script).await {
-            let fault = sql(error);
+    /// From a version whose tables stay where they are.
+    async fn stepped(&self, before: i32, founding: &Founding) -> Result<Done> {
+        let distributed = "select (to_regclass('pg_dist_partition') is not null)::text";
+        let citus = self.text(distributed).await?.as_deref() == Some("true");
+        let place = self.place(citus).await?;
+        let note = Note::system(&format!("team upgrade: schema {before} to {VERSION}"), founding.now);
+        self.change(&step(&place), Some(&note)).await?;
+        let did = vec![format!(
+            "brought the schema from version {before} to {VERSION}; users, tokens and memories stay as they are"
+        )];
+        Ok(Done { before: Some(before), version: VERSION, did, ..Done::default() })
+    }
+
+    /// Runs a change of the schema and notes it in an audit, all of it or nothing.
+    async fn change(&self, script: &str, noted: Option<&Note<'_>>) -> Result<()> {
+        let mut done = self.client.batch_execute(script).await.map_err(sql);
+        if let (Ok(()), Some(note)) = (&done, noted) {
+            done = self.append(note).await;
+        }
+        if let Err(fault) = done {
             let _ = self.client.batch_execute("rollback").await;
             return Err(fault);
         }

@@ -12,6 +12,7 @@ mod asynchronous;
 mod attacks;
 mod crash;
 mod identity;
+mod invites;
 mod moving;
 mod pooler;
 mod server;

@@ -56,7 +56,7 @@ fn only_an_operator_changes_the_schema_and_twice_at_once_makes_it_once() {
     // Somebody who holds the schema's lock is waited for, not for long.
     let status = team(&operator).status().unwrap();
     let found = status.found.unwrap();
-    assert_eq!((status.version, found.users, found.memories), (Some(4), 2, 60));
+    assert_eq!((status.version, found.users, found.memories), (Some(5), 2, 60));
     assert!(found.tables.iter().all(|table| table.guarded));
 }
 
@@ -189,7 +189,7 @@ fn a_database_of_0_1_is_taken_over_with_all_that_is_in_it() {
     assert_eq!(server.sql("older", "select version from heirloom.version"), "1", "only said");
     let founding = Founding { app_role: Some("app".to_owned()), ..founding() };
     let done = team(&operator).upgrade(&founding, &MayDelete::These(vec!["anna".to_owned()])).unwrap();
-    assert!(done.founded && done.version == 4, "{done:?}");
+    assert!(done.founded && done.version == 5, "{done:?}");
     assert!(!team(&operator).upgrade(&founding, &MayDelete::Nobody).unwrap().founded);
     // The old address works, by the old token, which may delete because somebody said so.
     let app = server.address("app", "older");
@@ -202,6 +202,12 @@ fn a_database_of_0_1_is_taken_over_with_all_that_is_in_it() {
     assert_eq!(found[0].memory.content, "anna spoke of harbour number 7");
     assert!(found[0].why.iter().any(|(name, _)| name == "vector"), "vectors came along: {:?}", found[0].why);
     tiers(&call).verify_audit().unwrap();
+    // The chain of whoever was there before goes on with what the operator did.
+    let lines = server.sql(
+        "older",
+        "select metadata from heirloom.audit where action = 'account_change' and user_id = 'the-keeper'",
+    );
+    assert!(lines.contains("schema 1 to 5") && lines.contains("an operator (keeper)"), "{lines}");
     tiers(&call).add_episode(Turn::of(Role::User, "and on"), OWNER).unwrap();
     tiers(&call).verify_audit().unwrap();
     // Berta had rows and no account: she has one now, and no token. Without a token the login sees nothing, and owns nothing.

@@ -48,6 +48,17 @@ pub trait Desk: Send + Sync + 'static {
             .hint("run `heirloom open` yourself, in a terminal of your own"))
     }
 
+    /// A call without a project by a person who signed in at the page of a server: with this token, and with the PIN, which the page checked.
+    fn confirmed(&self, _who: &Visitor) -> Result<Call> {
+        Err(Fault::new(Code::NeedsPerson, "nobody confirms as a person here")
+            .hint("sign in at the page of a server: heirloom serve"))
+    }
+
+    /// Whether the store behind turns and facts can be reached now.
+    fn ready(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// What time it is.
     fn now(&self) -> Timestamp;
 }

@@ -17,6 +17,9 @@ pub(crate) struct Mcp {
 /// Listens on this machine alone; elsewhere it needs TLS, or your word that a proxy speaks it. Whoever asks needs a token: the one in the token file,
 /// which belongs to your account, or one of `heirloom user token`. A token is never a person: what needs one waits in review. The projects are those
 /// named here, and only your own account's tokens reach them; everybody else has their turns and facts. GET /openapi.json describes every path.
+///
+/// In a browser the same address is a page: people sign in with their token and read; whoever set a PIN through `heirloom user invite` confirms with it
+/// and decides as a person. On a shared database the server needs no token of its own; with one that has the scope `upkeep` it also does the daily work.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// The address to listen on; port 0 chooses a free one

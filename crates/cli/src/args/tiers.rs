@@ -131,6 +131,22 @@ pub(crate) enum UserAction {
         #[arg(long = "name", value_name = "LABEL")]
         label: Option<String>,
     },
+    /// Invite a user to the page of a server: prints a link that works once
+    ///
+    /// Whoever opens it shows a token of that user and sets a PIN. With the PIN they count as a person on the page, within the scopes of their token;
+    /// without it the page only reads. A new link ends the one before.
+    Invite {
+        /// Whom
+        name: String,
+
+        /// The address of the server, such as https://memory.example.org; without this option the one in team.json
+        #[arg(long, value_name = "URL")]
+        server: Option<String>,
+
+        /// Hours for which the link works
+        #[arg(long, value_name = "N", default_value_t = 24)]
+        hours: u32,
+    },
     /// Remove a user and all that is theirs: memories, drafts, audit, tokens; it cannot be undone
     Remove {
         /// The name

@@ -7,7 +7,8 @@ use crate::wiring::{self, random, world};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::files::{self, Mode};
-use heirloom_server::http::{self, Limits, Options, TlsFiles};
+use heirloom_server::http::{Limits, Options, TlsFiles};
+use heirloom_server::page;
 use std::path::PathBuf;
 
 /// The longest key that is read.
@@ -40,6 +41,8 @@ pub(crate) fn run(args: &Args, call: &args::Serve, out: &Out) -> Result<u8> {
         behind_proxy: call.behind_proxy,
         hosts: call.host.clone(),
         origins: call.origin.clone(),
+        // A cookie of 127.0.0.1 would reach every port of this machine.
+        page: Some(format!("{}.localhost", &hex(&random()?)[..16])),
         token: token.clone(),
         key: key(&folder)?,
         limits: Limits {
@@ -50,7 +53,7 @@ pub(crate) fn run(args: &Args, call: &args::Serve, out: &Out) -> Result<u8> {
         },
     };
     let mut token_file = None;
-    let served = http::serve(Office::open(args)?, options, |address| {
+    let served = page::serve(Office::open(args)?, &options, |address| {
         let path = folder.join(format!("{}.token", address.port()));
         files::write(&path, format!("{token}\n").as_bytes(), Mode::Private)?;
         out.line(format!("listening on {scheme}://{address}"));

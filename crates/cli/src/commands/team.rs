@@ -34,6 +34,13 @@ pub(crate) fn run(call: &Team, out: &Out) -> Result<u8> {
                 if needs.before == Some(needs.version) {
                     return out.line("the schema is up to date; nothing would change");
                 }
+                if needs.rows == 0 && needs.bytes == 0 {
+                    let before = needs.before.unwrap_or_default();
+                    return out.line(format!(
+                        "would bring schema {before} to {} in a moment; every row and token stays where it is",
+                        needs.version
+                    ));
+                }
                 out.line(format!(
                     "would copy {} rows ({} MB beside the {} MB there are) in about {:.0} s, and take over {} tokens",
                     needs.rows,

@@ -2,9 +2,10 @@
 
 use crate::args::{Args, User, UserAction};
 use crate::output::{Out, Table};
-use crate::{person, wiring};
+use crate::{named, person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, Scopes, Verb, fault::Result};
+use heirloom_engine::verbs::invite::{self, InviteUser};
 use heirloom_engine::verbs::users::{
     self, AddUser, MakeToken, RemoveUser, RemovedUser, RevokeToken, UserShown,
 };
@@ -32,6 +33,27 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
         UserAction::Token { name, list: true, .. } => {
             let user = users::one(&wired.call, name)?;
             out.answer(&user.tokens, || print(std::slice::from_ref(&user), out));
+        }
+        UserAction::Invite { name, server, hours } => {
+            person::checked(&mut wired, Verb::UserInvite)?;
+            let server = match server {
+                Some(server) => Some(server.clone()),
+                None => named::server()?,
+            };
+            let server = server.ok_or_else(|| {
+                Fault::new(Code::Usage, "the address of the server is not known").hint(format!(
+                    "give it: heirloom user invite {name} --server https://memory.example.org, or put \"server\" into team.json"
+                ))
+            })?;
+            let ask = InviteUser { user: name.clone(), hours: Some(*hours), server: Some(server) };
+            let invited = invite::invite(&wired.call, &ask)?;
+            out.answer(&invited, || {
+                out.line(&invited.link);
+                out.say(format!(
+                    "it works once, until {}, with a token of {}",
+                    invited.expires_at, invited.user
+                ));
+            });
         }
         UserAction::Remove { name, yes, shred, dry_run } => {
             person::checked(&mut wired, Verb::UserRemove)?;

@@ -8,7 +8,7 @@ use super::{Outcome, add, decide, show, status, undo};
 use crate::call::Call;
 use crate::shelf::tiers::{Access, SqliteStore, UserContext};
 use crate::{Project, World};
-use heirloom_core::{Code, Settings};
+use heirloom_core::{Caller, Code, Settings};
 use std::sync::Arc;
 
 fn call(folder: &std::path::Path) -> Call {
@@ -54,4 +54,19 @@ fn what_belongs_to_a_project_is_refused_and_makes_nothing() {
     assert_eq!(status::status(&call).unwrap_err().code, Code::NotFound);
     assert_eq!(show::show(&call, &show::Show { id: "decision:x".into() }).unwrap_err().code, Code::NotFound);
     assert!(!folder.path().join("data/projects").exists());
+}
+
+#[test]
+fn a_person_accepts_a_fact_without_a_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = call(folder.path());
+    let fact = New::Fact(NewFact { text: "Ana prefers green tea".into(), ..NewFact::default() });
+    assert!(matches!(add::add(&program, &Add::of(fact)).unwrap(), Outcome::Waits(_)));
+    let person = call(folder.path()).by(Caller::person("ana"));
+    let draft = decide::list(&person).unwrap().waiting.drafts.remove(0);
+    let shown = vec![decide::Seen { key: draft.item.key.clone(), seen: draft.seen.clone() }];
+    let done = decide::accept(&person, &decide::Accept { shown }).unwrap();
+    assert!(done.failed.is_empty() && done.stored.len() == 1, "{done:?}");
+    assert_eq!(status::own(&person).unwrap().facts, 1);
+    assert!(decide::list(&person).unwrap().waiting.drafts.is_empty());
 }

@@ -1,50 +1,25 @@
 //! A request under a key is carried out once.
 //!
-//! Comes in: the hash of a key and of what was asked. Goes out: whose turn it is, or how it ended the first time. Kept for a day in the user's own
-//! folder of the data folder: hashes, a status, ids. A process that died in the middle leaves a mark; the request under it is not carried out a
-//! second time before the mark is old. What was forgotten is not named here either. Never here: a text of a memory, or the key itself.
+//! Comes in: the hash of a key and of what was asked. Goes out: whose turn it is, or how it ended the first time. Kept for a day in the user's store: a
+//! shared database keeps it with the user's rows, so that every server on it knows; beside SQLite it is a folder of the user's. Hashes, a status, ids. A
+//! process that died in the middle leaves a mark; the request under it is not carried out a second time before the mark is old. What was forgotten is not
+//! named here either. Never here: a text of a memory, or the key itself.
 
 use crate::call::Call;
 use crate::files::{self, LOCK_LIMIT, Lock, Mode};
+pub use crate::shelf::tiers::{Ended as Done, KeyTurn as Turn};
+use crate::shelf::tiers::{KEY_KEPT as KEPT, MOST_KEYS as MOST};
 use heirloom_core::{Code, Fault, fault::Result, hash};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// How long an answer is kept, in seconds.
-const KEPT: i64 = 24 * 60 * 60;
-/// How long a request may be worked on before another may try, in seconds.
-const WORK: i64 = 10 * 60;
-/// Keys of one user.
-const MOST: usize = 10_000;
 /// The longest entry.
 const LONGEST: u64 = 16 << 10;
 /// The file whose time says when old entries were last taken out.
 const SWEPT: &str = "swept";
 /// How often that is done, in seconds.
 const SWEEP: i64 = 60 * 60;
-
-/// How a request ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Done {
-    /// The status it was answered with.
-    pub status: u16,
-    /// What is kept of the answer.
-    pub answer: Value,
-}
-
-/// Whose turn it is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Turn {
-    /// The caller's: nobody came with this key.
-    Yours,
-    /// It is done already.
-    Done(Done),
-    /// Somebody works on it.
-    Running,
-    /// The key belongs to another request.
-    Other,
-}
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
@@ -55,19 +30,19 @@ struct Entry {
 
 /// Takes the turn of a key, if nobody had it.
 pub fn begin(call: &Call, name: &str, asked: &str) -> Result<Turn> {
+    let tiers = call.tiers()?;
+    let now = call.project().world().now.as_second();
+    if tiers.store().is_shared() {
+        return tiers.store().once_begin(tiers.who(), known(name)?, asked, now);
+    }
     let folder = folder(call)?;
     files::make_folder(&folder, Mode::Private)?;
     let _turn = Lock::acquire(&folder.join("lock"), LOCK_LIMIT)?;
-    let now = call.project().world().now.as_second();
     let path = file(&folder, name)?;
-    if let Some(entry) = read(&path)? {
-        let age = now.saturating_sub(entry.at);
-        match entry.done {
-            _ if entry.asked != asked && age < KEPT => return Ok(Turn::Other),
-            Some(done) if age < KEPT => return Ok(Turn::Done(done)),
-            None if age < WORK => return Ok(Turn::Running),
-            _ => {}
-        }
+    if let Some(entry) = read(&path)?
+        && let Some(turn) = Turn::after(asked, &entry.asked, now.saturating_sub(entry.at), entry.done)
+    {
+        return Ok(turn);
     }
     sweep(&folder, now)?;
     write(&path, &Entry { asked: asked.to_owned(), at: now, done: None })?;
@@ -76,6 +51,11 @@ pub fn begin(call: &Call, name: &str, asked: &str) -> Result<Turn> {
 
 /// Keeps how it ended; forgets the key if it failed.
 pub fn end(call: &Call, name: &str, asked: &str, done: Option<&Done>) -> Result<()> {
+    let tiers = call.tiers()?;
+    if tiers.store().is_shared() {
+        let now = call.project().world().now.as_second();
+        return tiers.store().once_end(tiers.who(), known(name)?, now, done);
+    }
     let folder = folder(call)?;
     let _turn = Lock::acquire(&folder.join("lock"), LOCK_LIMIT)?;
     let path = file(&folder, name)?;
@@ -94,6 +74,11 @@ pub fn end(call: &Call, name: &str, asked: &str, done: Option<&Done>) -> Result<
 
 /// Takes the ids of memories that were forgotten out of what is kept. A request under such a key is still not carried out twice.
 pub(super) fn forget(call: &Call, ids: &[&str]) -> Result<()> {
+    if let Ok(tiers) = call.tiers()
+        && tiers.store().is_shared()
+    {
+        return tiers.store().once_forget(tiers.who(), ids);
+    }
     let Ok(folder) = folder(call) else { return Ok(()) };
     if !folder.is_dir() {
         return Ok(());
@@ -138,10 +123,13 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn file(folder: &Path, name: &str) -> Result<PathBuf> {
+    known(name).map(|name| folder.join(name))
+}
+
+/// The hash of a key, if it is one.
+fn known(name: &str) -> Result<&str> {
     let plain = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    plain
-        .then(|| folder.join(name))
-        .ok_or_else(|| Fault::new(Code::Usage, "the hash of the key is not valid"))
+    plain.then_some(name).ok_or_else(|| Fault::new(Code::Usage, "the hash of the key is not valid"))
 }
 
 fn read(path: &Path) -> Result<Option<Entry>> {

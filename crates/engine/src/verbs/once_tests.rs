@@ -1,6 +1,7 @@
 //! Keys of idempotency: once, by one user, for one request, for a day.
 
 use super::*;
+use crate::shelf::tiers::KEY_WORK as WORK;
 use crate::shelf::tiers::{Access, SqliteStore, UserContext};
 use crate::{Project, World};
 use heirloom_core::{Settings, hash};

@@ -80,6 +80,11 @@ pub struct Own {
     pub retired: u64,
 }
 
+/// Whose turns and facts this call reaches.
+pub fn user(call: &Call) -> Result<String> {
+    Ok(call.tiers()?.who().user().to_owned())
+}
+
 /// How much the caller has of turns and facts.
 pub fn own(call: &Call) -> Result<Own> {
     asked(call, Verb::Status, ShelfName::Tiers, Owner::Nobody)?;

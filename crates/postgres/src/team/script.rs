@@ -54,10 +54,26 @@ pub(super) fn script(
         }
     }
     founded(&mut text, founding)?;
+    if found.is_none() {
+        first_line(&mut text, founding);
+    }
     Ok(text)
 }
 
-/// The first administrator, with a line in that user's audit.
+/// From a version whose tables stay where they are, in one transaction that is open at its end.
+pub(super) fn step(place: &Place) -> String {
+    format!(
+        "begin;\nset local lock_timeout = '{LOCK_LIMIT}';\nset local statement_timeout = 0;\nselect pg_advisory_xact_lock({LOCK});\n{}",
+        place.step()
+    )
+}
+
+/// What the audit says of a first administrator.
+pub(super) fn gave(founding: &Founding) -> String {
+    format!("team: token {} of {} for {}", &founding.token_hash[..8], founding.user, Scopes::ALL)
+}
+
+/// The first administrator.
 fn founded(text: &mut String, founding: &Founding) -> Result<()> {
     let (user, now) = (quoted(&founding.user), quoted(&time::format(founding.now)));
     let hash = quoted(&founding.token_hash);
@@ -70,29 +86,25 @@ fn founded(text: &mut String, founding: &Founding) -> Result<()> {
          insert into heirloom.token values ({hash}, {user}, '', '{{{}}}', {now}, null);\n",
         Scopes::ALL
     ));
-    // The chain of a new user begins with it. That of a user who was there before says it with the next change of accounts.
-    let metadata = Metadata {
-        reason: Some(format!(
-            "team: token {} of {} for {}",
-            &founding.token_hash[..8],
-            founding.user,
-            Scopes::ALL
-        )),
-        by: Some("an operator".to_owned()),
-        ..Metadata::default()
-    };
+    Ok(())
+}
+
+/// The first line of the first administrator's audit, in a database that has no other. Where there are chains already, the operator's program appends
+/// to the one it is about.
+fn first_line(text: &mut String, founding: &Founding) {
+    let user = quoted(&founding.user);
+    let metadata =
+        Metadata { reason: Some(gave(founding)), by: Some("an operator".to_owned()), ..Metadata::default() };
     let line =
         Event::new(Action::AccountChange, founding.now, metadata).after(&founding.user, &Head::default());
     let metadata = quoted(&serde_json::to_string(&line.metadata).unwrap_or_default());
     text.push_str(&format!(
-        "insert into heirloom.audit select {user}, 1, {}, {}, {metadata}, {}, {} where not exists\n    \
-         (select from heirloom.owner where user_id = {user});\n\
-         insert into heirloom.owner (user_id, seq, hash) values ({user}, 1, {}) on conflict do nothing;\n",
+        "insert into heirloom.audit values ({user}, 1, {}, {}, {metadata}, {}, {});\n\
+         insert into heirloom.owner (user_id, seq, hash) values ({user}, 1, {});\n",
         quoted(&line.at),
         quoted(&line.action.name()),
         quoted(&line.prev),
         quoted(&line.hash),
         quoted(&line.hash),
     ));
-    Ok(())
 }

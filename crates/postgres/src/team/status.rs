@@ -113,7 +113,7 @@ impl Team {
             (select coalesce(max(episodes + facts), 0) from heirloom.owner)"
             .replace(
                 "heirloom.users_of_all()",
-                "(select user_id from heirloom.account union select user_id from heirloom.owner) u",
+                "(select user_id from heirloom.account union select user_id from heirloom.owner where user_id <> 'system') u",
             );
         let row = self.client.query_one(&counts, &[]).await.map_err(sql)?;
         let models = "select m.name, m.dimension, (select count(*) from heirloom.vector v where v.model = m.name) from heirloom.model m order by 1";

@@ -21,8 +21,9 @@ use axum::routing::{MethodFilter, get, on, post};
 use heirloom_core::{Code, Fault};
 use heirloom_engine::Call;
 use serde_json::Value;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 /// What all requests share.
@@ -43,8 +44,13 @@ pub(crate) struct Http {
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
     pub(crate) ready: AtomicBool,
+    /// What the store said when it was last asked whether it can be reached, and when.
+    pub(crate) reached: Mutex<Option<(Instant, Option<&'static str>)>>,
     pub(crate) key: Option<Vec<u8>>,
 }
+
+/// How long what the store said about itself counts.
+const ASKED_AGAIN: Duration = Duration::from_secs(1);
 
 /// The documented path of a route, for figures and logs.
 #[derive(Debug, Clone, Copy)]
@@ -159,11 +165,33 @@ pub(crate) fn router(http: &Arc<Http>) -> Router {
 }
 
 async fn ready(State(http): State<Arc<Http>>) -> Response<Body> {
-    let reply = match http.ready.load(Ordering::Relaxed) {
-        true => plain("ready\n"),
-        false => plain("ending\n").status(StatusCode::SERVICE_UNAVAILABLE),
+    if !http.ready.load(Ordering::Relaxed) {
+        return named("/readyz", Ok(plain("ending\n").status(StatusCode::SERVICE_UNAVAILABLE)));
+    }
+    let reply = match reached(&http).await {
+        None => plain("ready\n"),
+        Some(code) => plain(&format!("{code}\n")).status(StatusCode::SERVICE_UNAVAILABLE),
     };
     named("/readyz", Ok(reply))
+}
+
+/// Why the store cannot be reached, by its code: anybody may ask, so nothing else of it is said. It is asked once a second at most.
+async fn reached(http: &Arc<Http>) -> Option<&'static str> {
+    let known = *http.reached.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, said)) = known.filter(|(at, _)| at.elapsed() < ASKED_AGAIN) {
+        return said;
+    }
+    let asked = http.work(|http| Ok(http.counter.desk.ready()));
+    let said = match asked.await {
+        Ok(Ok(())) => None,
+        Ok(Err(fault)) => {
+            tracing::warn!(code = fault.code.name(), message = fault.message, "the store cannot be reached");
+            Some(fault.code.name())
+        }
+        Err(_) => Some(Code::Overloaded.name()),
+    };
+    *http.reached.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), said));
+    said
 }
 
 fn plain(text: &str) -> Reply {

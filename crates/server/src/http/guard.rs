@@ -134,7 +134,7 @@ fn project(query: &str) -> Option<String> {
     query.split('&').find_map(|pair| pair.strip_prefix("project=")).and_then(uri::decoded)
 }
 
-fn known_host(http: &Http, asked: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn known_host(http: &Http, asked: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
     let mut all = headers.get_all(header::HOST).iter();
     let host = all.next().and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
     let known = |host: &str| {
@@ -218,7 +218,7 @@ fn trace(headers: &HeaderMap) -> Option<String> {
 }
 
 /// A method by its name; whatever is none of these is one.
-fn method_name(method: &str) -> &'static str {
+pub(crate) fn method_name(method: &str) -> &'static str {
     ["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS"]
         .into_iter()
         .find(|known| *known == method)

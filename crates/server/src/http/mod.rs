@@ -6,7 +6,7 @@
 mod accept;
 pub(crate) mod changes;
 pub(crate) mod door;
-mod guard;
+pub(crate) mod guard;
 mod limits;
 mod mem0;
 mod metrics;
@@ -30,14 +30,14 @@ use crate::desk::{Desk, Place, Visitor};
 use crate::mcp::Door;
 use door::Http;
 use heirloom_core::{Code, Fault, fault::Result, hash};
-use heirloom_engine::verbs::{recall, trail};
+use heirloom_engine::verbs::{recall, trail, upkeep};
 use limits::Shares;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -45,6 +45,9 @@ use tokio::sync::{Semaphore, watch};
 
 /// How often a served project is looked at as a whole.
 const FULL_LOOK: Duration = Duration::from_secs(30);
+
+/// How often it is looked up whether the daily work is due.
+const UPKEEP: Duration = Duration::from_secs(3600);
 
 /// How a server is set up.
 #[derive(Debug, Clone)]
@@ -61,6 +64,8 @@ pub struct Options {
     pub hosts: Vec<String>,
     /// Origins of pages that may speak to it, beside its own.
     pub origins: Vec<String>,
+    /// The name of its page below `localhost`, where neither it nor a proxy speaks TLS.
+    pub page: Option<String>,
     /// The token of the account that runs it.
     pub token: String,
     /// The secret by which it proves whose it is.
@@ -69,16 +74,15 @@ pub struct Options {
     pub limits: Limits,
 }
 
-/// Serves until the system asks it to end. `ready` is told the address once it listens.
-pub fn serve(
-    desk: Arc<dyn Desk>,
-    options: Options,
-    ready: impl FnOnce(SocketAddr) -> Result<()>,
-) -> Result<()> {
-    run(desk, &options, ready, |http, _, _| routed(http))
+impl Options {
+    /// The name by which browsers find the page, if there is no TLS.
+    pub(crate) fn page_name(&self) -> Option<String> {
+        self.page.clone().filter(|_| self.tls.is_none() && !self.behind_proxy)
+    }
 }
 
-/// The same for any paths: `routed` makes them, and is told the address and how to end the server.
+/// Serves until the system asks it to end. `ready` is told the address once it listens; `routed` makes the paths, and is told the address and how to
+/// end the server.
 pub(crate) fn run(
     desk: Arc<dyn Desk>,
     options: &Options,
@@ -118,9 +122,11 @@ pub(crate) fn run(
         let looking = tokio::spawn(look(Arc::clone(&http), end.clone()));
         let ended = tokio::spawn(asked_to_end(Arc::clone(&http), signals, stop));
         let telling = tokio::spawn(tell_refusals(Arc::clone(&http)));
+        let keeping = tokio::spawn(keep_up(Arc::clone(&http)));
         accept::serve(http, router, listener, tls, end).await;
         looking.abort();
         telling.abort();
+        keeping.abort();
         ended.abort();
         Ok(())
     });
@@ -150,12 +156,16 @@ fn shared(options: &Options, address: SocketAddr, counter: Counter) -> Http {
     if !address.ip().is_unspecified() {
         hosts.push(address.ip().to_string());
     }
+    hosts.extend(options.page_name());
     let scheme = if options.tls.is_some() { "https" } else { "http" };
     let mut origins: Vec<String> = options.origins.iter().map(|origin| origin.to_ascii_lowercase()).collect();
     origins.extend(hosts.iter().map(|host| match host.contains(':') && !host.starts_with('[') {
         true => format!("{scheme}://[{host}]:{}", address.port()),
         false => format!("{scheme}://{host}:{}", address.port()),
     }));
+    if options.behind_proxy {
+        origins.extend(options.hosts.iter().map(|host| format!("https://{}", host.to_ascii_lowercase())));
+    }
     Http {
         shares: Shares::new(limits.rate, limits.at_once),
         metrics: metrics::Metrics::default(),
@@ -168,6 +178,7 @@ fn shared(options: &Options, address: SocketAddr, counter: Counter) -> Http {
         hosts,
         origins,
         ready: AtomicBool::new(true),
+        reached: Mutex::default(),
         key: Some(options.key.clone()),
         counter: Arc::new(counter),
         limits,
@@ -175,7 +186,7 @@ fn shared(options: &Options, address: SocketAddr, counter: Counter) -> Http {
 }
 
 /// Verbs, MCP, and the guard in front of both.
-fn routed(http: &Arc<Http>) -> axum::Router {
+pub(crate) fn routed(http: &Arc<Http>) -> axum::Router {
     // Without sessions there is nothing to steal and nothing that grows: every request carries its token.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
@@ -217,6 +228,21 @@ async fn look(http: Arc<Http>, mut end: watch::Receiver<bool>) {
             if looked.await.is_err() {
                 tracing::warn!("a project could not be looked at");
             }
+        }
+    }
+}
+
+/// Does the daily work: by the account, or on a shared database by the server's own token, if it has one with the scope `upkeep`. Whether it is due is
+/// looked up each hour; several servers on one database do no harm.
+async fn keep_up(http: Arc<Http>) {
+    loop {
+        tokio::time::sleep(UPKEEP).await;
+        let kept = http.work(|http| {
+            let call = http.counter.desk.call(&Place::Nowhere, &Visitor::default())?;
+            Ok(upkeep::expire_if_due(&call)?)
+        });
+        if kept.await.is_err() {
+            tracing::info!("the daily work was not done here: it needs a token with the scope `upkeep`");
         }
     }
 }
@@ -267,6 +293,7 @@ mod tests {
             behind_proxy: false,
             hosts: Vec::new(),
             origins: Vec::new(),
+            page: None,
             token: "t".to_owned(),
             key: Vec::new(),
             limits: Limits::default(),

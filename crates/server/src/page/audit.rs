@@ -14,7 +14,9 @@ const LINES: usize = 200;
 
 pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
     let form = asked.form;
-    let own = form.text("chain") == Some("own");
+    // Somebody who signed in at a server has no project, and one chain.
+    let guest = asked.page.seat.is_guest();
+    let own = guest || form.text("chain") == Some("own");
     let ask = Audit {
         id: form.said("id"),
         verdict: form.said("verdict").filter(|_| !own),
@@ -31,8 +33,8 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
     let body = html! {
         form.bar action="/audit" {
             label { "Memory " input name="id" placeholder="decision:…" value=(form.text("id").unwrap_or_default()); }
-            label { "Verdict " select name="verdict" { option value="" { "all" } @for one in ["keep", "redact", "confirm", "refuse"] { option selected[form.text("verdict") == Some(one)] { (one) } } } }
-            label { "Chain " select name="chain" { option value="project" { "project" } option value="own" selected[own] { "turns and facts" } } }
+            @if !guest { label { "Verdict " select name="verdict" { option value="" { "all" } @for one in ["keep", "redact", "confirm", "refuse"] { option selected[form.text("verdict") == Some(one)] { (one) } } } } }
+            @if !guest { label { "Chain " select name="chain" { option value="project" { "project" } option value="own" selected[own] { "turns and facts" } } } }
             button.quiet { "Filter" }
             button name="verify" value="1" { "Verify the chain" }
         }

@@ -5,13 +5,14 @@
 
 use super::form::{self, Form};
 use super::layout::Screen;
-use super::{Said, users};
+use super::{Page, Said, users};
 use heirloom_core::kind::Shape;
 use heirloom_core::{Code, Fault, MemoryId, Scopes, fault::Result};
 use heirloom_engine::Call;
 use heirloom_engine::verbs::config::{self, Answer, Set, Setting, Unset, check_pin};
 use heirloom_engine::verbs::decide::{self, Accept, Reject, Seen};
 use heirloom_engine::verbs::edit::{Edit, edit};
+use heirloom_engine::verbs::invite::{self, InviteUser};
 use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::remove::{self, Gone};
 use heirloom_engine::verbs::undo::{self, Undo};
@@ -28,7 +29,10 @@ pub(crate) enum Done {
 }
 
 /// Does it.
-pub(crate) fn run(mut call: Call, deed: &str, form: &Form) -> Result<Done> {
+pub(crate) fn run(mut call: Call, page: &Page, deed: &str, form: &Form) -> Result<Done> {
+    if deed == "confirm" {
+        return confirm(&call, page, form);
+    }
     if let Some(pin) = form.said("pin")
         && let Answer::Wrong { left } = check_pin(&mut call, &pin)?
     {
@@ -51,8 +55,38 @@ pub(crate) fn run(mut call: Call, deed: &str, form: &Form) -> Result<Done> {
         "user" => add_user(call, form),
         "token" => make_token(call, form),
         "revoke" => revoke(call, form),
+        "invite" => invited(call, page, form),
         _ => Err(Fault::new(Code::NotFound, "there is no such form").hint("reload the page")),
     }
+}
+
+/// Somebody who signed in shows the PIN; from then on they count as a person until the session ends.
+fn confirm(call: &Call, page: &Page, form: &Form) -> Result<Done> {
+    match invite::confirm(call, form.text("pin").unwrap_or_default())? {
+        Answer::Right => {
+            page.seat.confirm();
+            Ok(went(form, "/", "You are confirmed as a person.", None))
+        }
+        Answer::Wrong { left } => {
+            Err(Fault::new(Code::NeedsPerson, format!("that is not the PIN; {left} more tries"))
+                .hint("type it again"))
+        }
+    }
+}
+
+fn invited(call: &Call, page: &Page, form: &Form) -> Result<Done> {
+    // A page that ends with this process has no address that a link could lead to.
+    let server = match page.seat.is_guest() {
+        true => Some(page.origin.clone()),
+        false => form.said("server"),
+    };
+    let user = form.said("user").unwrap_or_default();
+    let server = server.ok_or_else(|| {
+        Fault::new(Code::Usage, "the address of the server is missing")
+            .hint("give the address of the server where people sign in")
+    })?;
+    let made = invite::invite(call, &InviteUser { user, hours: None, server: Some(server) })?;
+    Ok(Done::Shows(users::invited(&made)))
 }
 
 fn went(form: &Form, usual: &str, text: impl Into<String>, undo: Option<String>) -> Done {

@@ -39,14 +39,19 @@ const HEADERS: [(HeaderName, &str); 9] = [
 ];
 
 /// Files that hold nothing of anybody's.
-const OPEN: [&str; 3] = ["/style.css", "/app.js", "/icon.svg"];
+pub(crate) const OPEN: [&str; 3] = ["/style.css", "/app.js", "/icon.svg"];
 
 /// Lets a request pass, or says why not.
 pub(crate) async fn guard(State(page): State<Arc<Page>>, request: Request, next: Next) -> Response<Body> {
-    let mut response = match admitted(&page, &request, Instant::now()) {
+    let response = match admitted(&page, &request, Instant::now()) {
         Ok(()) => next.run(request).await,
         Err((status, fault)) => layout::refused(status, &fault),
     };
+    dressed(response)
+}
+
+/// The same answer with the headers of every answer.
+pub(crate) fn dressed(mut response: Response<Body>) -> Response<Body> {
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
@@ -55,7 +60,7 @@ pub(crate) async fn guard(State(page): State<Arc<Page>>, request: Request, next:
     response
 }
 
-type Refused = (StatusCode, Fault);
+pub(crate) type Refused = (StatusCode, Fault);
 
 fn admitted(page: &Page, request: &Request, now: Instant) -> Result<(), Refused> {
     let headers = request.headers();
@@ -96,12 +101,12 @@ pub(crate) fn own_form(page: &Page, form: &Form) -> Result<(), Fault> {
     }
 }
 
-fn no(message: &str, hint: &str) -> Refused {
+pub(crate) fn no(message: &str, hint: &str) -> Refused {
     (StatusCode::FORBIDDEN, Fault::new(Code::Security, message).hint(hint))
 }
 
 /// The value of a header that is there once.
-fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+pub(crate) fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {
         (Some(value), None) => value.to_str().ok(),
@@ -109,7 +114,7 @@ fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     }
 }
 
-fn cookie(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn cookie(headers: &HeaderMap) -> Option<&str> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut named = all
         .flat_map(|line| line.split(';'))

@@ -7,11 +7,12 @@ use super::layout::Screen;
 use super::{Asked, chart, parts};
 use heirloom_core::{fault::Result, time};
 use heirloom_engine::verbs::activity::{self, Activity};
+use heirloom_engine::verbs::decide;
 use heirloom_engine::verbs::events::{self, Stamp};
 use heirloom_engine::verbs::search::{Search, typed};
 use heirloom_engine::verbs::sessions::{self, Given};
 use heirloom_engine::verbs::show::{Citations, citations};
-use heirloom_engine::verbs::status::{State, status};
+use heirloom_engine::verbs::status::{self, State, status};
 use heirloom_engine::verbs::told::Hit;
 use maud::{Markup, html};
 use std::sync::PoisonError;
@@ -36,6 +37,9 @@ struct Known {
 
 pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
     let call = asked.call;
+    if asked.page.seat.is_guest() {
+        return own(asked);
+    }
     if call.project().expect_memory().is_err() {
         let body = parts::empty(
             "This project has no memory yet. Prepare it, then let your agents use it.",
@@ -64,6 +68,38 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
         }
         div.two {
             section aria-labelledby="given" { h2 #given { "Given to agents today" } (given_today(asked, &given)) }
+            section aria-labelledby="newest" { h2 #newest { "Newest" } (newest_list(asked, &newest)) }
+        }
+    };
+    Ok(Screen::new("Home", "/", body))
+}
+
+/// What somebody who signed in at a server has: turns and facts of their own.
+fn own(asked: &Asked<'_>) -> Result<Screen> {
+    let call = asked.call;
+    let state = status::own(call)?;
+    let waiting = decide::list(call)?.waiting.drafts.len();
+    let newest = typed(call, "", &Search { limit: LINES, ..Search::default() })?.hits;
+    let rows = [
+        ("facts", "/search?q=kind%3Afact", state.facts),
+        ("turns", "/search?q=kind%3Aepisode", state.episodes),
+        ("replaced by newer facts", "", state.superseded),
+        ("retired", "/search?q=status%3Aretired", state.retired),
+    ];
+    let body = html! {
+        section aria-labelledby="attention" {
+            h2 #attention { "Needs attention" }
+            @if waiting == 0 { p.calm { "Nothing waits for you." } }
+            @else { ul.attention { li data-item { a href="/review" { strong { (waiting) } " waiting for review" } } } }
+        }
+        div.two {
+            section aria-labelledby="counts" {
+                h2 #counts { "What there is" }
+                table.counts {
+                    caption.hidden { "Turns and facts" }
+                    tbody { @for (name, path, count) in rows { tr { th scope="row" { @if path.is_empty() { (name) } @else { a href=(path) { (name) } } } td.n { (count) } } } }
+                }
+            }
             section aria-labelledby="newest" { h2 #newest { "Newest" } (newest_list(asked, &newest)) }
         }
     };

@@ -101,7 +101,6 @@ fn head(title: &str) -> Markup {
 }
 
 fn whole(page: &Page, screen: &Screen, said: Option<&Said>, here: &str) -> Markup {
-    let name = page.project.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -110,7 +109,7 @@ fn whole(page: &Page, screen: &Screen, said: Option<&Said>, here: &str) -> Marku
                 a.skip href="#main" { "Skip to content" }
                 header.top {
                     a.brand href="/" { "Heirloom" }
-                    span.project title="the project" { (name) }
+                    (page.seat.shown(page.session.form_token()))
                     form.find role="search" action="/search" {
                         label.hidden for="q" { "Search memories" }
                         input #q type="search" name="q" placeholder="Search memories  ( / )" autocomplete="off" spellcheck="false";
@@ -119,7 +118,7 @@ fn whole(page: &Page, screen: &Screen, said: Option<&Said>, here: &str) -> Marku
                     button #keys.quiet type="button" aria-haspopup="dialog" { kbd { "?" } span.hidden { " keyboard help" } }
                 }
                 nav aria-label="Screens" {
-                    @for (path, name, key) in PLACES {
+                    @for (path, name, key) in PLACES.into_iter().filter(|(path, ..)| page.seat.has(path)) {
                         a href=(path) data-go=(key) aria-current=[(path == screen.at).then_some("page")] { (name) }
                     }
                 }
@@ -188,6 +187,18 @@ pub(crate) fn refused(status: StatusCode, wrong: &Fault) -> Response<Body> {
         html lang="en" {
             head { (head("Not here")) }
             body.alone { main { h1 { "Not here" } (fault(wrong)) } }
+        }
+    };
+    response(status, markup)
+}
+
+/// A page outside the frame, for whoever has not signed in.
+pub(crate) fn alone(status: StatusCode, title: &str, body: &Markup) -> Response<Body> {
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head { (head(title)) }
+            body.alone { main { h1 { (title) } (body) } }
         }
     };
     response(status, markup)

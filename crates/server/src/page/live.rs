@@ -4,7 +4,7 @@
 //! Never here: keeping a session alive.
 
 use super::{Both, Page, layout};
-use crate::desk::{Place, Trial};
+use crate::desk::Trial;
 use crate::http::changes;
 use crate::http::door::Http;
 use axum::body::{Body, Bytes};
@@ -22,6 +22,8 @@ use tokio::sync::mpsc;
 
 /// How often the audits are looked at.
 const POLL: Duration = Duration::from_millis(700);
+/// The same for each of the people at a server.
+const POLL_GUEST: Duration = Duration::from_secs(2);
 /// How long a stream may be silent.
 const SILENCE: Duration = Duration::from_secs(15);
 
@@ -32,16 +34,35 @@ pub(super) async fn watch(page: Arc<Page>, http: Arc<Http>) {
     let mut before: Option<Stamp> = None;
     while http.ready.load(Ordering::Relaxed) {
         let by_file = tokio::time::timeout(POLL, files.recv()).await.is_ok();
-        let place = Place::Folder(page.project.clone());
-        let now = http
-            .work(move |http| Ok(events::stamp(&http.counter.desk.person(&place, &Trial::default())?)?))
-            .await
-            .ok();
+        let now = stamp(&page, &http).await;
         let by_audit = now.is_some() && before.is_some() && now != before;
         before = now.or(before);
         if by_file || by_audit {
             page.changed.send_modify(|count| *count += 1);
         }
+    }
+}
+
+async fn stamp(page: &Arc<Page>, http: &Arc<Http>) -> Option<Stamp> {
+    let page = Arc::clone(page);
+    http.work(move |http| Ok(events::stamp(&page.seat.call(http.counter.desk.as_ref(), &Trial::default())?)?))
+        .await
+        .ok()
+}
+
+/// The same for somebody who signed in at a server: while one of their pages is open, and as long as their token counts.
+async fn watch_guest(page: Arc<Page>, http: Arc<Http>, sender: mpsc::Sender<Bytes>) {
+    let mut before = stamp(&page, &http).await;
+    loop {
+        tokio::select! {
+            () = sender.closed() => return,
+            () = tokio::time::sleep(POLL_GUEST) => {}
+        }
+        let now = stamp(&page, &http).await;
+        if now.is_some() && before.is_some() && now != before {
+            page.changed.send_modify(|count| *count += 1);
+        }
+        before = now.or(before);
     }
 }
 
@@ -61,6 +82,9 @@ pub(super) async fn stream(State(both): State<Both>) -> Response<Body> {
     let Ok(place) = Arc::clone(&http.streams).try_acquire_owned() else { return layout::overloaded() };
     let mut changed = page.changed.subscribe();
     let (sender, pieces) = mpsc::channel(4);
+    if page.seat.is_guest() {
+        tokio::spawn(watch_guest(Arc::clone(&page), Arc::clone(&http), sender.clone()));
+    }
     tokio::spawn(async move {
         let _place = place;
         let mut text = "event: hello\ndata: {}\n\n";

@@ -1,8 +1,8 @@
 //! The page: what agents remember, for a person who looks and acts.
 //!
 //! Comes in: a project, secrets drawn for this process, a [`Desk`] that makes a person's calls. Goes out: screens as HTML, one file each, and what
-//! a person did through the verbs. The page holds no rule: what may be done, and to whom what is shown, the verbs say. It is served under a random
-//! name on this machine alone, and ends with the process. Never here: a script or a style that was not built in.
+//! a person did through the verbs. The page holds no rule: what may be done, and to whom what is shown, the verbs say. `open` serves it under a random
+//! name on this machine alone, and it ends with the process; on a server (`team`) people sign in. Never here: a script or a style that was not built in.
 
 mod audit;
 mod chart;
@@ -20,14 +20,16 @@ mod parts;
 mod playground;
 mod review;
 mod search;
+mod seat;
 mod session;
 mod sessions;
 mod settings;
+mod team;
 mod users;
 
 pub use session::Secrets;
 
-use crate::desk::{Desk, Place, Trial};
+use crate::desk::{Desk, Trial};
 use crate::http::door::Http;
 use crate::http::{self, Limits};
 use axum::Router;
@@ -40,7 +42,9 @@ use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::Call;
 use heirloom_engine::verbs::doctor::Machine;
 use layout::Screen;
+use seat::Seat;
 use session::Session;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -83,7 +87,7 @@ pub(crate) struct Page {
     /// Name and port, as a browser says them.
     pub(crate) host: String,
     pub(crate) origin: String,
-    pub(crate) project: PathBuf,
+    pub(crate) seat: Seat,
     examine: Examine,
     pub(crate) agents: Vec<Agent>,
     /// What is to be said once, on the next screen.
@@ -112,7 +116,7 @@ pub(crate) struct Asked<'a> {
 impl Asked<'_> {
     /// A call like this one, for an agent and with settings that are tried out.
     pub(crate) fn tried(&self, trial: &Trial) -> Result<Call> {
-        self.http.counter.desk.person(&Place::Folder(self.page.project.clone()), trial)
+        self.page.seat.call(self.http.counter.desk.as_ref(), trial)
     }
 }
 
@@ -125,6 +129,7 @@ pub fn open(desk: Arc<dyn Desk>, options: Options, ready: impl FnOnce(&str) -> R
         behind_proxy: false,
         hosts: Vec::new(),
         origins: Vec::new(),
+        page: None,
         // Nobody comes by a token.
         token: options.secrets.cookie.clone(),
         key: Vec::new(),
@@ -142,7 +147,7 @@ pub fn open(desk: Arc<dyn Desk>, options: Options, ready: impl FnOnce(&str) -> R
                 session: Session::new(secrets, Instant::now()),
                 origin: format!("http://{host}"),
                 host,
-                project,
+                seat: Seat::Opener(project),
                 examine,
                 agents,
                 said: Mutex::default(),
@@ -154,6 +159,18 @@ pub fn open(desk: Arc<dyn Desk>, options: Options, ready: impl FnOnce(&str) -> R
             routed(http, &page)
         },
     )
+}
+
+/// Serves memory to programs, and a page to whoever signs in, until the system asks it to end. `ready` is told the address once it listens.
+pub fn serve(
+    desk: Arc<dyn Desk>,
+    options: &http::Options,
+    ready: impl FnOnce(SocketAddr) -> Result<()>,
+) -> Result<()> {
+    http::run(desk, options, ready, |http, address, _| {
+        let own = options.page_name().map(|name| format!("{name}:{}", address.port()));
+        http::routed(http).merge(team::routed(http, &team::Team::new(own)))
+    })
 }
 
 /// Ends the server when nobody has done anything for an hour.
@@ -201,9 +218,9 @@ fn routed(http: &Arc<Http>, page: &Arc<Page>) -> Router {
         .route("/do/{deed}", post(done))
         .route("/enter/{link}", get(entered))
         .route("/live", get(live::stream))
-        .route("/style.css", get(|| asset("text/css; charset=utf-8", include_str!("assets/style.css"))))
-        .route("/app.js", get(|| asset("text/javascript; charset=utf-8", include_str!("assets/app.js"))))
-        .route("/icon.svg", get(|| asset("image/svg+xml", include_str!("assets/icon.svg"))))
+        .route("/style.css", get(style))
+        .route("/app.js", get(script))
+        .route("/icon.svg", get(icon))
         .fallback(|| async {
             layout::refused(
                 StatusCode::NOT_FOUND,
@@ -214,7 +231,19 @@ fn routed(http: &Arc<Http>, page: &Arc<Page>) -> Router {
         .layer(axum::middleware::from_fn_with_state(Arc::clone(page), guard::guard))
 }
 
-async fn asset(kind: &'static str, text: &'static str) -> Response<Body> {
+async fn style() -> Response<Body> {
+    asset("text/css; charset=utf-8", include_str!("assets/style.css"))
+}
+
+async fn script() -> Response<Body> {
+    asset("text/javascript; charset=utf-8", include_str!("assets/app.js"))
+}
+
+async fn icon() -> Response<Body> {
+    asset("image/svg+xml", include_str!("assets/icon.svg"))
+}
+
+fn asset(kind: &'static str, text: &'static str) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(KEPT));
@@ -257,7 +286,7 @@ async fn shown(both: Both, request: Request, shows: Shows) -> Response<Body> {
 }
 
 fn with_call(http: &Http, page: &Page, form: &Form, shows: Shows) -> Result<Screen> {
-    let call = http.counter.desk.person(&Place::Folder(page.project.clone()), &Trial::default())?;
+    let call = page.seat.call(http.counter.desk.as_ref(), &Trial::default())?;
     shows(&Asked { call: &call, page, form, http })
 }
 
@@ -274,8 +303,9 @@ async fn done(State(both): State<Both>, InPath(deed): InPath<String>, request: R
     let form = Form::read(&String::from_utf8_lossy(&bytes));
     let worked = http.work(move |http| {
         let done = guard::own_form(&page, &form).and_then(|()| {
-            let call = http.counter.desk.person(&Place::Folder(page.project.clone()), &Trial::default())?;
-            deeds::run(call, &deed, &form)
+            page.seat.may_do(&deed)?;
+            let call = page.seat.call(http.counter.desk.as_ref(), &Trial::default())?;
+            deeds::run(call, &page, &deed, &form)
         });
         if done.is_ok() {
             // The page sees its own changes before anybody tells it of them.

@@ -6,6 +6,7 @@ use super::layout::Screen;
 use super::{Asked, parts};
 use heirloom_core::caller::GRANTS;
 use heirloom_core::{Verb, fault::Result};
+use heirloom_engine::verbs::invite::Invited;
 use heirloom_engine::verbs::users::{MadeToken, UserShown, list};
 use maud::{Markup, html};
 
@@ -47,6 +48,18 @@ fn one(asked: &Asked<'_>, user: &UserShown) -> Markup {
                         }
                     }
                 }
+                @if !user.tokens.is_empty() {
+                    details {
+                        summary { "Invite to the page of a server" }
+                        p.dim { "The link works once, for a day. Whoever opens it shows a token of this user and sets the PIN that makes them a person there." }
+                        form.bar method="post" action="/do/invite" {
+                            (parts::carried(asked, Verb::UserInvite))
+                            input type="hidden" name="user" value=(user.user);
+                            @if !asked.page.seat.is_guest() { label { "Server " input name="server" required placeholder="https://memory.example.org"; } }
+                            button { "Make a link" }
+                        }
+                    }
+                }
                 details {
                     summary { "Make a token" }
                     form.bar method="post" action="/do/token" {
@@ -61,6 +74,16 @@ fn one(asked: &Asked<'_>, user: &UserShown) -> Markup {
             }
         }
     }
+}
+
+/// A link, once.
+pub(crate) fn invited(made: &Invited) -> Screen {
+    let body = html! {
+        p { "This link is for " strong { (made.user) } ". It works once, until " (parts::at(&made.expires_at)) ", and is stored nowhere but as a hash." }
+        p.command { code { (made.link) } button.quiet type="button" data-copy=(made.link) { "Copy" } }
+        p { a href="/users" { "Back to the users" } }
+    };
+    Screen::new("An invitation", "/users", body)
 }
 
 /// A token, once.

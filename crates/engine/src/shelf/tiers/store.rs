@@ -5,8 +5,10 @@
 
 use super::event::{Event, Head, Line};
 use super::kept::{Back, KeptRow, Mark};
-use super::{Account, LifeStatus, Stored, Tier, TierDraft, Token, UserContext};
+use super::once::{Ended, Turn};
+use super::{Account, Invite, LifeStatus, Stored, Taken, Tier, TierDraft, Token, UserContext};
 use crate::gate::Passed;
+use crate::pin;
 use crate::rank::Explain;
 use heirloom_core::{Fault, fault::Result};
 use jiff::Timestamp;
@@ -326,4 +328,38 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
 
     /// Takes a user's token of this name away. Says whether there was one.
     fn remove_token(&self, who: &UserContext, user: &str, name: &str) -> Result<bool>;
+
+    /// Keeps an invitation in the place of the one its user had.
+    fn put_invite(&self, who: &UserContext, invite: &Invite) -> Result<()>;
+
+    /// Sets the PIN of the context's user by the hash of an invitation's link, which no longer works then.
+    fn take_invite(
+        &self,
+        who: &UserContext,
+        link: &str,
+        pin: &str,
+        random: &[u8; 32],
+        now: Timestamp,
+    ) -> Result<Taken>;
+
+    /// Whether the context's user has a PIN in this store.
+    fn has_pin(&self, who: &UserContext) -> Result<bool>;
+
+    /// Looks whether this is the PIN of the context's user. A try counts before it is looked at; after five wrong ones there is a pause.
+    fn try_pin(&self, who: &UserContext, typed: &str, now: Timestamp) -> Result<pin::Answer>;
+
+    /// Takes the turn of a key of idempotency, if nobody had it. Only a shared store keeps keys; those of others lie in the user's data folder.
+    fn once_begin(&self, _who: &UserContext, _name: &str, _asked: &str, _now: i64) -> Result<Turn> {
+        Err(Fault::new(heirloom_core::Code::Internal, "this store keeps no keys of requests"))
+    }
+
+    /// Keeps how the request under a key ended; forgets the key if it failed.
+    fn once_end(&self, _who: &UserContext, _name: &str, _now: i64, _done: Option<&Ended>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes the ids of memories that were forgotten out of what is kept under keys.
+    fn once_forget(&self, _who: &UserContext, _ids: &[&str]) -> Result<()> {
+        Ok(())
+    }
 }

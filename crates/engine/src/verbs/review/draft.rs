@@ -225,10 +225,14 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
             .fact("key", item.key.as_str())
             .hint(format!("`heirloom review reject {}` discards it", item.key)));
     }
-    let inbox = call.inbox()?;
+    let shelf = shelf_of(item);
+    // Facts wait in an inbox of their user's, which needs no project.
+    let inbox = match shelf {
+        Some(ShelfName::Tiers) => call.tiers()?.inbox(),
+        _ => call.inbox()?,
+    };
     inbox.unchanged(item)?;
     let entry = Entry { channel: item.channel, confirmed: true };
-    let shelf = shelf_of(item);
     if let Some(shelf) = shelf.filter(|shelf| *shelf != ShelfName::Tiers) {
         let lock = call.lock()?;
         let draft = Some(&item.waiting);

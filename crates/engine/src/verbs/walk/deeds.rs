@@ -4,6 +4,7 @@ use super::super::add::{Add, New, NewLesson, NewNote, NewRecord, NewVault, add};
 use super::super::anchor::{Anchor, Deed, anchor};
 use super::super::convert::{Convert, convert};
 use super::super::edit::{Edit, edit};
+use super::super::invite::{self, InviteUser};
 use super::super::life::{Move, archive, restore, retire, unarchive};
 use super::super::list::{List, list};
 use super::super::recall::{Recall, recall};
@@ -56,7 +57,10 @@ pub(super) fn entry(verb: Verb) -> Entry {
         Verb::RemoveEarly => {
             NoText("says of each retired record what became of it; who may ask for it is tested with upkeep")
         }
-        Verb::UserList | Verb::UserAdd | Verb::UserToken | Verb::UserRemove => Driven(&[Tiers]),
+        Verb::UserList | Verb::UserAdd | Verb::UserToken | Verb::UserInvite | Verb::UserRemove => {
+            Driven(&[Tiers])
+        }
+        Verb::Confirm => NoText("checks a PIN; it touches no memory"),
         Verb::Review => NoText("lists drafts; deciding about one is driven as accept and reject"),
         Verb::Verify | Verb::Scan => {
             NoText("looks at files and changes none; cutting out is driven as redact")
@@ -283,6 +287,9 @@ pub(super) fn act(call: &Call, verb: Verb, shelf: ShelfName, subject: &Subject) 
         Verb::UserToken => {
             let ask = MakeToken { user: "other".into(), name: None, scopes: None, days: None };
             plain(users::token(call, &ask))
+        }
+        Verb::UserInvite => {
+            plain(invite::invite(call, &InviteUser { user: "other".into(), ..InviteUser::default() }))
         }
         Verb::UserRemove => {
             plain(users::remove(call, &RemoveUser { user: "other".into(), shred: false, dry_run: false }))

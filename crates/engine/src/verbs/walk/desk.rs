@@ -160,6 +160,10 @@ impl Desk {
         for token in tiers.store().tokens(tiers.who(), None).unwrap() {
             stored.insert(format!("tokens/{}/{}", token.user, token.name), token.hash.into_bytes());
         }
+        let invites = person.project().world().data.join("tiers/invites");
+        files_below(&invites, &mut |path, bytes| {
+            stored.insert(format!("invites/{}", path.file_name().unwrap().display()), bytes);
+        });
         let now = person.project().world().now;
         let inboxes = person.inboxes().unwrap();
         let waiting =

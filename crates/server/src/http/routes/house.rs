@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use heirloom_core::{Code, Fault, Scopes};
 use heirloom_engine::Call;
 use heirloom_engine::verbs::decide::{self, Reject};
+use heirloom_engine::verbs::invite::{self, InviteUser};
 use heirloom_engine::verbs::status::{own, status};
 use heirloom_engine::verbs::trail::{self, Audit};
 use heirloom_engine::verbs::undo::{self, Undo};
@@ -289,6 +290,35 @@ pub(super) const ROUTES: &[Route] = &[
         // A key of idempotency would have the token kept; asking again makes a new one in its place.
         writes: false,
         run: made_token,
+        ..LOOKS
+    },
+    Route {
+        method: "POST",
+        path: "/v1/users/{user}/invite",
+        name: "invite_user",
+        tag: "users",
+        about: "Make a link by which a user sets a PIN for the page; it works once and is in this answer once",
+        body: Some(|| {
+            object(&[
+                ("hours?", shapes::count("For how many hours it works; 24 unless said", 1, 168)),
+                (
+                    "server?",
+                    shapes::word("The address of the server; without it the link begins with its path"),
+                ),
+            ])
+        }),
+        status: 201,
+        answer: || verb("user-invite"),
+        // A key of idempotency would have the link kept; asking again makes a new one in its place.
+        writes: false,
+        run: |call, given| {
+            let ask = InviteUser {
+                user: given.part("user"),
+                hours: given.count("hours").and_then(|hours| u32::try_from(hours).ok()),
+                server: given.text("server"),
+            };
+            Ok(Reply::ok(&invite::invite(call, &ask)?).status(StatusCode::CREATED))
+        },
         ..LOOKS
     },
     Route {

@@ -268,6 +268,8 @@ mod tests {
             "reject" => &["reject"],
             "user_add" => &["add_user"],
             "user_token" => &["make_token", "revoke_token"],
+            "user_invite" => &["invite_user"],
+            "confirm" => return Err("a PIN is typed on the page, where a person signs in"),
             "user_remove" => &["remove_user"],
             "doctor" | "config_show" | "config_set" | "config_guarded" | "init" | "setup" | "uninstall" => {
                 return Err(MACHINE);

@@ -150,7 +150,8 @@
   });
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (form.method === "dialog") return;
+    // What changes the frame of the page is sent as any form is.
+    if (form.method === "dialog" || form.dataset.whole !== undefined) return;
     event.preventDefault();
     if (form.method === "post") return send(form, event.submitter);
     const words = new URLSearchParams(new FormData(form, event.submitter));

@@ -9,12 +9,15 @@
 //! | `accounts.jsonl` | the users; from version 0.1 also the hashes of their tokens |
 //! | `tokens/<hash>.json` | a token: whose, what it may, until when |
 //! | `tokens/<hash>.used` | the hour in which it was last used |
+//! | `invites/<user>.json` | a user's invitation: the hash of its link, until when |
+//! | `pins/<user>/` | the hash of the PIN that a user shows at a server's page, and wrong tries |
 //! | `users/<hash>/memory.db` | memories, removed ids, audit, what it takes to take changes back |
 //! | `users/<hash>/index/` | keywords and vectors, made anew from the database whenever they are missing |
 
 mod accounts;
 mod asked;
 mod database;
+mod invites;
 mod kept;
 mod rows;
 mod search;
@@ -29,11 +32,12 @@ mod waits_tests;
 use super::event::{Event, Head, Line};
 use super::kept::{Back, KeptRow, Mark};
 use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which};
-use super::{Account, Stored, TierDraft, Token, UserContext};
+use super::{Account, Invite, Stored, Taken, TierDraft, Token, UserContext};
 use crate::gate::Passed;
 use crate::index::embed::Embedder;
 use crate::index::embed::chosen::{Chosen, Given};
 use crate::index::embed::followed::Followed;
+use crate::pin;
 use asked::Asked;
 use database::Database;
 use heirloom_core::{Code, Fault, fault::Result, hash};
@@ -317,6 +321,7 @@ impl TierStore for SqliteStore {
 
     fn remove_account(&self, who: &UserContext) -> Result<()> {
         tokens::remove_all(&self.folder, who.user())?;
+        invites::remove(&self.folder, who.user())?;
         {
             // Whoever is about to use the database waits here, and finds none afterwards.
             let slot = self.slot(who);
@@ -356,5 +361,28 @@ impl TierStore for SqliteStore {
 
     fn remove_token(&self, _who: &UserContext, user: &str, name: &str) -> Result<bool> {
         tokens::remove(&self.folder, user, name)
+    }
+
+    fn put_invite(&self, _who: &UserContext, invite: &Invite) -> Result<()> {
+        invites::put(&self.folder, invite)
+    }
+
+    fn take_invite(
+        &self,
+        who: &UserContext,
+        link: &str,
+        pin: &str,
+        random: &[u8; 32],
+        now: jiff::Timestamp,
+    ) -> Result<Taken> {
+        invites::take(&self.folder, who.user(), link, pin, random, now)
+    }
+
+    fn has_pin(&self, who: &UserContext) -> Result<bool> {
+        Ok(invites::pin(&self.folder, who.user()).is_set())
+    }
+
+    fn try_pin(&self, who: &UserContext, typed: &str, now: jiff::Timestamp) -> Result<pin::Answer> {
+        invites::pin(&self.folder, who.user()).answer(typed, now)
     }
 }

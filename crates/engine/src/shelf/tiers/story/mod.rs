@@ -13,6 +13,7 @@
 mod audit;
 mod carrying;
 mod facts;
+mod invited;
 mod items;
 mod removing;
 mod turns;
@@ -132,6 +133,12 @@ impl Stage {
     }
 }
 
+/// This very moment, for what a database holds against its own clock.
+#[allow(clippy::disallowed_methods, reason = "a database has no other clock")]
+pub fn today() -> Timestamp {
+    Timestamp::now()
+}
+
 pub fn moment(text: &str) -> Timestamp {
     time::parse(text).unwrap()
 }
@@ -147,7 +154,7 @@ pub fn tiers(call: &Call) -> Tiers<'_> {
 
 /// The whole story; each part begins with an empty backend. What a part needs another one for it makes with `other`.
 pub fn tell(make: Make<'_>, other: Make<'_>, folder: &Path) {
-    let parts: [(&str, Part); 34] = [
+    let parts: [(&str, Part); 35] = [
         ("turns", turns::a_turn_is_kept_as_it_was_said),
         ("secrets", turns::secrets_are_cut_out_and_orders_made_harmless),
         ("failing", turns::a_secret_refuses_a_turn_where_the_settings_say_so),
@@ -167,6 +174,7 @@ pub fn tell(make: Make<'_>, other: Make<'_>, folder: &Path) {
         ("tokens", walls::a_token_opens_one_account_only),
         ("names", walls::a_new_token_ends_the_one_of_its_name_and_no_other),
         ("earlier", walls::a_token_of_0_1_reads_and_writes_until_another_takes_its_place),
+        ("invited", invited::a_link_sets_a_pin_once_and_five_wrong_tries_make_a_pause),
         ("granted", facts::a_program_with_the_scope_stores_facts_as_its_own),
         ("expiry", removing::episodes_expire_and_facts_stay),
         ("topic", removing::a_topic_is_forgotten_whole),
