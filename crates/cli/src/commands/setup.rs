@@ -4,6 +4,7 @@
 //! lets `--uninstall` give it back. Never here: a change that was not shown, or a file that changed while the question was open.
 
 use super::setup_ask::{self, Asked};
+use super::setup_first;
 use super::setup_purge::Purge;
 use super::setup_receipt::{self, Receipt};
 use crate::args::{Args, Setup};
@@ -76,6 +77,9 @@ struct Row<'a> {
 }
 
 pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
+    if let Some(ended) = setup_first::installed(call)? {
+        return Ok(ended);
+    }
     let project = wiring::project_folder(&wiring::cwd(args)?);
     let mut wired = wiring::wire_for_settings(args)?;
     match (call.dry_run, call.uninstall) {
