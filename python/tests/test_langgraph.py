@@ -97,8 +97,6 @@ def test_langgraphs_own_store_tests_pass_with_the_class_replaced(place: Place, t
             **os.environ,
             "HEIRLOOM_URL": place.url,
             "PYTHONPATH": str(Path(__file__).parents[1]),
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTEST_ADDOPTS": "-p pytest_asyncio -p pytest_mock",
         },
         capture_output=True,
         text=True,

@@ -228,7 +228,7 @@ export class Items {
     return this.client.request("POST", "/v1/items/search", { body: asked });
   }
 
-  namespaces(asked: Body<"list_item_namespaces">): Promise<Answer<"list_item_namespaces">> {
+  namespaces(asked: Body<"list_namespaces">): Promise<Answer<"list_namespaces">> {
     return this.client.request("POST", "/v1/items/namespaces", { body: asked });
   }
 }
