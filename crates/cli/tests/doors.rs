@@ -1,4 +1,4 @@
-//! One table over all doors: the library, the command line, a hook, MCP, HTTP. The same text from the same caller gets the same verdict, the same code
+//! One table over all doors: the library, the command line, a hook, MCP, HTTP, items and mem0's API over HTTP. The same text from the same caller gets the same verdict, the same code
 //! and the same lines in the audits.
 
 use crate::env::TestEnv;
@@ -156,6 +156,19 @@ fn cases() -> Vec<Case> {
             Ask::Add("fact", say("Ana prefers green tea")),
             "done",
         ),
+        empty(
+            "a fact with a secret by the scope facts",
+            Some("read,write,facts"),
+            Ask::Add("fact", secret()),
+            "GATE_REFUSED",
+        ),
+        empty(
+            "a fact by a token that may only read",
+            Some("read,facts"),
+            Ask::Add("fact", say("Ana prefers green tea")),
+            "SECURITY_ERROR",
+        ),
+        empty("a turn by a token that may write", Some("read,write"), Ask::Turn(say("All is well")), "done"),
         empty("a turn", None, Ask::Turn(say("The parser is fixed")), "done"),
         empty("a turn with a secret", None, Ask::Turn(secret()), "done"),
         empty(
@@ -552,6 +565,62 @@ fn by_http(case: &Case) -> Option<Verdict> {
     Some(verdict(&env, became))
 }
 
+/// Whether a text goes to the tiers by this caller as it would as an item: as a fact with the scope for it, otherwise as a turn.
+fn as_item(case: &Case) -> Option<&str> {
+    let facts = case.by.is_some_and(|scopes| scopes.contains("facts"));
+    match &case.ask {
+        Ask::Turn(text) if !facts => Some(text),
+        Ask::Add("fact", text) if facts => Some(text),
+        _ => None,
+    }
+}
+
+/// Asks one path of the server for what a case wants.
+fn over_http(case: &Case, method: &str, path: &str, body: &Value, scheme: &str) -> Verdict {
+    let (env, token) = place(case);
+    let server = Server::start(&env);
+    let token = token.as_deref().unwrap_or(&server.token);
+    let reply =
+        server.ask_with("", method, path, Some(body), &[("Authorization", &format!("{scheme} {token}"))]);
+    let became = match reply.status {
+        200 => "done".to_owned(),
+        202 => "NEEDS_CONFIRMATION".to_owned(),
+        _ => reply.json()["code"].as_str().unwrap_or_else(|| panic!("{reply:?}")).to_owned(),
+    };
+    verdict(&env, became)
+}
+
+/// Items over HTTP: what a program keeps under a namespace and key.
+fn by_items(case: &Case) -> Option<Verdict> {
+    let (method, path, body) = match (&case.ask, as_item(case)) {
+        (_, Some(text)) => {
+            ("PUT", "/v1/items", json!({ "namespace": ["door"], "key": "text", "value": { "said": text } }))
+        }
+        (Ask::List(None), _) => ("POST", "/v1/items/namespaces", json!({})),
+        (Ask::Search(words), _) if !words.trim().is_empty() => {
+            ("POST", "/v1/items/search", json!({ "namespace_prefix": [], "query": words }))
+        }
+        _ => return None,
+    };
+    Some(over_http(case, method, path, &body, "Bearer"))
+}
+
+/// mem0's API, as its clients use it.
+fn by_mem0(case: &Case) -> Option<Verdict> {
+    let (path, body) = match (&case.ask, as_item(case)) {
+        (_, Some(text)) => {
+            let said = json!([{ "role": "assistant", "content": text }]);
+            ("/mem0/v3/memories/add/", json!({ "messages": said, "user_id": "ann" }))
+        }
+        (Ask::List(None), _) => ("/mem0/v3/memories/", json!({ "filters": { "user_id": "ann" } })),
+        (Ask::Search(words), _) if !words.trim().is_empty() => {
+            ("/mem0/v3/memories/search/", json!({ "query": words, "filters": { "user_id": "ann" } }))
+        }
+        _ => return None,
+    };
+    Some(over_http(case, "POST", path, &body, "Token"))
+}
+
 /// A hook keeps turns of the conversation; it has no answer, so its verdict is whether one was kept.
 fn by_hook(case: &Case) -> Option<Verdict> {
     let Ask::Turn(text) = &case.ask else { return None };
@@ -586,8 +655,14 @@ fn every_door_gives_the_same_verdict_code_and_audit_lines() {
             wrong.push(format!("{}: {} instead of {}", case.name, command.became, case.wanted));
         }
         type Door = fn(&Case) -> Option<Verdict>;
-        let doors: [(&str, Door); 4] =
-            [("the library", by_library), ("MCP", by_mcp), ("HTTP", by_http), ("a hook", by_hook)];
+        let doors: [(&str, Door); 6] = [
+            ("the library", by_library),
+            ("MCP", by_mcp),
+            ("HTTP", by_http),
+            ("a hook", by_hook),
+            ("items", by_items),
+            ("mem0", by_mem0),
+        ];
         for (name, door) in doors {
             if let Some(other) = door(&case).filter(|other| *other != command) {
                 wrong.push(format!("{} through {name}: {other:?}, by command {command:?}", case.name));

@@ -363,6 +363,12 @@ fn tiers(walk: &mut Walk) {
             ("tool", json!("t")),
             ("supersedes", json!(["x"])),
             ("superseded_by", json!("y")),
+            (
+                "item",
+                json!({ "namespace": ["a"], "labels": { "user_id": "ann" }, "key": "k", "value": "{\"a\":\"b\"}",
+                    "metadata": "{\"c\":\"d\"}", "first": "fact:x", "began_at": "2026-01-10T09:00:00Z",
+                    "written_at": "2026-01-10T09:00:00Z" }),
+            ),
         ] {
             if memory.get(field).is_none() {
                 memory[field] = value;
@@ -374,6 +380,13 @@ fn tiers(walk: &mut Walk) {
             let field = place.split('/').nth(1).unwrap();
             if let Some(listed) = FIELDS.iter().find(|one| one.of == "tier" && one.name == field) {
                 walk.at("tier", listed.name);
+                if let Some(part) = place.strip_prefix("/item/").and_then(|rest| rest.split('/').next()) {
+                    let listed = FIELDS.iter().find(|one| one.of == "item" && one.name == part);
+                    walk.at(
+                        "item",
+                        listed.unwrap_or_else(|| panic!("`{part}` of an item is in no list")).name,
+                    );
+                }
             } else {
                 panic!("`{field}` of a turn or fact is in no list");
             }
@@ -556,7 +569,7 @@ fn no_field_of_the_vault_takes_a_secret_past_the_gate() {
 
 #[test]
 fn no_field_of_a_turn_or_fact_takes_a_secret_past_the_gate() {
-    expect_all(&walked(tiers), &["tier"]);
+    expect_all(&walked(tiers), &["tier", "item"]);
 }
 
 #[test]

@@ -67,11 +67,15 @@ mod http_verbs;
 mod hybrid;
 mod import_samples;
 mod index_laws;
+#[cfg(feature = "server")]
+mod items;
 mod lessons;
 mod lifecycle;
 mod log;
 #[cfg(feature = "server")]
 mod mcp;
+#[cfg(feature = "server")]
+mod mem0;
 mod note_rules;
 mod older_texts;
 mod opens_0_1;

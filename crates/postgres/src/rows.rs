@@ -43,6 +43,18 @@ pub(crate) async fn get(store: &PgStore, who: &UserContext, id: &str) -> Result<
     Ok(found)
 }
 
+/// What is in use under the key of an item beside this one: somebody may have stored it since its writer looked.
+pub(crate) async fn others_in_slot(tx: &Session, who: &UserContext, stored: &Stored) -> Result<Vec<String>> {
+    if stored.item.is_none() || stored.status != LifeStatus::Active {
+        return Ok(Vec::new());
+    }
+    let slot = stored.slot();
+    let asked = "select id from heirloom.memory
+        where user_id = $1 and slot = $2 and id <> $3 and status = 'active' order by place";
+    let rows = tx.query(asked, &[text(&who.user()), text(&slot), text(&stored.id)]).await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
 pub(crate) async fn page(store: &PgStore, who: &UserContext, wanted: &Wanted) -> Result<Page> {
     let tx = Session::begin(store, who, false).await?;
     let tier = wanted.tier.map(Tier::name);
@@ -67,6 +79,9 @@ pub(crate) async fn page(store: &PgStore, who: &UserContext, wanted: &Wanted) ->
     }
     if let Some(slot) = &wanted.slot {
         and(" and slot = ?", text(slot));
+    }
+    if let Some(under) = &wanted.under {
+        and(" and starts_with(session, ?)", text(under));
     }
     if let Some(live) = &live {
         and(" and (expires_at is null or expires_at >= ?)", bigint(live));

@@ -6,7 +6,7 @@
 use crate::audit::{Owner, append, lock};
 use crate::kept::{append_kept, drop_tier};
 use crate::link::PgStore;
-use crate::rows::one;
+use crate::rows::{one, others_in_slot};
 use crate::session::Session;
 use crate::statements;
 use crate::values::{bigint, bigints, ints, jsonb, jsonbs, reals, text, texts};
@@ -14,8 +14,8 @@ use crate::vectors::Vectors;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::gate::Passed;
 use heirloom_engine::shelf::tiers::{
-    Change, Event, Head, LifeStatus, Mark, Receipt, Removed, Statement, Stored, Tier, TierDraft, Told,
-    Touched, UserContext, Which, counted_terms,
+    Change, Event, Head, LifeStatus, Mark, Receipt, Removed, Stored, Tier, TierDraft, Told, Touched,
+    UserContext, Which, counted_terms,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -54,6 +54,9 @@ pub(crate) async fn write(
         touched.push(Touched { before: None, after: one.stored.clone() });
         for old in &one.stored.supersedes {
             touched.extend(supersede(store, &tx, who, &mut owner, old, one.stored).await?);
+        }
+        for old in others_in_slot(&tx, who, one.stored).await? {
+            touched.extend(supersede(store, &tx, who, &mut owner, &old, one.stored).await?);
         }
     }
     append_kept(&tx, who, &mut owner, events, &touched, mark).await?;
@@ -102,9 +105,8 @@ async fn insert(tx: &Session, who: &UserContext, ready: &[Ready<'_>]) -> Result<
     let of = |f: fn(&Stored) -> String| -> Vec<String> { ready.iter().map(|one| f(one.stored)).collect() };
     let (ids, tiers) = (of(|s| s.id.clone()), of(|s| s.tier.name().to_owned()));
     let (status, contents) = (of(|s| s.status.name().to_owned()), of(|s| s.content.clone()));
-    let sessions: Vec<Option<&str>> = ready.iter().map(|one| one.stored.session.as_deref()).collect();
-    let slots: Vec<Option<String>> =
-        ready.iter().map(|one| one.stored.statement.as_ref().map(Statement::slot)).collect();
+    let sessions: Vec<Option<String>> = ready.iter().map(|one| one.stored.listed_under()).collect();
+    let slots: Vec<Option<String>> = ready.iter().map(|one| one.stored.slot()).collect();
     let occurred: Vec<i64> = ready.iter().map(|one| one.stored.occurred_at.as_second()).collect();
     let expires: Vec<Option<i64>> =
         ready.iter().map(|one| one.stored.expires_at.map(Timestamp::as_second)).collect();

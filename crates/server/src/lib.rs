@@ -6,6 +6,7 @@
 
 mod counter;
 mod desk;
+mod mem0;
 mod shape;
 mod told;
 mod uri;

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 /// Whether a value is as the schema wants it.
 pub(crate) fn fits(wanted: &Value, value: &Value) -> std::result::Result<(), String> {
+    if let Some(either) = wanted["anyOf"].as_array() {
+        return fits_one(either, value);
+    }
     match wanted["type"].as_str() {
         Some("string") => {
             let text = value.as_str().ok_or("must be a text")?;
@@ -82,5 +85,63 @@ pub(crate) fn fits(wanted: &Value, value: &Value) -> std::result::Result<(), Str
                 None => Ok(()),
             }
         }
+    }
+}
+
+/// Whether a value is as one of several schemas wants it. Where each of them names its own word for a field, the one of that word says what is wrong.
+fn fits_one(either: &[Value], value: &Value) -> std::result::Result<(), String> {
+    let mut wrong = None;
+    for wanted in either {
+        let Err(what) = fits(wanted, value) else { return Ok(()) };
+        if is_meant(wanted, value) || wrong.is_none() {
+            wrong = Some(what);
+        }
+    }
+    if !either.iter().any(|wanted| is_meant(wanted, value))
+        && let Some(name) =
+            either.first().and_then(|wanted| fixed(wanted).first().map(|(name, _)| (*name).clone()))
+    {
+        let words = either.iter().flat_map(fixed).filter(|(one, _)| **one == name);
+        let words: Vec<&str> = words.filter_map(|(_, word)| word.as_str()).collect();
+        return Err(format!("needs a `{name}` that is one of {}", words.join(", ")));
+    }
+    Err(wrong.unwrap_or_else(|| "is nothing that is known here".to_owned()))
+}
+
+/// The fields of a schema that can be one word only.
+fn fixed(wanted: &Value) -> Vec<(&String, &Value)> {
+    let fields = wanted["properties"].as_object().into_iter().flatten();
+    fields
+        .filter_map(|(name, schema)| {
+            Some((name, schema["enum"].as_array().filter(|words| words.len() == 1)?.first()?))
+        })
+        .collect()
+}
+
+/// Whether an object has the words that a schema fixes.
+fn is_meant(wanted: &Value, value: &Value) -> bool {
+    let fixed = fixed(wanted);
+    !fixed.is_empty() && fixed.iter().all(|(name, word)| value.get(name.as_str()) == Some(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn one_of_several_schemas_is_enough_and_the_one_that_is_meant_says_what_is_wrong() {
+        let named = |word: &str, field: &str| json!({ "type": "object", "properties": { "op": { "type": "string", "enum": [word] }, field: { "type": "string" } }, "required": ["op", field] });
+        let either = json!({ "anyOf": [named("get", "key"), named("put", "value")] });
+        assert!(fits(&either, &json!({ "op": "put", "value": "x" })).is_ok());
+        assert_eq!(fits(&either, &json!({ "op": "put" })).unwrap_err(), "has no `value`");
+        assert_eq!(fits(&either, &json!({ "op": "get" })).unwrap_err(), "has no `key`");
+        let nobodys = fits(&either, &json!({ "op": "move" })).unwrap_err();
+        assert_eq!(nobodys, "needs a `op` that is one of get, put");
+        assert!(fits(&either, &json!(1)).is_err());
+        let flag =
+            json!({ "anyOf": [{ "type": "boolean" }, { "type": "array", "items": { "type": "string" } }] });
+        assert!(fits(&flag, &json!(false)).is_ok() && fits(&flag, &json!(["a"])).is_ok());
+        assert!(fits(&flag, &json!(5)).is_err());
     }
 }

@@ -23,6 +23,7 @@ pub mod export;
 pub mod hook;
 pub mod import;
 pub mod init;
+pub mod items;
 pub mod life;
 pub mod list;
 pub mod merge;

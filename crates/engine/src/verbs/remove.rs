@@ -338,7 +338,7 @@ pub fn clear(call: &Call, ask: &Clear) -> Result<Cleared> {
     cleared(call, gone, ask.shred)
 }
 
-fn cleared(call: &Call, gone: Vec<String>, shred: bool) -> Result<Cleared> {
+pub(super) fn cleared(call: &Call, gone: Vec<String>, shred: bool) -> Result<Cleared> {
     let unreached = call.tiers()?.scrub(shred)?;
     derived(call, gone.iter().map(String::as_str))?;
     super::once::forget(call, &gone.iter().map(String::as_str).collect::<Vec<_>>())?;

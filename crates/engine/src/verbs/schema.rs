@@ -275,7 +275,7 @@ fn memory_parts() -> Vec<(&'static str, Value)> {
     let mut fields = free();
     fields["description"] = json!(
         "what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, \
-         accepted, supersedes and superseded_by of a fact; topic, subtopic, date and parts of a lesson; the 16-character content_hash of \
+         accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of \
          a note; category, topic_id, source and revision in the vault"
     );
     vec![

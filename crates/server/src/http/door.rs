@@ -100,7 +100,7 @@ pub(crate) fn router(http: &Arc<Http>) -> Router {
         };
         router = router.route(route.path, on(filter, handler));
     }
-    router
+    super::mem0::mounted(router)
         .route("/healthz", get(|| async { named("/healthz", Ok(plain("ok\n"))) }))
         .route("/readyz", get(ready))
         .route(
@@ -255,7 +255,7 @@ fn idempotency_key(request: &Request) -> Result<Option<String>, Fault> {
 }
 
 /// The body of a request, within its limits.
-async fn body(http: &Http, wanted: bool, request: Request) -> Result<Bytes, Problem> {
+pub(super) async fn body(http: &Http, wanted: bool, request: Request) -> Result<Bytes, Problem> {
     let kind = request
         .headers()
         .get(header::CONTENT_TYPE)

@@ -27,8 +27,9 @@ const OPEN: [&str; 4] = ["/healthz", "/readyz", "/openapi.json", "/v1/proof"];
 pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next: Next) -> Response<Body> {
     let began = Instant::now();
     let method = method_name(request.method().as_str());
+    let of_mem0 = is_mem0(request.uri().path());
     let trace = trace(request.headers());
-    let response = match admitted(&http, request, trace.clone(), began) {
+    let mut response = match admitted(&http, request, trace.clone(), began) {
         Err(problem) => problem.reply().into_response(),
         Ok(Admitted { request, held, stranger }) => {
             let answering = async {
@@ -48,6 +49,9 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
             })
         }
     };
+    if of_mem0 {
+        as_plain_json(&mut response);
+    }
     let route = response.extensions().get::<Named>().map_or("", |named| named.0);
     let (status, took) = (response.status().as_u16(), began.elapsed());
     if status == 401 {
@@ -110,7 +114,7 @@ fn admitted(
     if OPEN.contains(&request.uri().path()) {
         return Ok(Admitted { request, held: None, stranger: None });
     }
-    let token = bearer(request.headers())?;
+    let token = token(request.headers(), is_mem0(request.uri().path()))?;
     let name = hash::sha256(token.as_bytes());
     let held = http.shares.take(&name, now).map_err(|wait| match wait {
         Wait::Rate(seconds) => Problem::later(Code::RateLimited, "this token asks too often", seconds),
@@ -169,14 +173,33 @@ fn refused(message: &str, hint: &str) -> Problem {
     Problem::with(Fault::new(Code::Security, message).hint(hint), StatusCode::FORBIDDEN)
 }
 
-/// The token of a request.
-fn bearer(headers: &HeaderMap) -> Result<String, Problem> {
-    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token = value
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-    match token.map(|(_, token)| token.trim()).filter(|token| !token.is_empty() && token.len() <= 512) {
-        Some(token) => Ok(token.to_owned()),
+/// Whether a path is one that mem0's clients ask for.
+fn is_mem0(path: &str) -> bool {
+    path.strip_prefix(crate::mem0::BASE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// mem0's clients read what went wrong out of plain JSON only; it holds `detail` and our code either way.
+fn as_plain_json(response: &mut Response<Body>) {
+    let kind = response.headers_mut().get_mut(header::CONTENT_TYPE);
+    if let Some(kind) = kind.filter(|kind| kind.as_bytes() == b"application/problem+json") {
+        *kind = header::HeaderValue::from_static("application/json");
+    }
+}
+
+/// The token of a request. mem0's clients send it as `Token KEY`, programs of its open-source server as `X-API-Key`.
+fn token(headers: &HeaderMap, of_mem0: bool) -> Result<String, Problem> {
+    let text =
+        |value: Option<&header::HeaderValue>| value.and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let value = text(headers.get(header::AUTHORIZATION));
+    let known = |scheme: &str| {
+        scheme.eq_ignore_ascii_case("bearer") || (of_mem0 && scheme.eq_ignore_ascii_case("token"))
+    };
+    let token = value.as_deref().and_then(|value| value.split_once(' ')).filter(|(scheme, _)| known(scheme));
+    let token = token.map(|(_, token)| token.to_owned());
+    let token = token.or_else(|| text(headers.get("x-api-key").filter(|_| of_mem0 && value.is_none())));
+    let token = token.map(|token| token.trim().to_owned());
+    match token.filter(|token| !token.is_empty() && token.len() <= 512) {
+        Some(token) => Ok(token),
         None => Err(Fault::new(Code::Unauthenticated, "there is no token in this request")
             .hint("send Authorization: Bearer TOKEN; the server's token file has one, `heirloom user token` makes one")
             .into()),

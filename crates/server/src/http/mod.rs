@@ -1,4 +1,4 @@
-//! HTTP: every verb below `/v1`, MCP at `/mcp`, and what a server says about itself.
+//! HTTP: every verb below `/v1`, MCP at `/mcp`, mem0's API at `/mem0`, and what a server says about itself.
 //!
 //! Comes in: how to listen, which projects, a [`Desk`]. Goes out: a server that runs until it is told to end, and then loses nothing it acknowledged.
 //! It listens on this machine alone unless there is TLS, or somebody says that a proxy does it. Never here: the environment, or where its files are.
@@ -8,6 +8,7 @@ pub(crate) mod changes;
 pub(crate) mod door;
 mod guard;
 mod limits;
+mod mem0;
 mod metrics;
 mod once;
 mod openapi;

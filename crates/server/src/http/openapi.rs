@@ -47,6 +47,7 @@ pub fn document() -> Value {
         "tags": [
             { "name": "memories", "description": "Memories of every kind" },
             { "name": "asking", "description": "Search and recall" },
+            { "name": "items", "description": "Values that programs keep under a namespace and key" },
             { "name": "sessions", "description": "Working memory, gone with the process" },
             { "name": "house", "description": "Review, audit, undo, figures" },
             { "name": "upkeep", "description": "Checks, and what is past its time" },

@@ -68,7 +68,9 @@ impl Tiers<'_> {
         let plain = words(&fact.content);
         let meaning = Meaning::of(&fact.content);
         let mut beside = Vec::new();
-        for known in candidates.into_iter().filter(|known| !fact.supersedes.contains(&known.id)) {
+        // An item is what a program keeps under a name of its own; it says nothing for or against a fact.
+        let others = |known: &Stored| known.item.is_none() && !fact.supersedes.contains(&known.id);
+        for known in candidates.into_iter().filter(others) {
             let other = words(&known.content);
             if plain == other
                 && normal(&fact.content) == normal(&known.content)
@@ -94,10 +96,10 @@ impl Tiers<'_> {
 }
 
 /// What a sentence means, as far as the built-in model can tell.
-struct Meaning(Option<(Builtin, Vec<f32>)>);
+pub(crate) struct Meaning(Option<(Builtin, Vec<f32>)>);
 
 impl Meaning {
-    fn of(text: &str) -> Meaning {
+    pub(crate) fn of(text: &str) -> Meaning {
         Meaning(Builtin::open().ok().map(|model| {
             let vector = model.vector(text);
             (model, vector)
@@ -105,8 +107,13 @@ impl Meaning {
     }
 
     fn is_that_of(&self, other: &str) -> bool {
-        let Some((model, vector)) = &self.0 else { return false };
-        cosine(vector, &model.vector(other)).is_some_and(|cosine| cosine >= SAME_MEANING)
+        self.nearness(other).is_some_and(|cosine| cosine >= SAME_MEANING)
+    }
+
+    /// How near another text comes to it.
+    pub(crate) fn nearness(&self, other: &str) -> Option<f64> {
+        let (model, vector) = self.0.as_ref()?;
+        cosine(vector, &model.vector(other))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Comes in: a memory with everything but a verdict. Goes out, through the gate: the same memory with secrets redacted (turns) or refused
 //! (facts), low-trust orders made harmless, and turns cut at ten thousand characters, in this order. Never here: a store.
 
-use super::{Stored, Tier};
+use super::{Indexed, LONGEST_TEXT, Stored, Tier};
 use crate::gate::policy::Row;
 use crate::gate::scan::seed::levels::{LONGEST, TRUNCATED};
 use crate::gate::{Check, Draft, Entry};
@@ -54,6 +54,8 @@ pub struct TierDraft {
     pub(super) confirmed: bool,
     /// Whether a person gave the writer's token the scope `facts`, so that low trust alone is no reason to wait.
     pub(super) granted: bool,
+    /// What of an item's value its text is made of, so that the text says nothing the value does not.
+    pub(super) indexed: Option<Indexed>,
     /// Ids that came with it from elsewhere.
     pub(super) given: Vec<(&'static str, String)>,
     /// Whether a secret refuses it instead of being cut out.
@@ -91,13 +93,15 @@ impl Relation {
 impl TierDraft {
     /// A draft without anything beside it.
     pub(super) fn new(stored: Stored, profile: Profile, entry: Entry) -> TierDraft {
+        let given = stored.item.as_deref().map(super::Item::names).unwrap_or_default();
         TierDraft {
             stored,
             profile,
             beside: Vec::new(),
             confirmed: entry.confirmed,
             granted: false,
-            given: Vec::new(),
+            indexed: None,
+            given,
             fail_on_secret: false,
         }
     }
@@ -107,8 +111,9 @@ impl TierDraft {
     pub(super) fn brought_in(mut self) -> TierDraft {
         let stored = &self.stored;
         let ids = stored.supersedes.iter().chain(&stored.superseded_by).map(|id| ("supersedes", id.clone()));
-        self.given =
+        let named: Vec<_> =
             [("id", stored.id.clone()), ("user", stored.user.clone())].into_iter().chain(ids).collect();
+        self.given.extend(named);
         self
     }
 
@@ -144,7 +149,10 @@ impl Draft for TierDraft {
 
     fn texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let stored = &mut self.stored;
-        visit("content", &mut stored.content);
+        let made_of = stored.item.as_ref().and(self.indexed.as_ref());
+        if made_of.is_none() {
+            visit("content", &mut stored.content);
+        }
         for tag in &mut stored.tags {
             visit("tags", tag);
         }
@@ -159,6 +167,13 @@ impl Draft for TierDraft {
             visit("subject", &mut statement.subject);
             visit("predicate", &mut statement.predicate);
             visit("object", &mut statement.object);
+        }
+        if let Some(item) = &mut stored.item {
+            item.texts(visit);
+            // What was cut out of the value is not in its text either.
+            if let (Some(made_of), Some(value)) = (made_of, &item.value) {
+                stored.content = made_of.text_of(value);
+            }
         }
     }
 
@@ -202,10 +217,24 @@ impl TierDraft {
         };
         // The original list had no opinion on lengths.
         let standard = self.profile == Profile::Standard;
+        if let Some(item) = &stored.item {
+            item.check()?;
+            if item.value.is_none() && stored.content.chars().count() > LONGEST_TEXT {
+                let hint = "split it over several items".to_owned();
+                return wrong(
+                    "content",
+                    &format!("an item's text has at most {LONGEST_TEXT} characters"),
+                    hint,
+                );
+            }
+        }
+        // What an item's value says is searched, not read; it may be nothing.
+        let standard = standard && stored.item.as_ref().is_none_or(|item| item.value.is_none());
+        let longest = if stored.item.is_some() { LONGEST_TEXT } else { LONGEST_FACT };
         if standard && stored.content.trim().is_empty() {
             return wrong("content", "there is no text to remember", "say what to remember".to_owned());
         }
-        if standard && stored.tier == Tier::Semantic && stored.content.chars().count() > LONGEST_FACT {
+        if standard && stored.tier == Tier::Semantic && stored.content.chars().count() > longest {
             let hint =
                 format!("say it in at most {LONGEST_FACT} characters; longer texts are notes or episodes");
             return wrong("content", "a fact is a sentence, not a document", hint);

@@ -179,6 +179,7 @@ impl Tiers<'_> {
                 Some(hours) => in_hours(hours, turn.days, now)?,
                 None => self.expiry(turn.days, now)?,
             }),
+            item: None,
         };
         let profile = self.call.settings().gate.profile(ShelfName::Tiers);
         Ok(TierDraft::new(stored, profile, entry))

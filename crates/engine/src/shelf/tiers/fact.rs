@@ -184,8 +184,8 @@ impl Tiers<'_> {
 
     /// Stores a fact. One that waited is stored together with what a person decided about it.
     fn keep_fact(&self, mut draft: TierDraft, entry: Entry, waited: Option<&Waiting>) -> Result<Kept> {
-        // The original list knows nothing of what is stored beside.
-        if self.profile() == Profile::Standard {
+        // The original list knows nothing of what is stored beside, and an item stands for itself.
+        if self.profile() == Profile::Standard && draft.stored.item.is_none() {
             match self.standing_of(&draft.stored)? {
                 Standing::New => {}
                 Standing::Known(known) => {
@@ -246,6 +246,7 @@ impl Tiers<'_> {
             created_at: now,
             updated_at: now,
             expires_at: None,
+            item: None,
         };
         TierDraft::new(stored, self.profile(), entry)
     }

@@ -77,6 +77,9 @@ impl Tiers<'_> {
     /// Says a fact anew: the new sentence supersedes the old one, which stays in its history.
     pub fn reword(&self, id: &str, content: &str, entry: Entry) -> Result<Kept> {
         let old = self.own(id)?;
+        if old.item.is_some() && old.status != LifeStatus::Superseded {
+            return self.reword_item(old, content, entry);
+        }
         if old.tier != Tier::Semantic {
             return Err(Fault::new(Code::Usage, "what was said cannot be changed")
                 .fact("id", id)

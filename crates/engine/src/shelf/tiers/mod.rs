@@ -10,6 +10,9 @@
 //! | episodic | turns: user, assistant, tool | 90 days unless said otherwise, 365 at most |
 //! | semantic | facts and preferences | until somebody deletes them; a newer one supersedes, with history kept |
 //!
+//! Programs keep items there as well: texts and values under a namespace and key, or with labels ([`Item`]). An item is a fact or a turn by the
+//! rules of its tier.
+//!
 //! One trait, [`TierStore`], stands between these rules and the backend: SQLite here, PostgreSQL in its own crate.
 
 mod archive;
@@ -22,6 +25,8 @@ mod fact;
 mod forget;
 mod format;
 mod id;
+mod item;
+mod items;
 mod kept;
 mod life;
 mod pass;
@@ -39,12 +44,16 @@ mod waiting;
 
 pub use crate::working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 pub use archive::{Brought, Carried, ImportRules, Whose, is_archive};
+pub(crate) use beside::Meaning;
 pub use draft::{Beside, LONGEST_FACT, Relation, TierDraft};
 pub use episode::Turn;
 pub use event::{Action, Event, GENESIS, Head, Line, Metadata, Walk};
 pub use fact::FactWords;
 pub use forget::Expired;
 pub use format::{Labelled, format_episodes, format_memories};
+pub use item::{Indexed, Item, LABELS, LONGEST_TEXT, labelled, of_user, under};
+pub use items::ItemWords;
+pub(crate) use items::fits_whole;
 pub use kept::{Back, KeptRow, Mark, Touched, kept_since};
 pub use pass::Kept;
 pub use seal::Seals;

@@ -20,8 +20,10 @@ pub struct Wanted {
     pub status: Option<LifeStatus>,
     /// Only this conversation.
     pub session: Option<String>,
-    /// Only facts that fill this slot (see [`super::Statement::slot`]).
+    /// Only what fills this slot (see [`super::Stored::slot`]).
     pub slot: Option<String>,
+    /// Only items whose place begins like this (see [`super::under`]).
+    pub under: Option<String>,
     /// Only what has not expired by then.
     pub live_at: Option<Timestamp>,
     /// Only what was stored after the memory with this place, as the page before ended.
@@ -186,8 +188,8 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Stores drafts, marks what they supersede, appends the events, and with a mark keeps what it takes to go back, all or nothing. A draft
-    /// of another user is refused.
+    /// Stores drafts, marks what they supersede and whatever else is in use under an item's key, appends the events, and with a mark keeps what
+    /// it takes to go back, all or nothing. A draft of another user is refused.
     fn write(
         &self,
         who: &UserContext,

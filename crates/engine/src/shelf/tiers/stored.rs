@@ -2,6 +2,7 @@
 //!
 //! Comes in: what passed the gate. Goes out: rows, archive lines, the read model of all shelves. Never here: a rule about what may be stored.
 
+use super::Item;
 use heirloom_core::{Channel, Kind, Memory, MemoryId, Scope, Source, Status, Trust, hash, time};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -185,6 +186,9 @@ pub struct Stored {
     /// When it goes by itself; always set for a turn, never for a fact.
     #[serde(default, with = "maybe_seconds", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// What makes it an item of a program, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<Box<Item>>,
 }
 
 /// Where a stored memory is in its life.
@@ -245,9 +249,36 @@ impl Stored {
         }
     }
 
-    /// SHA-256 of the text.
+    /// SHA-256 of the text, and of what else an item says.
     pub fn hash(&self) -> String {
-        hash::sha256(self.content.as_bytes())
+        match &self.item {
+            None => hash::sha256(self.content.as_bytes()),
+            Some(item) => hash::sha256(format!("{}\0{}", self.content, item.field()).as_bytes()),
+        }
+    }
+
+    /// What backends look it up by: of an item its key, of a fact what two facts share if only one of them can be true.
+    pub fn slot(&self) -> Option<String> {
+        match &self.item {
+            Some(item) => Some(item.slot(&self.id)),
+            None => self.statement.as_ref().map(Statement::slot),
+        }
+    }
+
+    /// What backends list it under: the place of an item, or the conversation.
+    pub fn listed_under(&self) -> Option<String> {
+        match &self.item {
+            Some(item) => Some(item.place()),
+            None => self.session.clone(),
+        }
+    }
+
+    /// What a person reads: the text, or what an item says that is searched by nothing.
+    fn body(&self) -> String {
+        match self.item.as_deref().and_then(|item| item.value.as_ref()) {
+            Some(value) if self.content.is_empty() => super::Indexed::All.text_of(value),
+            _ => self.content.clone(),
+        }
     }
 
     /// Whether its time is over: its last second is still its own.
@@ -265,9 +296,11 @@ impl Stored {
         const TITLE: usize = 80;
         let kind = self.tier.kind();
         let name = self.id.split_once(':').map_or(self.id.as_str(), |(_, name)| name);
-        let line = match self.heading() {
-            Some(heading) => heirloom_core::text::one_line(&format!("{heading}: {}", self.content)),
-            None => heirloom_core::text::one_line(&self.content),
+        let body = self.body();
+        let heading = self.item.as_deref().map(Item::title).or(self.heading().map(str::to_owned));
+        let line = match heading {
+            Some(heading) => heirloom_core::text::one_line(&format!("{heading}: {body}")),
+            None => heirloom_core::text::one_line(&body),
         };
         let title = if line.chars().count() > TITLE {
             format!("{}…", line.chars().take(TITLE - 1).collect::<String>())
@@ -279,7 +312,7 @@ impl Stored {
             id: MemoryId::new(&kind, name),
             kind,
             title,
-            body: self.content.clone(),
+            body,
             tags: self.tags.clone(),
             applies_to: Vec::new(),
             scope: Scope::User(self.user.clone()),
@@ -315,6 +348,9 @@ impl Stored {
             put("accepted", json!(self.accepted));
             put("supersedes", json!(self.supersedes));
             put("superseded_by", json!(self.superseded_by));
+        }
+        if let Some(item) = &self.item {
+            put("item", item.field());
         }
         fields
     }

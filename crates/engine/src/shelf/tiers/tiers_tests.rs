@@ -312,6 +312,7 @@ proptest! {
             position, message: None, tool: Some("fetch".into()), statement: None, confidence, tags: vec!["t".into()],
             status: LifeStatus::Retired, supersedes: vec!["episode:y".into()], superseded_by: None, occurred_at: at,
             created_at: at, updated_at: at, expires_at: Some(at),
+            item: Some(Box::new(Item::named(vec!["a".into()], "k", serde_json::Map::from_iter([("n".to_owned(), confidence.into())])))),
         };
         let line = serde_json::to_string(&stored).unwrap();
         prop_assert_eq!(serde_json::from_str::<Stored>(&line).unwrap(), stored);

@@ -5,6 +5,7 @@
 
 mod asking;
 mod house;
+mod items;
 mod memories;
 mod sessions;
 pub(crate) mod shapes;
@@ -42,7 +43,7 @@ pub(crate) struct Route {
     pub(crate) answer: fn() -> Value,
     /// Whether it may end in waiting for a person (202).
     pub(crate) waits: bool,
-    /// Whether it changes something: then a key of idempotency counts.
+    /// Whether it changes something that the same request again would change again: then a key of idempotency counts.
     pub(crate) writes: bool,
     /// Whether it needs `If-Match`.
     pub(crate) versioned: bool,
@@ -110,7 +111,7 @@ fn plain(value: &Value) -> String {
 
 /// Every route.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
-    let first = memories::ROUTES.iter().chain(asking::ROUTES).chain(sessions::ROUTES);
+    let first = memories::ROUTES.iter().chain(asking::ROUTES).chain(items::ROUTES).chain(sessions::ROUTES);
     first.chain(house::ROUTES).chain(upkeep::ROUTES)
 }
 
@@ -227,10 +228,10 @@ mod tests {
     fn reached(verb: &str) -> Result<&'static [&'static str], &'static str> {
         const MACHINE: &str = "it is about the machine the server runs on, whose owner has the command line";
         Ok(match verb {
-            "show" => &["get_memory"],
-            "list" => &["list_memories"],
+            "show" => &["get_memory", "get_item"],
+            "list" => &["list_memories", "list_namespaces"],
             "history" => &["get_history"],
-            "search" => &["search"],
+            "search" => &["search", "search_items"],
             "recall" => &["recall"],
             "brief" => &["get_brief"],
             "snapshot" => &["get_snapshot"],
@@ -244,20 +245,21 @@ mod tests {
             "export" | "all_users" => &["export_archive"],
             "import" | "resurrect" => &["import_archive"],
             "user_list" => &["list_users"],
-            "add" | "remember" | "turn" | "supersede" => &["add_memory"],
+            "add" | "supersede" => &["add_memory"],
+            "remember" | "turn" => &["add_memory", "put_item", "batch_items"],
             "working" => &["append_to_session", "read_session", "pop_from_session", "clear_session"],
             "repair" => &["repair"],
             "gc" | "remove_early" => &["collect"],
             "expire" => &["expire"],
             "edit" => &["update_memory"],
-            "retire" => &["retire_memory"],
+            "retire" => &["retire_memory", "delete_item"],
             "restore" => &["restore_memory"],
             "archive" => &["archive_memory"],
             "unarchive" => &["unarchive_memory"],
             "convert" => &["convert_memory"],
             "anchor" => &["change_anchors"],
             "undo" => &["undo", "list_undo"],
-            "forget" => &["forget_memory"],
+            "forget" => &["forget_memory", "delete_item"],
             "clear" => &["clear"],
             "compact" => &["compact"],
             "redact" => &["redact"],

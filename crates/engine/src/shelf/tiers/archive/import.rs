@@ -194,7 +194,7 @@ impl Tiers<'_> {
                 brought.removed += 1;
             } else if memory.is_expired(self.now()) {
                 brought.expired += 1;
-            } else if known.contains(&memory.id) {
+            } else if known.contains(&memory.id) || tiers.key_is_taken(&memory)? {
                 brought.known += 1;
             } else {
                 match tiers.pass_again(memory, vouched, rules.dry_run) {
@@ -244,7 +244,9 @@ impl Tiers<'_> {
         let confirmed = memory.accepted || (vouched && memory.status != LifeStatus::Active);
         let entry = Entry { channel: memory.channel, confirmed };
         let profile = self.call.settings().gate.profile(ShelfName::Tiers);
-        let draft = TierDraft::new(memory, profile, entry).brought_in();
+        // A program's item was stored at once where it comes from, by somebody who may.
+        let granted = vouched && memory.item.is_some();
+        let draft = TierDraft { granted, ..TierDraft::new(memory, profile, entry) }.brought_in();
         if !dry_run {
             return self.pass(draft, entry);
         }

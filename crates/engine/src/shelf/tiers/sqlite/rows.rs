@@ -39,6 +39,9 @@ impl Database {
                 for old in &stored.supersedes {
                     touched.extend(supersede(&tx, who, old, stored)?);
                 }
+                for old in others_in_slot(&tx, who, stored)? {
+                    touched.extend(supersede(&tx, who, &old, stored)?);
+                }
             }
             fresh.push(added);
         }
@@ -70,6 +73,11 @@ impl Database {
         }
         if let Some(slot) = &wanted.slot {
             and(" and slot = ?", slot.clone().into());
+        }
+        if let Some(under) = &wanted.under {
+            // A range and no pattern, so that the index on this column is used.
+            and(" and session >= ?", under.clone().into());
+            and(" and session < ?", format!("{under}{}", char::MAX).into());
         }
         if let Some(now) = wanted.live_at {
             and(" and (expires_at is null or expires_at >= ?)", now.as_second().into());
@@ -229,8 +237,8 @@ fn insert(tx: &Transaction<'_>, who: &UserContext, stored: &Stored) -> Result<bo
                 stored.id,
                 stored.tier.name(),
                 stored.status.name(),
-                stored.session,
-                stored.statement.as_ref().map(super::super::Statement::slot),
+                stored.listed_under(),
+                stored.slot(),
                 stored.occurred_at.as_second(),
                 stored.expires_at.map(Timestamp::as_second),
                 stored.content,
@@ -264,6 +272,15 @@ fn supersede(tx: &Transaction<'_>, who: &UserContext, old: &str, by: &Stored) ->
     stored.updated_at = by.created_at;
     update(tx, who, &stored)?;
     Ok(Some(Touched { before: Some(before), after: stored }))
+}
+
+/// What else is in use under the key of an item: somebody may have stored it since its writer looked.
+fn others_in_slot(tx: &Transaction<'_>, who: &UserContext, stored: &Stored) -> Result<Vec<String>> {
+    if stored.item.is_none() || stored.status != LifeStatus::Active {
+        return Ok(Vec::new());
+    }
+    let sql = "select id from memory where user = ?1 and slot = ?2 and id <> ?3 and status = 'active' order by place";
+    ids_of(tx, sql, params![who.user(), stored.slot(), stored.id])
 }
 
 /// Tells the index that something about this id changed.

@@ -13,6 +13,7 @@
 mod audit;
 mod carrying;
 mod facts;
+mod items;
 mod removing;
 mod turns;
 mod undoing;
@@ -146,7 +147,7 @@ pub fn tiers(call: &Call) -> Tiers<'_> {
 
 /// The whole story; each part begins with an empty backend. What a part needs another one for it makes with `other`.
 pub fn tell(make: Make<'_>, other: Make<'_>, folder: &Path) {
-    let parts: [(&str, Part); 30] = [
+    let parts: [(&str, Part); 34] = [
         ("turns", turns::a_turn_is_kept_as_it_was_said),
         ("secrets", turns::secrets_are_cut_out_and_orders_made_harmless),
         ("failing", turns::a_secret_refuses_a_turn_where_the_settings_say_so),
@@ -177,6 +178,10 @@ pub fn tell(make: Make<'_>, other: Make<'_>, folder: &Path) {
         ("user", undoing::a_user_goes_with_all_that_is_theirs),
         ("used", undoing::a_token_says_in_which_hour_it_was_last_used),
         ("archive", carrying::an_archive_brings_everything_back_once),
+        ("items", items::the_same_key_replaces_and_history_is_kept),
+        ("item tiers", items::without_the_scope_facts_an_item_ends),
+        ("item places", items::items_are_listed_by_how_their_place_begins),
+        ("item archive", items::an_archive_carries_items_whole),
     ];
     for (name, part) in parts {
         let place = folder.join(name);
