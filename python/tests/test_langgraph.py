@@ -15,7 +15,15 @@ import pytest
 
 pytest.importorskip("langgraph.store.base", reason="the registry has no langgraph-checkpoint")
 
-from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, Op, PutOp, SearchOp  # noqa: E402
+from langgraph.store.base import (  # noqa: E402
+    BaseStore,
+    GetOp,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    SearchOp,
+)
 from langgraph.store.memory import InMemoryStore  # noqa: E402
 
 from heirloom_memory import Heirloom  # noqa: E402
@@ -157,19 +165,21 @@ def plain(result: Any) -> Any:
     return (result.namespace, result.key, result.value) if hasattr(result, "value") else result
 
 
-def forget_empty(reference: InMemoryStore) -> None:
-    """A store in memory also lists namespaces that were only looked at."""
-    for namespace in [name for name, items in reference._data.items() if not items]:
-        del reference._data[namespace]
+class Reference(InMemoryStore):
+    """The store in memory, which also lists namespaces that somebody only looked at: those are left out."""
+
+    def _handle_list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        for namespace in [name for name, items in self._data.items() if not items]:
+            del self._data[namespace]
+        return super()._handle_list_namespaces(op)
 
 
 def test_a_thousand_random_operations_do_what_the_store_in_memory_does(store: HeirloomStore) -> None:
     seed = int(os.environ.get("HEIRLOOM_SEED", random.randrange(1 << 32)))
     print(f"HEIRLOOM_SEED={seed}")
-    dice, reference, done = random.Random(seed), InMemoryStore(), 0
+    dice, reference, done = random.Random(seed), Reference(), 0
     while done < 1000:
         ops = [operation(dice) for _ in range(dice.choice([1, 1, 2, 5, 20]))]
-        forget_empty(reference)
         expected = [plain(result) for result in reference.batch(ops)]
         assert [plain(result) for result in store.batch(ops)] == expected, (seed, done, ops)
         done += len(ops)
@@ -272,7 +282,7 @@ async def test_a_graph_runs_with_the_store(store: HeirloomStore) -> None:
     class State(TypedDict):
         text: str
 
-    async def remember(state: State, *, store: Any) -> State:
+    async def remember(state: State, *, store: BaseStore) -> State:
         await store.aput(("users", "ann"), "drink", {"text": state["text"]})
         found = await store.asearch(("users",), query="tea")
         return {"text": found[0].value["text"] + "!"}
