@@ -4,7 +4,7 @@
 //! How answers are read is in `Old` alone; where a later version answers in another shape, that is the place to follow it. The files of the
 //! fixture and what is expected of them never change.
 
-use crate::env::{HEIRLOOM, Ran, TestEnv};
+use crate::env::{Ran, TestEnv};
 use heirloom_core::hash::sha256;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
