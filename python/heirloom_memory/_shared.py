@@ -26,17 +26,17 @@ class Shared:
 
     def __init__(
         self,
-        url: str = _access.DEFAULT_URL,
+        url: str | None = None,
         *,
         token: str | None = None,
         project: str | None = None,
         timeout: float = 30.0,
         prove: bool = True,
     ) -> None:
-        """`token` is looked for in HEIRLOOM_TOKEN and then in the token file of a server on this machine. `project` is an id from
-        `projects()` where the server serves several. `prove=False` also speaks to a server on this machine that another account or
-        a container runs."""
-        self._access = _access.access(url, token, prove=prove)
+        """`url` is http://127.0.0.1:7411 unless said. `token` is looked for in HEIRLOOM_TOKEN, then in the token file of a server on this
+        machine. `project` is an id of `GET /v1/projects` where the server serves several. `prove=False` also speaks to a server on this
+        machine that another account or a container runs."""
+        self._access = _access.access(url or _access.DEFAULT_URL, token, prove=prove)
         self._project = project
         self._proven = float("-inf")
         self._options: dict[str, Any] = {

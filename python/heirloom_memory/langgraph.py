@@ -11,6 +11,7 @@ argument; `put(..., index=["field"])` and `index=False` work as in every store.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -36,8 +37,9 @@ except ModuleNotFoundError as missing:
         "heirloom_memory.langgraph needs LangGraph: pip install 'heirloom-memory[langgraph]'"
     ) from missing
 
-# As many operations as one request takes.
-_BATCH = 100
+# Operations and bytes of one request; the server takes 1,000 and 1 MiB.
+_BATCH = 500
+_BYTES = 700_000
 
 
 class HeirloomStore(BaseStore):
@@ -66,8 +68,17 @@ class HeirloomStore(BaseStore):
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _send(self, operations: list[Json]) -> list[Json | None]:
-        parts = (operations[at : at + _BATCH] for at in range(0, len(operations), _BATCH))
-        return [answer for part in parts for answer in self.client.items.batch(part)]
+        answers: list[Json | None] = []
+        part: list[Json] = []
+        size = 0
+        for operation in operations:
+            length = len(json.dumps(operation))
+            if part and (len(part) == _BATCH or size + length > _BYTES):
+                answers += self.client.items.batch(part)
+                part, size = [], 0
+            part.append(operation)
+            size += length
+        return answers + self.client.items.batch(part) if part else answers
 
 
 def _read(op: Op) -> Json:

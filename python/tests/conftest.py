@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -45,25 +46,39 @@ class Place:
         return str(json.loads(made[made.index("{") : made.rindex("}") + 1])["token"])
 
 
-@pytest.fixture(scope="session")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+@contextlib.contextmanager
+def started(home: Path) -> Iterator[Place]:
+    """A server of a home, with a project in it."""
     binary = os.environ["HEIRLOOM_BINARY"]
-    home = tmp_path_factory.mktemp("home")
     project = home / "project"
     project.mkdir()
-    for name in FOREIGN:
-        os.environ.pop(name, None)
-    os.environ.update(HOME=str(home), XDG_DATA_HOME=str(home / "data"), XDG_CONFIG_HOME=str(home / "config"))
-    quiet = {"stdin": subprocess.DEVNULL, "cwd": home}
-    subprocess.run([binary, "init", "--project", str(project)], check=True, capture_output=True, **quiet)
+    env = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    env |= {"HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "XDG_CONFIG_HOME": str(home / "config")}
+    init = [binary, "init", "--project", str(project)]
+    subprocess.run(init, check=True, capture_output=True, stdin=subprocess.DEVNULL, cwd=home, env=env)
     words = [binary, "serve", "--listen", "127.0.0.1:0", "--rate", "100000", str(project)]
-    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **quiet)
+    server = subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd=home, env=env
+    )
     assert server.stdout is not None
     url = server.stdout.readline().removeprefix("listening on ").strip()
     token_file = Path(server.stdout.readline().removeprefix("token file ").strip())
-    yield Place(binary, home, project, url, token_file, server)
-    server.terminate()
-    server.wait(30)
+    try:
+        yield Place(binary, home, project, url, token_file, server)
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    home = tmp_path_factory.mktemp("home")
+    for name in FOREIGN:
+        os.environ.pop(name, None)
+    # The clients look where the server's home is, and so does what the tests start.
+    os.environ.update(HOME=str(home), XDG_DATA_HOME=str(home / "data"), XDG_CONFIG_HOME=str(home / "config"))
+    with started(home) as server:
+        yield server
 
 
 @pytest.fixture

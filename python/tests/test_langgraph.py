@@ -195,6 +195,12 @@ def test_pages_of_a_search_are_the_whole_without_overlap(store: HeirloomStore) -
     assert [len(page) for page in pages] == [4, 4, 3] and len(set(keys)) == 11
 
 
+def test_a_batch_beyond_what_a_request_takes_is_sent_in_parts(store: HeirloomStore) -> None:
+    large = [PutOp(("large",), str(at), {"text": f"{at} " + "word " * 20_000}, index=False) for at in range(15)]
+    store.batch([*large, *(PutOp(("many",), str(at), {"at": at}) for at in range(600))])
+    assert len(store.search(("large",), limit=100)) == 15 and len(store.search(("many",), limit=1000)) == 600
+
+
 def test_a_changed_item_keeps_when_it_was_made(store: HeirloomStore) -> None:
     store.put(("times",), "k", {"n": 1})
     first = store.get(("times",), "k")
