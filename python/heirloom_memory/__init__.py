@@ -15,6 +15,7 @@ from .errors import (
     NotFoundError,
     UnauthenticatedError,
     UnavailableError,
+    WaitsError,
 )
 from .types import Conversation, Found, Hit, Item, Kept, Memory, Message, Outcome, Page, Recalled
 
@@ -43,4 +44,5 @@ __all__ = [
     "Session",
     "UnauthenticatedError",
     "UnavailableError",
+    "WaitsError",
 ]

@@ -41,6 +41,8 @@ class Call(Generic[T]):
     body: Mapping[str, Any] | None = None
     query: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    waits: bool = False
+    """Whether `read` knows an answer that waits for a person."""
 
 
 def _memory(id: str, *more: str) -> str:
@@ -56,7 +58,7 @@ def _written(body: Any, version: str | None) -> Outcome:
 
 
 def add(kind: str, text: str, new: NewMemory, once: str | None) -> Call[Outcome]:
-    return Call("POST", "/v1/memories", _written, body={"kind": kind, "text": text, **new}, headers=_once(once))
+    return Call("POST", "/v1/memories", _written, body={"kind": kind, "text": text, **new}, headers=_once(once), waits=True)
 
 
 def get(id: str) -> Call[Memory]:
@@ -64,11 +66,11 @@ def get(id: str) -> Call[Memory]:
 
 
 def update(id: str, version: str, change: Change) -> Call[Outcome]:
-    return Call("PATCH", _memory(id), _written, body=dict(change), headers={"If-Match": f'"{version}"'})
+    return Call("PATCH", _memory(id), _written, body=dict(change), headers={"If-Match": f'"{version}"'}, waits=True)
 
 
 def move(id: str, where: str, reason: str | None) -> Call[Outcome]:
-    return Call("POST", _memory(id, where), _written, body=_said(reason=reason))
+    return Call("POST", _memory(id, where), _written, body=_said(reason=reason), waits=True)
 
 
 def forget(id: str) -> Call[Json]:
@@ -155,11 +157,15 @@ def item_batch(operations: Sequence[Json]) -> Call[list[Json | None]]:
 
 
 def memory_tool(command: Json) -> Call[str]:
-    return Call("POST", "/v1/memory-tool", lambda body, _: str(body["text"]), body=command)
+    # What the gate cut out is told beside the text of the tool.
+    def told(body: Any, _: str | None) -> str:
+        return "\n".join([str(body["text"]), *body.get("notes", [])])
+
+    return Call("POST", "/v1/memory-tool", told, body=command)
 
 
 def ask(method: str, path: str, body: Json | None, query: Json | None) -> Call[Any]:
-    return Call(method, path, _as_it_is, body=body, query=query or {})
+    return Call(method, path, _as_it_is, body=body, query=query or {}, waits=True)
 
 
 def _as_it_is(body: Any, _: str | None) -> Any:

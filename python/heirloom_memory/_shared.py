@@ -12,7 +12,7 @@ import httpx
 
 from . import _access
 from ._calls import Call
-from .errors import UnavailableError, of_answer
+from .errors import UnavailableError, WaitsError, of_answer
 
 T = TypeVar("T")
 
@@ -76,6 +76,14 @@ class Shared:
         body = _body(response)
         if not response.is_success:
             raise of_answer(response.status_code, body, response.headers.get("retry-after"))
+        if response.status_code == 202 and not call.waits:
+            raise WaitsError(
+                "this waits for a person; nothing was changed",
+                code="NEEDS_CONFIRMATION",
+                status=202,
+                hint="a person decides with `heirloom review`",
+                facts={"key": str(body.get("key", ""))} if isinstance(body, dict) else None,
+            )
         version = response.headers.get("etag")
         return call.read(body, version.strip('"') if version else None)
 

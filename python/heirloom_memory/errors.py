@@ -60,6 +60,11 @@ class UnavailableError(HeirloomError):
     """The server cannot answer now: 408, 429, 503 and 504, or nobody listens. Ask again after `retry_after` seconds."""
 
 
+class WaitsError(HeirloomError):
+    """Nothing was changed: a person decides first in `heirloom review`, where `facts["key"]` names it. Writes of memories answer with
+    `Outcome.waits` instead."""
+
+
 class ImpostorError(HeirloomError):
     """Whoever listens there could not prove to be this account's server, so no token was sent."""
 

@@ -171,7 +171,7 @@ def test_the_shelves_can_be_read_and_not_written(model: str, memory: Heirloom) -
     assert told[1][1], "a shelf was written"
 
 
-def test_the_gate_refuses_a_secret_and_the_model_is_told_what_to_do(model: str, memory: Heirloom) -> None:
+def test_the_gate_cuts_a_secret_out_and_the_model_is_told(model: str, memory: Heirloom) -> None:
     secret = "gh" + "p_x7Kq2mZ9vB4nT6wR1yL8sD3fG5hJ0cAeQiUo"
     told = in_the_loop(
         model,
@@ -181,5 +181,6 @@ def test_the_gate_refuses_a_secret_and_the_model_is_told_what_to_do(model: str, 
             {"command": "view", "path": "/memories/keys.md"},
         ],
     )
-    assert told[0][1] and "GATE_REFUSED" in told[0][0] and secret not in told[0][0]
-    assert told[1] == ("The path /memories/keys.md does not exist. Please provide a valid path.", True)
+    first, *notes = told[0][0].splitlines()
+    assert first == "File created successfully at: /memories/keys.md" and notes
+    assert "the key is" in told[1][0] and not any(secret in text for text, _ in told)

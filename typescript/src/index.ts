@@ -131,12 +131,18 @@ export class Heirloom {
 
   /** A command of Anthropic's memory tool; the text for the model. */
   async memoryTool(command: Body<"memory_tool">): Promise<string> {
-    return (await this.request<Answer<"memory_tool">>("POST", "/v1/memory-tool", { body: command })).text;
+    const told = await this.request<Answer<"memory_tool">>("POST", "/v1/memory-tool", { body: command });
+    return [told.text, ...(told.notes ?? [])].join("\n");
   }
 
   /** Any path of the server. */
   async request<T>(method: string, path: string, request: Request = {}): Promise<T> {
-    return (await this.#send(method, path, request)).body as T;
+    const { body, waits } = await this.#send(method, path, request);
+    if (waits) {
+      const hint = "a person decides with `heirloom review`";
+      throw new HeirloomError("this waits for a person; nothing was changed", "NEEDS_CONFIRMATION", 202, hint);
+    }
+    return body as T;
   }
 
   async #written<T>(method: string, path: string, request: Request): Promise<T> {
@@ -144,7 +150,7 @@ export class Heirloom {
     return { ...(body as object), version } as T;
   }
 
-  async #send(method: string, path: string, request: Request): Promise<{ body: unknown; version?: string }> {
+  async #send(method: string, path: string, request: Request): Promise<{ body: unknown; version?: string; waits: boolean }> {
     const access = await (this.#access ??= findAccess(this.options));
     if (access.key !== undefined && Date.now() - this.#proven > PROVEN_MS) {
       await prove(access, (url) => this.#fetch(url, { method: "GET" }));
@@ -165,7 +171,7 @@ export class Heirloom {
       const code = answer?.code ?? `HTTP_${response.status}`;
       throw new HeirloomError(message, code, response.status, answer?.next, Number.isNaN(retry) ? undefined : retry);
     }
-    return { body: answer, version: response.headers.get("etag")?.replaceAll('"', "") };
+    return { body: answer, waits: response.status === 202, version: response.headers.get("etag")?.replaceAll('"', "") };
   }
 
   async #fetch(url: URL, init: RequestInit): Promise<Response> {

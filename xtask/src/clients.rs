@@ -21,7 +21,8 @@ const NPM: &[&str] = &[
 ];
 
 /// The packages of the Python index.
-const PIP: &[&str] = &["mcp==2.3.0", "openapi-spec-validator==0.7.2", "schemathesis==4.32.5"];
+const PIP: &[&str] =
+    &["anthropic==2.8.0", "mcp==2.3.0", "openapi-spec-validator==0.7.2", "schemathesis==4.32.5"];
 
 /// mem0's own client, in a place of its own: it wants other versions of what the others use.
 const PIP_MEM0: &[&str] = &["mem0ai==2.2.1"];
@@ -157,6 +158,10 @@ pub(crate) fn checks() -> Count {
         Ok(bin) => {
             let mut story = place.command(&bin.join("python3"));
             count.script("python", story.arg(scripts.join("mcp_client.py")).args(place.doors()));
+            let mut tool = place.command(&bin.join("python3"));
+            let recorded = root().join("fixtures/memory-tool/recorded.json");
+            tool.arg(scripts.join("memory_tool.py")).arg(recorded);
+            count.script("memory tool", tool.args([&place.url, &place.token]));
             let mut validator = place.command(&bin.join("openapi-spec-validator"));
             let document = root().join("schemas/openapi.json");
             count.ended(

@@ -3,8 +3,10 @@
 //! Comes in: nothing. Goes out: rows. Facts are what the published agents did when they were run (`cargo xtask hosts`); `version` says which. A new agent
 //! is a new constant here and, if it answers in new words, a module in [`crate::reply`].
 
+mod client;
 mod moment;
 
+pub use client::{CLIENTS, Client, Rules};
 pub use moment::Moment;
 
 /// A hook of an agent.

@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
 use heirloom_agents::Agent;
+use heirloom_agents::table::Client;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -164,6 +165,15 @@ pub(crate) fn agent_folder(agent: &Agent) -> Option<PathBuf> {
         Some(if moved.inside.is_empty() { folder } else { folder.join(moved.inside) })
     });
     moved.or_else(|| Some(home()?.join(agent.home_folder)))
+}
+
+/// The folder of a program that starts MCP servers.
+pub(crate) fn client_folder(client: &Client) -> Option<PathBuf> {
+    let moved = client.moved_by().and_then(|moved| {
+        let folder = var(moved.variable).map(PathBuf::from).filter(|path| path.is_absolute())?;
+        Some(if moved.inside.is_empty() { folder } else { folder.join(moved.inside) })
+    });
+    moved.or_else(|| Some(home()?.join(client.home_folder())))
 }
 
 /// What an agent says of itself in the environment of its hooks.

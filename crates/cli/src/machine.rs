@@ -5,7 +5,7 @@
 
 use crate::environment;
 use heirloom_agents::install::{self, Reach};
-use heirloom_agents::table::{AGENTS, Agent};
+use heirloom_agents::table::{AGENTS, Agent, CLIENTS, Client};
 use heirloom_core::{Code, Fault, fault::Result};
 use std::path::{Path, PathBuf};
 
@@ -21,18 +21,41 @@ pub(crate) fn agents() -> Vec<&'static Agent> {
     AGENTS.into_iter().filter(here).collect()
 }
 
-/// The agents of these names.
-pub(crate) fn named(names: &[String]) -> Result<Vec<&'static Agent>> {
-    let find = |name: &String| {
-        Agent::named(name).ok_or_else(|| {
-            let known: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
-            Fault::new(Code::Usage, format!("there is no agent `{name}`"))
-                .hint(format!("agents that take hooks: {}", known.join(", ")))
-        })
+/// The programs used here that start MCP servers: their folder is there, or their command is.
+pub(crate) fn clients() -> Vec<&'static Client> {
+    let here = |client: &&Client| {
+        environment::client_folder(client).is_some_and(|folder| folder.is_dir())
+            || (!client.program.is_empty() && environment::find_program(client.program).is_some())
     };
-    let mut agents = names.iter().map(find).collect::<Result<Vec<&Agent>>>()?;
-    agents.dedup_by_key(|agent| agent.name);
-    Ok(agents)
+    CLIENTS.into_iter().filter(here).collect()
+}
+
+/// The name of every agent, whichever way it comes to the memory.
+pub(crate) fn names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
+    let further: Vec<&str> =
+        CLIENTS.iter().map(|client| client.name).filter(|name| !names.contains(name)).collect();
+    names.extend(further);
+    names
+}
+
+/// The agents of these names, and the programs that start MCP servers.
+pub(crate) fn named(names: &[String]) -> Result<(Vec<&'static Agent>, Vec<&'static Client>)> {
+    let wanted = |name: &str| names.iter().any(|one| one == name);
+    if let Some(unknown) = names.iter().find(|name| !self::names().contains(&name.as_str())) {
+        return Err(Fault::new(Code::Usage, format!("there is no agent `{unknown}`"))
+            .hint(format!("use one of {}", self::names().join(", "))));
+    }
+    let agents = AGENTS.into_iter().filter(|agent| wanted(agent.name)).collect();
+    Ok((agents, CLIENTS.into_iter().filter(|client| wanted(client.name)).collect()))
+}
+
+/// The file with a program's list of MCP servers; nothing if it reads none there.
+pub(crate) fn servers_file(client: &Client, reach: Reach, project: &Path) -> Option<PathBuf> {
+    match reach {
+        Reach::Project => Some(project.join(client.project_file)).filter(|_| !client.project_file.is_empty()),
+        Reach::User => Some(environment::client_folder(client)?.join(client.user_file)),
+    }
 }
 
 /// The settings file that hooks of an agent go into.

@@ -99,6 +99,9 @@ fn taking_out_leaves_no_folder_that_setup_made() {
     for agent in ["claude-code", "codex", "gemini", "opencode", "copilot"] {
         env.run(&["setup", "--yes", "--agent", agent]).ok();
     }
+    for (agent, ..) in CLIENTS {
+        env.run(&["setup", "--yes", "--agent", agent]).ok();
+    }
     assert!(env.home().join(".claude/skills").is_dir());
     env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
     let mut after = folders(&env.home());
@@ -113,6 +116,95 @@ fn taking_out_leaves_no_folder_that_setup_made() {
     assert!(env.project().join(".github/hooks/heirloom.json").is_file());
     env.at_terminal(&["setup", "--uninstall", "--yes", "--shared"], "").ok();
     assert_eq!(folders(&env.project()), before);
+}
+
+/// Programs that come by MCP: name, file with servers, object in it, rules file.
+const CLIENTS: [(&str, &str, &str, &str); 6] = [
+    ("copilot", ".copilot/mcp-config.json", "mcpServers", ""),
+    ("cursor", ".cursor/mcp.json", "mcpServers", ""),
+    ("vscode", "config/Code/User/mcp.json", "servers", "config/Code/User/prompts/heirloom.instructions.md"),
+    ("zed", "config/zed/settings.json", "context_servers", ""),
+    ("claude-desktop", "config/Claude/claude_desktop_config.json", "mcpServers", ""),
+    (
+        "windsurf",
+        ".codeium/windsurf/mcp_config.json",
+        "mcpServers",
+        ".codeium/windsurf/memories/global_rules.md",
+    ),
+];
+
+#[test]
+fn programs_that_come_by_mcp_are_connected_checked_and_given_back_to_the_byte() {
+    for (agent, file, key, rules) in CLIENTS {
+        let env = nobody();
+        let servers = env.home().join(file);
+        let mine = format!(
+            "{{\r\n\t// mine\r\n\t\"theme\": \"dark\",\r\n\t\"{key}\": {{ \"other\": {{ \"command\": \"x\" }} }} // here\r\n}}\r\n"
+        );
+        std::fs::create_dir_all(servers.parent().unwrap()).unwrap();
+        std::fs::write(&servers, &mine).unwrap();
+        let text = || std::fs::read_to_string(&servers).unwrap();
+        let row = || {
+            let checks = env.run(&["doctor", "--json"]).json()["checks"].as_array().unwrap().clone();
+            checks
+                .into_iter()
+                .find(|c| c["id"] == "server" && c["detail"].as_str().unwrap().contains(agent))
+                .unwrap()
+        };
+        assert_eq!(row()["state"], "warning", "{agent}");
+        env.run(&["setup", "--dry-run", "--agent", agent]).ok();
+        assert_eq!(text(), mine, "{agent}");
+        env.run(&["setup", "--yes", "--agent", agent]).ok();
+        assert!(
+            text().contains("\"heirloom\"") && text().contains("// mine") && text().contains("\"other\""),
+            "{}",
+            text()
+        );
+        assert_eq!(row()["state"], "good", "{agent}");
+        let again = text();
+        env.run(&["setup", "--yes", "--agent", agent]).ok();
+        assert_eq!(text(), again);
+        if !rules.is_empty() {
+            let rules = std::fs::read_to_string(env.home().join(rules)).unwrap();
+            assert!(rules.contains("`recall`") && rules.contains("heirloom setup --uninstall"), "{rules}");
+        }
+        env.at_terminal(&["setup", "--uninstall", "--yes", "--agent", agent], "").ok();
+        assert_eq!(text(), mine, "{agent}");
+        assert!(rules.is_empty() || !env.home().join(rules).exists());
+    }
+}
+
+#[test]
+fn rules_of_a_project_go_into_the_file_that_is_read_and_out_again() {
+    let env = nobody();
+    let rules = env.project().join("AGENTS.md");
+    std::fs::write(&rules, "# Ours\r\n\r\nUse tabs.").unwrap();
+    env.run(&["setup", "--yes", "--shared", "--agent", "zed", "--agent", "vscode", "--agent", "windsurf"])
+        .ok();
+    let now = std::fs::read_to_string(&rules).unwrap();
+    assert!(now.starts_with("# Ours\r\n\r\nUse tabs.\r\n") && now.contains("`recall`"), "{now}");
+    assert!(!env.project().join(".rules").exists(), "a file in front of it would hide theirs");
+    for made in [
+        ".vscode/mcp.json",
+        ".zed/settings.json",
+        ".github/instructions/heirloom.instructions.md",
+        ".windsurf/rules/heirloom.md",
+    ] {
+        assert!(env.project().join(made).is_file(), "{made}");
+    }
+    // Somebody writes on in the file meanwhile.
+    std::fs::write(&rules, format!("{now}More.\r\n")).unwrap();
+    env.at_terminal(&["setup", "--uninstall", "--yes", "--shared"], "").ok();
+    let left = std::fs::read_to_string(&rules).unwrap();
+    assert!(
+        left.starts_with("# Ours\r\n\r\nUse tabs.")
+            && left.ends_with("More.\r\n")
+            && !left.contains("heirloom"),
+        "{left}"
+    );
+    for made in [".vscode", ".zed", ".github", ".windsurf"] {
+        assert!(!env.project().join(made).exists(), "{made}");
+    }
 }
 
 #[test]

@@ -29,12 +29,12 @@ pub(crate) fn fits(wanted: &Value, value: &Value) -> std::result::Result<(), Str
         }
         Some("boolean") => value.as_bool().map(|_| ()).ok_or_else(|| "must be true or false".to_owned()),
         Some("integer") => {
-            let least = wanted["minimum"].as_u64().unwrap_or(0);
-            let most = wanted["maximum"].as_u64().unwrap_or(u64::from(u32::MAX));
+            let least = wanted["minimum"].as_i64().unwrap_or(0);
+            let most = wanted["maximum"].as_i64().unwrap_or(i64::from(u32::MAX));
             // Some hosts write 10.0.
             let whole = value
-                .as_u64()
-                .or_else(|| value.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0).map(|n| n as u64));
+                .as_i64()
+                .or_else(|| value.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < 9e15).map(|n| n as i64));
             match whole {
                 Some(number) if (least..=most).contains(&number) => Ok(()),
                 _ => Err(format!("must be a whole number from {least} to {most}")),

@@ -164,6 +164,7 @@ fn note_of(memory: &Value) -> Option<Note> {
         occurred_at: Moment::parse(text(memory, "occurred_at"))?,
         content_hash: text(memory, "content_hash").to_owned(),
         content: text(memory, "content").to_owned(),
+        memory_path: None,
     })
 }
 

@@ -87,7 +87,7 @@ fn parse(agent: &Agent, text: &str) -> Result<CstRootNode> {
     CstRootNode::parse(text, &ParseOptions::default()).map_err(|e| broken(format!("it is not JSON: {e}")))
 }
 
-fn too_deep(text: &str) -> bool {
+pub(super) fn too_deep(text: &str) -> bool {
     let mut depth = 0usize;
     text.bytes().any(|byte| {
         match byte {
@@ -132,7 +132,7 @@ fn drop_from_mixed(agent: &Agent, hook: &Hook, groups: &CstArray) -> bool {
     dropped
 }
 
-fn has_comments(object: &CstObject) -> bool {
+pub(super) fn has_comments(object: &CstObject) -> bool {
     object.children().iter().any(CstNode::is_comment)
 }
 
@@ -163,7 +163,7 @@ pub(super) fn json(text: &str) -> Option<Value> {
 }
 
 /// A node as a value; `None` if it is not plain JSON.
-fn value(node: &CstNode) -> Option<Value> {
+pub(super) fn value(node: &CstNode) -> Option<Value> {
     serde_json::from_str(&plain(&node.to_string())).ok()
 }
 
@@ -191,7 +191,7 @@ fn to_json(value: &jsonc_parser::JsonValue<'_>) -> Value {
     }
 }
 
-fn input(value: &Value) -> CstInputValue {
+pub(super) fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
         Value::Bool(on) => CstInputValue::Bool(*on),

@@ -7,6 +7,8 @@
 mod hooks_file;
 mod hooks_object;
 mod plugin_file;
+pub mod rules;
+pub mod server;
 mod state;
 mod undo;
 

@@ -2,15 +2,16 @@
 
 /// Connect the coding agents on this machine to the memory
 ///
-/// Finds Claude Code, Codex CLI, Gemini CLI, OpenCode, Copilot CLI and Cursor. For each it shows which files change, in a line each, and asks; `d` shows the
-/// exact changes. Whether the assistant's longer messages are kept is a question of its own. Everything else in those files keeps its bytes. `--uninstall`
+/// Finds Claude Code, Codex CLI, Gemini CLI, OpenCode, Copilot CLI, Cursor, VS Code, Zed, Claude Desktop and Windsurf. The first five get hooks; the last six
+/// get the MCP server `heirloom mcp`, and VS Code, Zed and Windsurf a short rules file. For each it shows which files change, in a line each, and asks; `d`
+/// shows the exact changes. Whether the assistant's longer messages are kept is a question of its own. Everything else in those files keeps its bytes. `--uninstall`
 /// takes it back: a file that nobody changed since is restored to the byte.
 ///
 /// The hook at a stop may hold the agent to ask for something worth saving, at most once per session and finding. `heirloom config set --user triage.enabled
 /// false` turns that off.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Setup {
-    /// Only this agent: claude-code, codex, gemini, opencode, copilot or cursor; can be repeated
+    /// Only this agent: claude-code, codex, gemini, opencode, copilot, cursor, vscode, zed, claude-desktop or windsurf; can be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Vec<String>,
 

@@ -9,12 +9,12 @@ use crate::output::Out;
 use crate::{environment, machine, wiring};
 use heirloom_agents::Agent;
 use heirloom_agents::install::{self, Reach};
-use heirloom_agents::table::{CLAUDE_CODE, Install};
+use heirloom_agents::table::{CLAUDE_CODE, Client, Install};
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
 use heirloom_core::text::one_line;
 use heirloom_engine::files;
-use heirloom_engine::verbs::doctor::{AgentFacts, Doctor, Machine, State, doctor};
+use heirloom_engine::verbs::doctor::{AgentFacts, ClientFacts, Doctor, Machine, State, doctor};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -52,12 +52,28 @@ pub(super) fn examined(folder: &Path) -> Machine {
         program: environment::find_program(machine::NAME).map(|path| path.display().to_string()),
         token: environment::token().is_some(),
         agents: machine::agents().into_iter().map(|agent| agent_facts(agent, folder)).collect(),
+        clients: machine::clients().into_iter().map(|client| client_facts(client, folder)).collect(),
         round_trip_fault: round_trip().err(),
     }
 }
 
 fn text_of(path: &Path) -> Option<String> {
     files::read_text(path, MAX).ok().flatten()
+}
+
+/// Whether a program that starts MCP servers knows ours.
+fn client_facts(client: &Client, project: &Path) -> ClientFacts {
+    let mut facts = ClientFacts { name: client.name.to_owned(), ..ClientFacts::default() };
+    for reach in [Reach::User, Reach::Project] {
+        let Some(text) = machine::servers_file(client, reach, project).and_then(|file| text_of(&file)) else {
+            continue;
+        };
+        let wanted = machine::program(reach).unwrap_or_default();
+        let (here, as_it_should_be) = install::server::installed(client, &text, &wanted);
+        facts.installed |= here;
+        facts.points_here |= as_it_should_be;
+    }
+    facts
 }
 
 fn agent_facts(agent: &Agent, project: &Path) -> AgentFacts {

@@ -50,6 +50,7 @@ mod search;
 mod serve;
 mod setup;
 mod setup_ask;
+mod setup_clients;
 mod setup_first;
 mod setup_purge;
 mod setup_receipt;

@@ -4,6 +4,7 @@
 //! lets `--uninstall` give it back. Never here: a change that was not shown, or a file that changed while the question was open.
 
 use super::setup_ask::{self, Asked};
+use super::setup_clients;
 use super::setup_first;
 use super::setup_purge::Purge;
 use super::setup_receipt::{self, Receipt};
@@ -12,6 +13,7 @@ use crate::machine::{self, shown};
 use crate::output::{Out, unified};
 use crate::{person, wiring};
 use heirloom_agents::install::{self, Called, Reach, Undo};
+use heirloom_agents::table::{AGENTS, CLIENTS, Client};
 use heirloom_agents::{Agent, bundle};
 use heirloom_core::code::exit;
 use heirloom_core::settings::flat;
@@ -30,10 +32,23 @@ const PLUGIN: &str = "has the plugin, which brings the hooks and the skill";
 /// The largest settings file.
 const MAX: u64 = 16 << 20;
 
+/// An agent, whichever way it comes to the memory: its name and its name for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Whose {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+}
+
+impl Whose {
+    fn of(agent: &Agent) -> Option<Whose> {
+        Some(Whose { name: agent.name, title: agent.title })
+    }
+}
+
 /// A file and what becomes of it.
 pub(super) struct Change {
     /// Whose it is; `None` is our own settings file.
-    pub(super) agent: Option<&'static Agent>,
+    pub(super) whose: Option<Whose>,
     pub(super) file: PathBuf,
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
@@ -43,7 +58,7 @@ pub(super) struct Change {
 
 impl Change {
     pub(super) fn title(&self) -> &'static str {
-        self.agent.map_or("Heirloom", |agent| agent.title)
+        self.whose.map_or("Heirloom", |whose| whose.title)
     }
 
     pub(super) fn changes(&self) -> bool {
@@ -93,7 +108,7 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
             setup::may_uninstall(&wired.call)?;
         }
     }
-    let agents = wanted(call)?;
+    let (agents, clients) = wanted(call)?;
     let mut plan = Vec::new();
     for agent in &agents {
         let change = planned(agent, call, &project)?;
@@ -102,6 +117,12 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
         if wants_more {
             plan.extend(beside(agent, call, &project)?);
         }
+        for client in clients.iter().filter(|client| client.name == agent.name) {
+            plan.extend(setup_clients::planned(client, call, &project)?);
+        }
+    }
+    for client in clients.iter().filter(|client| !agents.iter().any(|agent| agent.name == client.name)) {
+        plan.extend(setup_clients::planned(client, call, &project)?);
     }
     if call.uninstall && call.agent.is_empty() && !call.shared {
         plan.extend(without_notes()?);
@@ -123,9 +144,11 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
     let applied = plan.iter().any(|change| wanted(&change)) || (purge.is_some() && asked.purge);
     let applied = applied && !call.dry_run;
     if applied {
-        let names = agents.iter().map(|agent| agent.name.to_owned()).collect();
+        let names = agents.iter().map(|agent| agent.name).chain(clients.iter().map(|client| client.name));
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        names.dedup();
         let ask = Uninstall { agents: names };
-        let own = plan.iter().any(|change| change.agent.is_none() && wanted(&change));
+        let own = plan.iter().any(|change| change.whose.is_none() && wanted(&change));
         let underway = match (call.uninstall, own) {
             (true, _) => Some(setup::uninstall(&wired.call, &ask)?),
             (false, true) => Some(setup::own_setting(&wired.call, NOTES)?),
@@ -141,7 +164,8 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
             purge.carry_out(&wired)?;
         }
     }
-    let done: Vec<&'static Agent> = agents.iter().copied().filter(|agent| asked.wants_agent(agent)).collect();
+    let done: Vec<&'static Agent> =
+        agents.iter().copied().filter(|agent| asked.wants_agent(agent.name)).collect();
     let report = Report {
         applied,
         changes: plan.iter().map(|change| row(change, &asked, applied)).collect(),
@@ -153,23 +177,26 @@ pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
 }
 
 /// The agents to work on: those named, those that are here, and for taking hooks out all there are.
-fn wanted(call: &Setup) -> Result<Vec<&'static Agent>> {
+fn wanted(call: &Setup) -> Result<(Vec<&'static Agent>, Vec<&'static Client>)> {
     if !call.agent.is_empty() {
         return machine::named(&call.agent);
     }
     if call.uninstall {
-        return Ok(heirloom_agents::table::AGENTS.to_vec());
+        return Ok((AGENTS.to_vec(), CLIENTS.to_vec()));
     }
-    let agents = machine::agents();
-    if agents.is_empty() {
-        let known: Vec<&str> = heirloom_agents::table::AGENTS.iter().map(|agent| agent.title).collect();
+    let (agents, clients) = (machine::agents(), machine::clients());
+    if agents.is_empty() && clients.is_empty() {
+        let mut known: Vec<&str> = AGENTS.iter().map(|agent| agent.title).collect();
+        known.extend(CLIENTS.iter().map(|client| client.title));
+        known.sort_unstable();
+        known.dedup();
         return Err(Fault::new(
             Code::NotFound,
             format!("none of {} was found on this machine", known.join(", ")),
         )
         .hint("install one and start it once, or name one with --agent"));
     }
-    Ok(agents)
+    Ok((agents, clients))
 }
 
 fn planned(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Change> {
@@ -179,7 +206,13 @@ fn planned(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Change
     let bytes = before.as_deref().map(str::as_bytes);
     if !call.uninstall && before.as_deref().is_some_and(|text| install::is_plugin(agent, text)) {
         // Both would run every hook twice.
-        return Ok(Change { agent: Some(agent), file, after: before.clone(), before, left: Some(PLUGIN) });
+        return Ok(Change {
+            whose: Whose::of(agent),
+            file,
+            after: before.clone(),
+            before,
+            left: Some(PLUGIN),
+        });
     }
     let edit = if call.uninstall {
         install::uninstall(
@@ -198,7 +231,7 @@ fn planned(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Change
     };
     // Edits are made of text.
     let after = edit.after.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Ok(Change { agent: Some(agent), file, before, after, left: None })
+    Ok(Change { whose: Whose::of(agent), file, before, after, left: None })
 }
 
 /// The files that belong beside an agent's hooks. One of the same name that is not ours stays as it is.
@@ -223,17 +256,23 @@ fn beside(agent: &'static Agent, call: &Setup, project: &Path) -> Result<Vec<Cha
             (true, false) => Some(wanted.text),
             (true, true) => original.flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
-        changes.push(Change { agent: Some(agent), file, before, after, left: (!ours).then_some(FOREIGN) });
+        changes.push(Change {
+            whose: Whose::of(agent),
+            file,
+            before,
+            after,
+            left: (!ours).then_some(FOREIGN),
+        });
     }
     Ok(changes)
 }
 
 /// The file a link leads to: people keep their settings elsewhere and link to them.
-fn real(file: PathBuf) -> PathBuf {
+pub(super) fn real(file: PathBuf) -> PathBuf {
     std::fs::canonicalize(&file).unwrap_or(file)
 }
 
-fn read(file: &Path) -> Result<Option<String>> {
+pub(super) fn read(file: &Path) -> Result<Option<String>> {
     files::read_text(file, MAX).map_err(|fault| {
         Fault::new(Code::Config, format!("`{}` cannot be read: {}", file.display(), fault.message))
             .hint("correct the file by hand, then run `heirloom setup` again; nothing was changed")
@@ -248,7 +287,7 @@ fn with_notes() -> Result<Change> {
     flat::set(&mut document, NOTES, json!(true));
     let unchanged = settings::read_document(&file).ok().flatten().as_ref() == Some(&document);
     let after = if unchanged { before.clone() } else { Some(pretty(&document)) };
-    Ok(Change { agent: None, file, before, after, left: None })
+    Ok(Change { whose: None, file, before, after, left: None })
 }
 
 /// Our own settings without what `setup` switched on; nothing if it did not.
@@ -262,7 +301,7 @@ fn without_notes() -> Result<Option<Change>> {
             if flat::remove(&mut document, NOTES) { Some(pretty(&document)) } else { Some(before.clone()) }
         }
     };
-    Ok(Some(Change { agent: None, file, before: Some(before), after, left: None }))
+    Ok(Some(Change { whose: None, file, before: Some(before), after, left: None }))
 }
 
 fn document(file: &Path) -> Result<Value> {
@@ -342,7 +381,7 @@ fn missing_folders(file: &Path) -> Vec<PathBuf> {
 
 fn row<'a>(change: &'a Change, asked: &Asked, applied: bool) -> Row<'a> {
     Row {
-        agent: change.agent.map(|agent| agent.name),
+        agent: change.whose.map(|whose| whose.name),
         file: change.file.display().to_string(),
         changes: change.changes(),
         applied: applied && change.changes() && asked.wants(change),

@@ -9,7 +9,7 @@ use crate::args::Setup;
 use crate::machine::shown;
 use crate::output::Out;
 use crate::person;
-use heirloom_agents::Agent;
+use heirloom_agents::table::{AGENTS, Client};
 use heirloom_core::fault::Result;
 
 /// What each hook does, in the words of the question.
@@ -21,6 +21,8 @@ const HOOKS: [(&str, &str); 6] = [
     ("stop", "looks for something worth saving; may hold the stop to ask for it,"),
     ("", "at most once per session and finding"),
 ];
+/// What the MCP server does, in the same words.
+const SERVER: &str = "The MCP server lets an agent look up and save memories; a rules file tells it when.";
 const OFF: &str = "`heirloom config set --user triage.enabled false` never holds a stop";
 
 /// What was answered.
@@ -37,15 +39,15 @@ pub(super) struct Asked {
 impl Asked {
     /// Whether this change is wanted.
     pub(super) fn wants(&self, change: &Change) -> bool {
-        change.agent.map_or(self.own, |agent| self.wants_agent(agent))
+        change.whose.map_or(self.own, |whose| self.wants_agent(whose.name))
     }
 
-    pub(super) fn wants_agent(&self, agent: &Agent) -> bool {
-        self.agents.contains(&agent.name)
+    pub(super) fn wants_agent(&self, name: &str) -> bool {
+        self.agents.contains(&name)
     }
 
     fn everything(plan: &[Change]) -> Asked {
-        let agents = plan.iter().filter_map(|change| Some(change.agent?.name)).collect();
+        let agents = plan.iter().filter_map(|change| Some(change.whose?.name)).collect();
         Asked { agents, notes: false, purge: true, own: true }
     }
 }
@@ -57,7 +59,7 @@ pub(super) fn ask(plan: &[Change], purge: Option<&Purge>, call: &Setup, out: &Ou
     let spoken = !out.is_json() || !(call.yes || call.dry_run);
     let needed = plan.iter().any(Change::changes) || purge.is_some_and(|purge| !purge.is_empty());
     if spoken && needed && !call.uninstall {
-        explain(&aside, call);
+        explain(&aside, plan, call);
     }
     if call.uninstall || call.yes || call.dry_run || !needed {
         if spoken {
@@ -76,7 +78,7 @@ pub(super) fn ask(plan: &[Change], purge: Option<&Purge>, call: &Setup, out: &Ou
     let mut asked = Asked::default();
     for group in groups(plan) {
         show(&aside, group, call);
-        let Some(agent) = group.first().and_then(|change| change.agent) else {
+        let Some(agent) = group.first().and_then(|change| change.whose) else {
             asked.own = true;
             continue;
         };
@@ -85,7 +87,7 @@ pub(super) fn ask(plan: &[Change], purge: Option<&Purge>, call: &Setup, out: &Ou
         }
     }
     let connected =
-        plan.iter().any(|change| change.agent.is_some() && change.changes() && asked.wants(change));
+        plan.iter().any(|change| change.whose.is_some() && change.changes() && asked.wants(change));
     if connected && !call.notes {
         aside.line(
             "Heirloom can also keep the assistant's longer messages, word for word, as notes in the project.",
@@ -101,7 +103,20 @@ fn groups(plan: &[Change]) -> Vec<&[Change]> {
     plan.chunk_by(|a, b| a.title() == b.title()).collect()
 }
 
-fn explain(out: &Out, call: &Setup) {
+fn explain(out: &Out, plan: &[Change], call: &Setup) {
+    let has = |known: &dyn Fn(&str) -> bool| {
+        plan.iter().any(|change| change.whose.is_some_and(|whose| known(whose.name)))
+    };
+    if has(&|name| AGENTS.iter().any(|agent| agent.name == name)) {
+        explain_hooks(out, call);
+    }
+    if has(&|name| Client::named(name).is_some()) {
+        out.line(SERVER);
+        out.line("");
+    }
+}
+
+fn explain_hooks(out: &Out, call: &Setup) {
     let place = if call.everywhere { "in every folder" } else { "in projects with a memory" };
     out.line(format!("Hooks run inside your coding agent, {place}:"));
     for (moment, what) in HOOKS {

@@ -80,6 +80,7 @@ pub const FIELDS: &[Field] = &[
     field("note", "timeless", Parsed),
     field("note", "content_hash", Parsed),
     field("note", "content", Text),
+    field("note", "memory_path", Raw),
     field("vault", "id", Raw),
     field("vault", "version", Parsed),
     field("vault", "created_at", Parsed),
@@ -230,7 +231,8 @@ mod tests {
 
     #[test]
     fn every_field_of_a_note_is_listed() {
-        let draft = crate::shelf::notes::NoteDraft::of(
+        let draft = crate::shelf::notes::NoteDraft::of_file(
+            "/memories/plan.md",
             "A message worth keeping",
             crate::shelf::notes::Moment::of(jiff::Timestamp::UNIX_EPOCH),
             5,

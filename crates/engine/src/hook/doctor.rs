@@ -51,6 +51,18 @@ pub struct AgentFacts {
     pub slow: Option<(String, String)>,
 }
 
+/// What is known of one program that comes to the memory by MCP.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClientFacts {
+    /// Its name.
+    pub name: String,
+    /// Whether our server is in its list.
+    pub installed: bool,
+    /// Whether the command named there is this program.
+    pub points_here: bool,
+}
+
 /// What is known of the tiers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TierFacts {
@@ -73,6 +85,8 @@ pub struct Facts {
     pub program: Option<String>,
     /// The agents found on this machine.
     pub agents: Vec<AgentFacts>,
+    /// The programs found here that start MCP servers.
+    pub clients: Vec<ClientFacts>,
     /// Settings that could not be used, a line each.
     pub settings: Vec<String>,
     /// Why the store cannot be written, if it cannot.
@@ -120,7 +134,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
             "put its folder on your PATH, then run `heirloom setup` again",
         ),
     }];
-    if facts.agents.is_empty() {
+    if facts.agents.is_empty() && facts.clients.is_empty() {
         checks.push(check(
             "agents",
             State::Warning,
@@ -129,6 +143,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         ));
     }
     checks.extend(facts.agents.iter().map(agent));
+    checks.extend(facts.clients.iter().map(client));
     let slow = facts.agents.iter().filter_map(|agent| Some((&agent.name, agent.slow.as_ref()?)));
     checks.extend(
         slow.map(|(name, (why, fix))| check("start", State::Warning, format!("{name} {why}"), fix.clone())),
@@ -257,6 +272,26 @@ fn token(facts: &TierFacts) -> Check {
         (None, true) => good(id, format!("belongs to {}", facts.user)),
         (None, false) if facts.user.is_empty() => good(id, "none is set; you act as your own account"),
         (None, false) => good(id, format!("none is set; you act as your own account, {}", facts.user)),
+    }
+}
+
+/// Whether a program starts our MCP server.
+fn client(facts: &ClientFacts) -> Check {
+    let name = &facts.name;
+    match (facts.installed, facts.points_here) {
+        (true, true) => good("server", format!("{name} starts the MCP server of this program")),
+        (true, false) => check(
+            "server",
+            State::Broken,
+            format!("{name} starts another copy of this program as its MCP server"),
+            format!("run `heirloom setup --agent {name}`"),
+        ),
+        (false, _) => check(
+            "server",
+            State::Warning,
+            format!("{name} does not know the MCP server of this program"),
+            format!("run `heirloom setup --agent {name}`"),
+        ),
     }
 }
 

@@ -16,7 +16,7 @@ use heirloom_core::settings::Endpoint;
 use heirloom_core::{Code, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 
-pub use crate::hook::doctor::{AgentFacts, Check, State};
+pub use crate::hook::doctor::{AgentFacts, Check, ClientFacts, State};
 
 /// Runs looked at to see whether hooks have been failing.
 const RUNS: usize = 50;
@@ -43,6 +43,9 @@ pub struct Machine {
     /// The agents found here.
     #[serde(default)]
     pub agents: Vec<AgentFacts>,
+    /// The programs found here that start MCP servers.
+    #[serde(default)]
+    pub clients: Vec<ClientFacts>,
     /// Why a memory written in a temporary project did not come back at a prompt there, if it did not.
     #[serde(default)]
     pub round_trip_fault: Option<String>,
@@ -61,11 +64,13 @@ pub struct Checked {
 pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
     may_read(call, Verb::Doctor)?;
     let project = call.project();
-    let Machine { program, agents, round_trip_fault, token: _ } = ask.machine.clone().unwrap_or_default();
+    let Machine { program, agents, clients, round_trip_fault, token: _ } =
+        ask.machine.clone().unwrap_or_default();
     let runs = trace::last(project, RUNS).unwrap_or_default();
     let facts = Facts {
         program,
         agents,
+        clients,
         settings: call
             .said()
             .warnings
@@ -93,7 +98,7 @@ pub fn doctor(call: &Call, ask: &Doctor) -> Result<Checked> {
 }
 
 /// The checks that rest on what only a door on this machine can see.
-const MACHINES: [&str; 4] = ["program", "agents", "agent", "round trip"];
+const MACHINES: [&str; 5] = ["program", "agents", "agent", "server", "round trip"];
 
 /// Whether the database can be reached and the token is somebody's.
 fn tiers_of(call: &Call, token: bool) -> Option<TierFacts> {

@@ -26,6 +26,7 @@ pub mod init;
 pub mod items;
 pub mod life;
 pub mod list;
+pub mod memory_tool;
 pub mod merge;
 pub mod model;
 pub mod names;

@@ -60,13 +60,16 @@ pub(crate) fn once(
 fn kept(body: &Content) -> Value {
     let Content::Json(Value::Object(answer)) = body else { return json!({}) };
     let keys = ["status", "id", "key", "path", "user"];
-    Value::Object(
-        answer
-            .iter()
-            .filter(|(name, value)| keys.contains(&name.as_str()) && value.is_string())
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
-    )
+    let mut kept: serde_json::Map<String, Value> = answer
+        .iter()
+        .filter(|(name, value)| keys.contains(&name.as_str()) && value.is_string())
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    // The first line of the memory tool's answers says what was done; what follows quotes the file.
+    if let Some(line) = answer.get("text").and_then(Value::as_str).and_then(|text| text.lines().next()) {
+        kept.insert("text".to_owned(), json!(line));
+    }
+    Value::Object(kept)
 }
 
 fn remembered(done: &Done) -> Reply {

@@ -174,6 +174,7 @@ fn put_back(call: &Call, first: &Kept, now: &Memory, name: &str) -> Result<()> {
                 ShelfName::Records => call.records().put_back(id, text, &now.content_hash, &why, entry)?,
                 ShelfName::Vault => call.vault().put_back(text, &now.content_hash, entry)?,
                 ShelfName::Topics => call.topics().put_back(id, text, &now.content_hash, entry)?,
+                ShelfName::Notes => call.notes().put_back(id, text, &now.content_hash, entry)?,
                 _ => return Err(super::super::unknown(&first.id)),
             }
         }

@@ -4,8 +4,8 @@
 //! the spans of secrets and identity numbers, with subject, keywords, scope, hash and id settled from what will really be
 //! stored. Never here: fields derived from text the gate cut out.
 
-use super::NoteId;
 use super::note::{self, Moment, Note};
+use super::{NoteId, place};
 use crate::gate::policy::Row;
 use crate::gate::{Check, Draft};
 use heirloom_core::settings::Profile;
@@ -44,6 +44,8 @@ pub struct NoteDraft {
     pub timeless: bool,
     /// The message.
     pub content: String,
+    /// The path of a file of the memory tool.
+    pub memory_path: Option<String>,
     profile: Profile,
     max_keywords: usize,
 }
@@ -90,9 +92,20 @@ impl NoteDraft {
             occurred_at,
             timeless: false,
             content,
+            memory_path: None,
             profile: Profile::Standard,
             max_keywords,
         }
+    }
+
+    /// A draft of a file of the memory tool: a note of any length that goes by this path, in its plain form.
+    pub fn of_file(path: &str, content: &str, occurred_at: Moment, max_keywords: usize) -> NoteDraft {
+        let mut draft = NoteDraft {
+            memory_path: Some(path.to_owned()),
+            ..NoteDraft::of(content, occurred_at, max_keywords)
+        };
+        draft.settle();
+        draft
     }
 
     /// A draft of a note as it was read from a file.
@@ -105,6 +118,7 @@ impl NoteDraft {
             occurred_at: note.occurred_at,
             timeless: false,
             content: note.content,
+            memory_path: note.memory_path,
             profile: Profile::Standard,
             max_keywords: note::KEYWORDS_MAX,
         }
@@ -128,6 +142,7 @@ impl NoteDraft {
             },
             timeless: fields.get("timeless").and_then(Value::as_bool).unwrap_or_default(),
             content: text("content", 7)?,
+            memory_path: fields.get("memory_path").and_then(Value::as_str).map(str::to_owned),
             profile: Profile::Standard,
             max_keywords: note::KEYWORDS_MAX,
         })
@@ -141,7 +156,7 @@ impl NoteDraft {
 
     /// The fields, as the inbox keeps them and [`NoteDraft::from_fields`] reads them.
     pub fn to_fields(&self) -> Value {
-        json!({
+        let mut fields = json!({
             "id": self.id.as_ref().map(NoteId::as_str),
             "subject": self.subject.value(),
             "keywords": self.keywords.value(),
@@ -149,7 +164,11 @@ impl NoteDraft {
             "occurred_at": self.occurred_at.stored(),
             "timeless": self.timeless.then_some(true),
             "content": self.content,
-        })
+        });
+        if let Some(path) = &self.memory_path {
+            fields["memory_path"] = json!(path);
+        }
+        fields
     }
 
     /// The same message, of which nobody knows when it was said.
@@ -169,7 +188,11 @@ impl NoteDraft {
         note::subject(self.subject.value())?;
         note::keywords(self.keywords.value())?;
         note::applies_to(self.applies_to.value())?;
-        note::content(&self.content)
+        match &self.memory_path {
+            // A file may be as short as it likes.
+            Some(path) => note::memory_path(path),
+            None => note::content(&self.content),
+        }
     }
 
     /// The note as it will be stored; with a new id, made from this seed, unless it has one.
@@ -183,14 +206,22 @@ impl NoteDraft {
             occurred_at: self.occurred_at.clone(),
             content_hash,
             content: self.content.clone(),
+            memory_path: self.memory_path.clone(),
         })
     }
 
     /// Derives again what was derived, now from the text that will be stored, and cuts what a replacement made too long.
     fn settle(&mut self) {
         let (content, max) = (&self.content, self.max_keywords);
-        self.subject.settle(|| derived_subject(content));
-        self.keywords.settle(|| derived_keywords(content, max));
+        let path = self.memory_path.as_deref();
+        self.subject.settle(|| match path {
+            Some(path) => subject_of_file(path, content),
+            None => derived_subject(content),
+        });
+        self.keywords.settle(|| match path {
+            Some(path) => derived_keywords(&format!("{}\n{content}", words_of(path)), max),
+            None => derived_keywords(content, max),
+        });
         self.applies_to.settle(|| text::scope_of(content).to_string());
         cut(self.subject.value_mut(), note::SUBJECT_MAX);
         self.keywords.value_mut().iter_mut().for_each(|word| cut(word, note::KEYWORD_MAX));
@@ -241,6 +272,18 @@ fn words(fields: &Value) -> Result<Vec<String>> {
             .and_then(texts)
             .ok_or_else(|| note::invalid("keywords", 3, "is no list of texts", "give a list of texts")),
     }
+}
+
+/// What a person looks for: the file's name, then how it begins.
+fn subject_of_file(path: &str, content: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let begins = one_line(&text::subject(content));
+    if begins.is_empty() { name.to_owned() } else { format!("{name}: {begins}") }
+}
+
+/// The words of a path below the root.
+fn words_of(path: &str) -> String {
+    path.trim_start_matches(place::ROOT).replace(['/', '.', '_', '-'], " ")
 }
 
 /// A subject that is never empty.

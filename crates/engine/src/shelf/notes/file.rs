@@ -34,6 +34,9 @@ pub fn write(note: &Note) -> String {
     line("applies_to: ", &scalar(&note.applies_to.to_string()));
     line("occurred_at: ", &quoted(&note.occurred_at.stored()));
     line("content_hash: ", &quoted(&note.content_hash));
+    if let Some(path) = &note.memory_path {
+        line("memory_path: ", &quoted(path));
+    }
     line("---", "");
     out.push('\n');
     out.push_str(&note.content);
@@ -55,12 +58,15 @@ pub fn read(text: &str) -> Result<Note> {
     let occurred_at: Moment = note::occurred_at(&need(header.occurred_at, "occurred_at", 5)?)?;
     let content = body(&split, header.content_hash.as_deref()).into_owned();
     let content_hash = header.content_hash.unwrap_or_else(|| note::content_hash(&content));
-    Ok(Note { id, subject, keywords, applies_to, occurred_at, content_hash, content })
+    let memory_path = header.memory_path;
+    memory_path.as_deref().map_or(Ok(()), note::memory_path)?;
+    Ok(Note { id, subject, keywords, applies_to, occurred_at, content_hash, content, memory_path })
 }
 
 /// Keys of a file's front matter that the format does not know, for an import that cannot take them along.
 pub(super) fn further_keys(text: &str) -> Vec<String> {
-    const KNOWN: [&str; 6] = ["id", "subject", "keywords", "applies_to", "occurred_at", "content_hash"];
+    const KNOWN: [&str; 7] =
+        ["id", "subject", "keywords", "applies_to", "occurred_at", "content_hash", "memory_path"];
     let all: BTreeMap<String, IgnoredAny> =
         split(text).ok().and_then(|split| yaml(split.header).ok()).unwrap_or_default();
     all.into_keys().filter(|key| !KNOWN.contains(&key.as_str())).collect()
@@ -82,6 +88,7 @@ struct Header {
     applies_to: Option<String>,
     occurred_at: Option<String>,
     content_hash: Option<String>,
+    memory_path: Option<String>,
 }
 
 struct Split<'a> {
@@ -182,6 +189,8 @@ fn culprit(header: &str, error: &serde_saphyr::Error) -> Fault {
         note::invalid("applies_to", 4, TEXT, "write `global`, `file:<path>` or `area:<name>`")
     } else if !readable!(header, occurred_at: String) {
         note::invalid("occurred_at", 5, TEXT, "write it like `\"2026-01-10T09:00:00Z\"`")
+    } else if !readable!(header, memory_path: String) {
+        note::invalid("memory_path", 0, TEXT, "write a path such as `/memories/plan.md`")
     } else {
         note::invalid("content_hash", 6, TEXT, "write 16 hex digits in quotes")
     };

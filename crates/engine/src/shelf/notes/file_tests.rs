@@ -13,6 +13,7 @@ fn note(content: &str) -> Note {
         occurred_at: Moment::parse("2025-06-01T08:30:00Z").unwrap(),
         content_hash: content_hash(content),
         content: content.into(),
+        memory_path: None,
     }
 }
 

@@ -90,7 +90,9 @@ impl Shelf for Notes<'_> {
             }
         }
         for (_, named, note) in &files {
-            if let Some(note) = note.as_ref().filter(|note| *named || note.id.same(&wanted)) {
+            let message =
+                |note: &&super::Note| note.memory_path.is_none() && (*named || note.id.same(&wanted));
+            if let Some(note) = note.as_ref().filter(message) {
                 for hash in [note.content_hash.clone(), note::content_hash(&note.content)] {
                     messages.extend([NoteId::of(note.occurred_at.at(), &hash), NoteId::of_content(&hash)]);
                 }
@@ -99,8 +101,7 @@ impl Shelf for Notes<'_> {
         for (path, named, note) in files {
             // A merge may have brought the same message under another id.
             let twin = note.is_some_and(|note| {
-                note.id.same(&wanted)
-                    || messages.contains(&NoteId::of(note.occurred_at.at(), &note.content_hash))
+                note.id.same(&wanted) || note.name().is_some_and(|name| messages.contains(&name))
             });
             if named || twin {
                 paths.push(path);
@@ -170,6 +171,9 @@ impl Notes<'_> {
             )
             .fact("id", id.as_str())
             .hint("`heirloom verify` says what is in it; nothing was moved"));
+        }
+        if let (Status::Active, Some(path)) = (to, &stored.note.memory_path) {
+            self.expect_free(path, &stored.note.id)?;
         }
         files::make_folder(&folder, Mode::Shared)?;
         let reason = self.call.screen().redacted(reason);

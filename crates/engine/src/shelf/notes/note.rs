@@ -3,7 +3,7 @@
 //! Comes in: field values from a file or a draft. Goes out: a [`Note`], or a refusal that names the field. Never here: YAML or
 //! files. Lengths count characters, times are instants, and what a rule does not forbid is kept as it is.
 
-use super::NoteId;
+use super::{NoteId, place};
 use heirloom_core::{Code, Fault, Scope, fault::Result, hash};
 use jiff::Timestamp;
 
@@ -33,6 +33,15 @@ pub struct Note {
     pub content_hash: String,
     /// The message, word for word.
     pub content: String,
+    /// The path it goes by in the memory tool, if it is a file there: `/memories/…`.
+    pub memory_path: Option<String>,
+}
+
+impl Note {
+    /// The name by which the message is known again. A file is no message: it goes by its id alone.
+    pub(super) fn name(&self) -> Option<NoteId> {
+        self.memory_path.is_none().then(|| NoteId::of(self.occurred_at.at(), &self.content_hash))
+    }
 }
 
 /// An instant with the spelling it came in.
@@ -150,6 +159,19 @@ pub(super) fn content(text: &str) -> Result<()> {
         return Ok(());
     }
     Err(invalid("content", 7, "is shorter than 10 characters", "a note holds a message worth keeping"))
+}
+
+/// The path of a file of the memory tool, in its plain form.
+pub(super) fn memory_path(path: &str) -> Result<()> {
+    match place::file(path) {
+        Ok(plain) if plain == path => Ok(()),
+        _ => Err(invalid(
+            "memory_path",
+            0,
+            "is not the path of a file",
+            "write a path such as `/memories/plan.md`",
+        )),
+    }
 }
 
 /// A field that is not there.

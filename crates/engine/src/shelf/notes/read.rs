@@ -115,7 +115,13 @@ impl Notes<'_> {
         let mut seen = HashSet::new();
         found.retain(|stored| {
             let note = &stored.note;
-            seen.insert((stored.status == Status::Active, note.occurred_at.at(), note.content_hash.clone()))
+            // Two files may say the same.
+            note.memory_path.is_some()
+                || seen.insert((
+                    stored.status == Status::Active,
+                    note.occurred_at.at(),
+                    note.content_hash.clone(),
+                ))
         });
         Ok(found)
     }
@@ -168,7 +174,8 @@ impl Notes<'_> {
             Scope::File(file) => vec![file.clone()],
             _ => Vec::new(),
         };
-        let fields = Map::from_iter([("content_hash".to_owned(), note.content_hash.into())]);
+        let mut fields = Map::from_iter([("content_hash".to_owned(), note.content_hash.into())]);
+        fields.extend(note.memory_path.map(|path| ("memory_path".to_owned(), path.into())));
         Ok(Memory {
             id,
             kind: Kind::Note,
@@ -201,8 +208,7 @@ impl Notes<'_> {
 
 /// Whether a note was forgotten: by its id, or as the message it is.
 pub(super) fn is_forgotten(forgotten: &Forgets, note: &Note) -> bool {
-    let name = || NoteId::of(note.occurred_at.at(), &note.content_hash);
     !forgotten.is_empty()
         && (forgotten.contains(note.id.memory_id().as_str())
-            || forgotten.contains(name().memory_id().as_str()))
+            || note.name().is_some_and(|name| forgotten.contains(name.memory_id().as_str())))
 }

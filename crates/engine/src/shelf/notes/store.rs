@@ -55,6 +55,19 @@ impl Notes<'_> {
         let forgotten = self.forgotten()?;
         let mut keep = |note: Note, passed: &Passed<NoteDraft>| {
             let (draft, name) = (passed.draft(), passed.draft().name());
+            if let Some(path) = &note.memory_path {
+                if forgotten.contains(note.id.memory_id().as_str()) {
+                    return Err(was_forgotten(&note.id));
+                }
+                // An import brings the same file a second time.
+                if let Some(same) = draft.id.as_ref().map(|id| self.named(id)).transpose()?.flatten() {
+                    return Ok(self.already(&same));
+                }
+                self.expect_storable(&lock, path, entry)?;
+                self.expect_free(path, &note.id)?;
+                let stored = self.write(&lock, note, passed)?;
+                return Ok(self.kept("created", &stored, said(passed.remarks())));
+            }
             let key = (note.occurred_at.at(), note.content_hash.clone());
             let same = known.iter().find(|((at, hash), _)| {
                 *hash == note.content_hash && (draft.timeless || *at == note.occurred_at.at())
@@ -101,6 +114,8 @@ impl Notes<'_> {
                     continue;
                 }
                 match file::read(&text) {
+                    // A file is not known by what it says.
+                    Ok(note) if note.memory_path.is_some() => {}
                     Ok(note) => {
                         let key = (note.occurred_at.at(), note.content_hash.clone());
                         found.insert(key, Stored { note, status, path, hash: hash::sha256(text.as_bytes()) });
@@ -176,7 +191,7 @@ impl Notes<'_> {
         }
     }
 
-    fn kept(&self, status: &'static str, stored: &Stored, notes: Vec<String>) -> Kept {
+    pub(super) fn kept(&self, status: &'static str, stored: &Stored, notes: Vec<String>) -> Kept {
         let done = Done {
             status,
             id: stored.note.id.memory_id(),
@@ -188,7 +203,7 @@ impl Notes<'_> {
 }
 
 /// How often each rule had something cut out of the content.
-fn cut_out(remarks: &[Remark]) -> BTreeMap<&str, usize> {
+pub(super) fn cut_out(remarks: &[Remark]) -> BTreeMap<&str, usize> {
     let mut rules = BTreeMap::new();
     for remark in remarks.iter().filter(|r| r.act == Act::Redact && r.field == "content") {
         *rules.entry(remark.rule.as_str()).or_insert(0) += 1;
@@ -196,7 +211,7 @@ fn cut_out(remarks: &[Remark]) -> BTreeMap<&str, usize> {
     rules
 }
 
-fn said(remarks: &[Remark]) -> Vec<String> {
+pub(super) fn said(remarks: &[Remark]) -> Vec<String> {
     let cut = cut_out(remarks);
     if cut.is_empty() {
         return Vec::new();

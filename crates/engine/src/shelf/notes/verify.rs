@@ -15,6 +15,7 @@ impl Notes<'_> {
         let forgotten = self.forgotten()?;
         let mut problems = Vec::new();
         let mut ids: HashMap<String, String> = HashMap::new();
+        let mut places: HashMap<String, String> = HashMap::new();
         let mut twins: HashMap<(jiff::Timestamp, String), String> = HashMap::new();
         for status in [Status::Active, Status::Retired] {
             for path in self.files(status)? {
@@ -55,7 +56,18 @@ impl Notes<'_> {
                     say(Code::Ambiguous, format!("`{id}` is also in `{other}`"), "keep one of the two files");
                 }
                 let key = (note.occurred_at.at(), note.content_hash.clone());
-                if let Some(other) = twins.insert(key, shown.clone()) {
+                if let Some(path) = note.memory_path.as_ref().filter(|_| status == Status::Active)
+                    && let Some(other) = places.insert(path.clone(), shown.clone())
+                {
+                    say(
+                        Code::Ambiguous,
+                        format!("the path in `memory_path` is also that of `{other}`"),
+                        "retire one of the two, or write another path into one of them",
+                    );
+                }
+                if note.memory_path.is_none()
+                    && let Some(other) = twins.insert(key, shown.clone())
+                {
                     say(
                         Code::Create,
                         format!("the same message is also in `{other}`"),
@@ -72,7 +84,9 @@ impl Notes<'_> {
                         ),
                     );
                 }
-                if let Err(fault) = note::content(&note.content) {
+                if note.memory_path.is_none()
+                    && let Err(fault) = note::content(&note.content)
+                {
                     say(fault.code, fault.message.clone(), fault.next_step());
                 }
                 for finding in self.call.screen().scan(&note.content) {

@@ -6,8 +6,11 @@
 
 mod fact;
 mod lesson;
+mod note;
 mod record;
 mod vault;
+
+pub(super) use note::path_of;
 
 use super::names::{self, Enough};
 use super::{Added, Outcome, Waiting, Yes, asked_of, commit, remember, seen, waiting};
@@ -33,13 +36,13 @@ pub struct Edit {
     /// New title of a record or lesson.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Content fields of a record or lesson, `confidence` of a fact, `days` of an episode.
+    /// Content fields of a record or lesson, `confidence` of a fact, `days` of an episode, `path` of a file of the memory tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<(String, String)>,
     /// Further tags of a record, canon or register.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// New text of a canon, register or fact.
+    /// New text of a canon, register or fact, or of a file of the memory tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// New topic of a register.
@@ -93,7 +96,7 @@ pub fn draft(call: &Call, name: &str) -> Result<EditDraft> {
         ShelfName::Topics => (lesson::draft(call, &memory)?, "md"),
         ShelfName::Vault => (format!("{}\n", memory.body), "txt"),
         ShelfName::Tiers => (memory.body.clone(), "txt"),
-        ShelfName::Notes => return Err(unchanging(&memory.id)),
+        ShelfName::Notes => (note::draft(&memory)?, "md"),
     };
     Ok(EditDraft { id: memory.id, version: memory.version, text, ending })
 }
@@ -137,6 +140,7 @@ pub fn edit(call: &Call, ask: &Edit) -> Result<Outcome<Added>> {
 
 pub(super) fn run(call: &Call, ask: &Edit, entry: Entry) -> Result<Outcome<Added>> {
     let id = names::find(call, &ask.id, Enough::to_change(call))?;
+    note::may_change(call, &id)?;
     fits(ask, &id)?;
     let memory = seen(call, &id)?;
     if ask.whole.is_none() && ask.text.is_none() {
@@ -154,8 +158,14 @@ pub(super) fn run(call: &Call, ask: &Edit, entry: Entry) -> Result<Outcome<Added
         ShelfName::Records => record::edit(call, ask, &memory, entry, waits),
         ShelfName::Topics => lesson::edit(call, ask, &memory, entry, waits),
         ShelfName::Vault => vault::edit(call, ask, &memory, entry, waits),
-        _ => fact::edit(call, ask, &memory, entry, waits),
+        ShelfName::Notes => note::edit(call, ask, &memory, entry, waits),
+        ShelfName::Tiers => fact::edit(call, ask, &memory, entry, waits),
     }
+}
+
+/// The same without a commit of its own, for whoever changes several files of the memory tool at once.
+pub(super) fn edit_file(call: &Call, ask: &Edit) -> Result<Outcome<Added>> {
+    run(call, ask, call.entry())
 }
 
 fn found(call: &Call, name: &str) -> Result<Memory> {
@@ -184,7 +194,7 @@ fn fits(ask: &Edit, id: &MemoryId) -> Result<()> {
         ShelfName::Topics => vec![tag, text, topic, category],
         ShelfName::Vault => vec![title, field],
         ShelfName::Tiers => vec![title, tag, topic, category, ("--message", ask.message.is_some())],
-        ShelfName::Notes => return Err(unchanging(id)),
+        ShelfName::Notes => vec![title, tag, topic, category],
     };
     if let Some((flag, _)) = no_use.into_iter().find(|(_, given)| *given) {
         return Err(Fault::new(Code::Usage, format!("a {} has no {flag}", id.kind()))

@@ -7,6 +7,7 @@ mod asking;
 mod house;
 mod items;
 mod memories;
+mod memory_tool;
 mod sessions;
 pub(crate) mod shapes;
 mod upkeep;
@@ -112,7 +113,7 @@ fn plain(value: &Value) -> String {
 /// Every route.
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
     let first = memories::ROUTES.iter().chain(asking::ROUTES).chain(items::ROUTES).chain(sessions::ROUTES);
-    first.chain(house::ROUTES).chain(upkeep::ROUTES)
+    first.chain(memory_tool::ROUTES).chain(house::ROUTES).chain(upkeep::ROUTES)
 }
 
 /// The parameters that every route takes: which project.
@@ -228,7 +229,7 @@ mod tests {
     fn reached(verb: &str) -> Result<&'static [&'static str], &'static str> {
         const MACHINE: &str = "it is about the machine the server runs on, whose owner has the command line";
         Ok(match verb {
-            "show" => &["get_memory", "get_item"],
+            "show" => &["get_memory", "get_item", "memory_tool"],
             "list" => &["list_memories", "list_namespaces"],
             "history" => &["get_history"],
             "search" => &["search", "search_items"],
@@ -245,14 +246,14 @@ mod tests {
             "export" | "all_users" => &["export_archive"],
             "import" | "resurrect" => &["import_archive"],
             "user_list" => &["list_users"],
-            "add" | "supersede" => &["add_memory"],
-            "remember" | "turn" => &["add_memory", "put_item", "batch_items"],
+            "add" | "supersede" => &["add_memory", "memory_tool"],
+            "remember" | "turn" => &["add_memory", "put_item", "batch_items", "memory_tool"],
             "working" => &["append_to_session", "read_session", "pop_from_session", "clear_session"],
             "repair" => &["repair"],
             "gc" | "remove_early" => &["collect"],
             "expire" => &["expire"],
-            "edit" => &["update_memory"],
-            "retire" => &["retire_memory", "delete_item"],
+            "edit" => &["update_memory", "memory_tool"],
+            "retire" => &["retire_memory", "delete_item", "memory_tool"],
             "restore" => &["restore_memory"],
             "archive" => &["archive_memory"],
             "unarchive" => &["unarchive_memory"],
