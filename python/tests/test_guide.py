@@ -31,9 +31,7 @@ def test_the_guides_python_prints_what_the_guide_shows(fresh: Place, monkeypatch
         pytest.importorskip(package, reason=f"the registry has no {package}")
     monkeypatch.setenv("XDG_DATA_HOME", str(fresh.home / "data"))
     monkeypatch.setattr(_access, "DEFAULT_URL", fresh.url)
-    import heirloom_memory
-
-    names: dict[str, object] = {"heirloom_memory": heirloom_memory}
+    names: dict[str, object] = {}
 
     def ran(found: re.Match[str]) -> str:
         said = io.StringIO()

@@ -332,6 +332,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/memory-tool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A command of Anthropic's memory tool: view, create, str_replace, insert, delete or rename below /memories; an error's `detail` is the tool's own text */
+        post: operations["memory_tool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/status": {
         parameters: {
             query?: never;
@@ -1099,7 +1116,7 @@ export interface operations {
                             content_hash: string;
                             confidence?: number;
                             path?: string;
-                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
+                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
                             fields?: Record<string, unknown>;
                         }[];
                         next?: string;
@@ -1268,7 +1285,7 @@ export interface operations {
                         content_hash: string;
                         confidence?: number;
                         path?: string;
-                        /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
+                        /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
                         fields?: Record<string, unknown>;
                         links?: {
                             distilled_from?: {
@@ -1849,7 +1866,7 @@ export interface operations {
                             content_hash: string;
                             confidence?: number;
                             path?: string;
-                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
+                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
                             fields?: Record<string, unknown>;
                             score: number | null;
                             why: {
@@ -1958,7 +1975,7 @@ export interface operations {
                             content_hash: string;
                             confidence?: number;
                             path?: string;
-                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
+                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
                             fields?: Record<string, unknown>;
                             score: number | null;
                             why: {
@@ -2749,6 +2766,92 @@ export interface operations {
             504: components["responses"]["Problem504"];
         };
     };
+    memory_tool: {
+        parameters: {
+            query?: {
+                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                project?: string;
+            };
+            header?: {
+                /** @description The same key and request within a day are done once */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    command: "view" | "create" | "str_replace" | "insert" | "delete" | "rename";
+                    /** @description Of every command but rename */
+                    path?: string;
+                    /** @description Of view: first and last line; -1 is the end */
+                    view_range?: number[];
+                    /** @description Of create */
+                    file_text?: string;
+                    /** @description Of str_replace */
+                    old_str?: string;
+                    /** @description Of str_replace */
+                    new_str?: string;
+                    /** @description Of insert: behind which line; 0 is the start */
+                    insert_line?: number;
+                    /** @description Of insert */
+                    insert_text?: string;
+                    /** @description Of rename */
+                    old_path?: string;
+                    /** @description Of rename */
+                    new_path?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The project this is about */
+                    "Heirloom-Project"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        text: string;
+                        id?: string;
+                        notes?: string[];
+                    };
+                };
+            };
+            /** @description Nothing changed; it waits for a person */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "waits";
+                        key: string;
+                        id: string;
+                        why: string[];
+                        what: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+            504: components["responses"]["Problem504"];
+        };
+    };
     get_status: {
         parameters: {
             query?: {
@@ -2946,7 +3049,7 @@ export interface operations {
                             content_hash: string;
                             confidence?: number;
                             path?: string;
-                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
+                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
                             fields?: Record<string, unknown>;
                         }[];
                         problems: {
