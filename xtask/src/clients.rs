@@ -31,21 +31,65 @@ const PIP_MEM0: &[&str] = &["mem0ai==2.2.1"];
 const EXAMPLES: &str = "12";
 
 /// How many clients did what.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct Count {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
 }
 
 impl Count {
-    fn line(&mut self, line: &str) {
+    pub(crate) fn line(&mut self, line: &str) {
         println!("{line}");
         self.passed += usize::from(line.starts_with("passed: "));
         self.failed += usize::from(line.starts_with("failed: "));
     }
 
+    /// A check that says how it went.
+    pub(crate) fn told(&mut self, name: &str, outcome: Outcome) {
+        match outcome {
+            Ok(()) => self.line(&format!("passed: {name}")),
+            Err(why) => self.line(&format!("failed: {name}: {why}")),
+        }
+    }
+
+    /// A test program with tests of its own: every one counts, and what it skipped is shown.
+    pub(crate) fn suite(&mut self, name: &str, command: &mut Command) {
+        let done = match command.output() {
+            Ok(done) => done,
+            Err(e) => return self.line(&format!("failed: {name} could not be started: {e}")),
+        };
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        let counted = Count::of_suite(&said);
+        said.lines().filter(|line| line.starts_with("SKIPPED")).for_each(|line| println!("skipped: {line}"));
+        if !done.status.success() || counted.failed > 0 || counted.passed == 0 {
+            let from = said.lines().count().saturating_sub(120);
+            said.lines().skip(from).for_each(|line| println!("  {line}"));
+            println!("  {}", String::from_utf8_lossy(&done.stderr));
+            self.failed += usize::from(counted.failed == 0);
+        }
+        println!("{name}: {} passed, {} failed", counted.passed, counted.failed);
+        self.passed += counted.passed;
+        self.failed += counted.failed;
+    }
+
+    /// The last line of pytest, `2 failed, 3 passed in 1s`, or the lines `# pass 3` and `# fail 2` of TAP.
+    fn of_suite(said: &str) -> Count {
+        let last = said.lines().rev().find(|line| line.contains(" passed") || line.contains(" failed"));
+        let words: Vec<&str> = last.unwrap_or_default().split([' ', ',']).collect();
+        let counted = |name: &str| {
+            let at = words.iter().position(|word| *word == name);
+            at.and_then(|at| words.get(at.checked_sub(1)?)?.parse().ok())
+        };
+        let tap = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        Count {
+            passed: tap("# pass").or_else(|| counted("passed")).unwrap_or_default(),
+            failed: tap("# fail").or_else(|| counted("failed")).unwrap_or_default()
+                + counted("error").or_else(|| counted("errors")).unwrap_or_default(),
+        }
+    }
+
     /// A client that says by its exit code how it went.
-    fn ended(&mut self, name: &str, command: &mut Command) {
+    pub(crate) fn ended(&mut self, name: &str, command: &mut Command) {
         match command.output() {
             Ok(done) if done.status.success() => self.line(&format!("passed: {name}")),
             Ok(done) => {
@@ -225,7 +269,7 @@ fn npm(folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// Installs what is not there yet at exactly these versions.
-fn installed(home: &Path, packages: &[&str], install: impl FnOnce() -> Outcome) -> Outcome {
+pub(crate) fn installed(home: &Path, packages: &[&str], install: impl FnOnce() -> Outcome) -> Outcome {
     let mark = home.join("installed");
     let wanted = packages.join("\n");
     if std::fs::read_to_string(&mark).is_ok_and(|there| there == wanted) {
@@ -310,7 +354,7 @@ impl Place {
     }
 }
 
-fn in_home(program: &Path, home: &Path) -> Command {
+pub(crate) fn in_home(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .env("HOME", home)
@@ -332,4 +376,22 @@ fn token_of(program: &Path, home: &Path, user: &str, scopes: &str) -> Result<Str
     let said = output(in_home(Path::new("script"), home).args(["-qec", &line, "/dev/null"]))?;
     let token = said.split('"').skip_while(|part| *part != "token").nth(2);
     token.map(str::to_owned).ok_or_else(|| format!("no token was made for `{user}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Count;
+
+    #[test]
+    fn test_programs_of_python_and_node_are_counted_by_their_last_lines() {
+        let of = |said: &str| {
+            let count = Count::of_suite(said);
+            (count.passed, count.failed)
+        };
+        assert_eq!(of("..F\nFAILED a - 1 passed\n1 failed, 22 passed, 1 skipped in 3.1s\n"), (22, 1));
+        assert_eq!(of("22 passed in 3.1s"), (22, 0));
+        assert_eq!(of("3 passed, 2 errors in 1s"), (3, 2));
+        assert_eq!(of("TAP version 13\n# tests 10\n# pass 9\n# fail 1\n# cancelled 0"), (9, 1));
+        assert_eq!(of("no tests ran"), (0, 0));
+    }
 }

@@ -17,19 +17,23 @@ pub(crate) fn run(args: &[String]) -> Outcome {
         [flag, folder] if flag == "--to" => std::env::current_dir().unwrap_or_default().join(folder),
         _ => return Err("usage: cargo xtask install [--to DIR]".to_owned()),
     };
-    let host = host()?;
-    let built = if host.contains("-linux-") {
-        build_static(&host).or_else(|why| {
-            eprintln!("{why}\nno static build on this system; building a plain one");
-            build_plain()
-        })?
-    } else {
-        build_plain()?
-    };
+    let built = program()?;
     let version = run::output(Command::new(&built).arg("--version"))?;
     let installed = place(&built, &folder)?;
     println!("{} is {}", version.trim(), installed.display());
     Ok(())
+}
+
+/// The program as it is installed and packed.
+pub(crate) fn program() -> Result<PathBuf, String> {
+    let host = host()?;
+    if !host.contains("-linux-") {
+        return build_plain();
+    }
+    build_static(&host).or_else(|why| {
+        eprintln!("{why}\nno static build on this system; building a plain one");
+        build_plain()
+    })
 }
 
 /// The host this compiler builds for.

@@ -213,6 +213,7 @@ const STARTS: &[(&str, &str)] = &[
     ("crates/cli/src/commands/edit.rs", "the user's editor"),
     ("crates/cli/src/commands/model.rs", "this program, and the tools that fetch and unpack a model"),
     ("crates/cli/src/commands/doctor.rs", "this program"),
+    ("crates/cli/src/commands/setup_first.rs", "this program, from where it was installed"),
     ("crates/cli/src/commands/open.rs", "the user's browser, by the system's own opener"),
     ("crates/cli/src/output/pager.rs", "the user's pager"),
 ];

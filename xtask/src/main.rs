@@ -34,6 +34,7 @@ mod layers;
 mod licences;
 mod load;
 mod order;
+mod package;
 mod page;
 mod picture;
 mod report;
@@ -41,6 +42,7 @@ mod requirements;
 mod retrieval;
 mod rooms;
 mod run;
+mod sdk;
 #[allow(
     dead_code,
     clippy::expect_used,
@@ -71,10 +73,12 @@ tasks:
   ci                   everything that must hold before a change is merged, `test` last
   generate             write docs/reference, schemas, the plugin and the outputs in README.md anew
   clients              official MCP and HTTP clients against the doors of the debug binary
+  sdk [types]          our own clients, adapters and packages with the debug binary; `types` writes the types of the TypeScript client
   check                are the generated files, the layers, the licences and the docs as they should be?
   layers               which crate uses which, and who touches the environment, the clock, the terminal
   licences             is every dependency under a licence that deny.toml allows?
   install [--to DIR]   build the static release binary and copy it (default: cargo's bin folder)
+  package              the wheel and the npm packages of the static release binary, in target/package
   hosts [AGENT]… [CHECK]… [--quick] [--model NAME] [--program FILE]   our hooks in the published coding agents, with a scripted model
   order                write xtask/prompt.order anew: what a prompt runs through, for `install` (needs valgrind)
   conformance PATH…    run recorded cases, from files or folders, against the engine
@@ -103,6 +107,8 @@ fn main() -> ExitCode {
         "layers" => layers::run(),
         "licences" => licences::run(),
         "install" => install::run(rest),
+        "package" => package::run_all(rest),
+        "sdk" => sdk::run_all(rest),
         "order" => order::run(),
         "conformance" => return conformance::run(rest),
         "bench" => measure(rest),

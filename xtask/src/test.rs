@@ -3,7 +3,7 @@
 //! Comes in: arguments for `cargo test`. Goes out: cargo's own output, then `N passed, M failed`. Never here: skipping what is not installed;
 //! it is installed first.
 
-use crate::{ALREADY_SAID, Outcome, clients, requirements, run, server};
+use crate::{ALREADY_SAID, Outcome, clients, requirements, run, sdk, server};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
@@ -38,6 +38,9 @@ pub(crate) fn run(args: &[String]) -> Outcome {
         let clients = clients::checks();
         count.passed += clients.passed;
         count.failed += clients.failed;
+        let own = sdk::checks();
+        count.passed += own.passed;
+        count.failed += own.failed;
     }
     let summary = format!("{} passed, {} failed", count.passed, count.failed);
     let good = status.success() && count.failed == 0 && count.passed > 0;

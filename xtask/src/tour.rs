@@ -52,11 +52,13 @@ impl Stage {
     pub(crate) fn new(heirloom: &Path) -> Result<Stage, String> {
         let folder = std::env::temp_dir().join(format!("heirloom-tour-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
-        for inner in ["home", "shop"] {
+        for inner in ["home", "shop", "bin"] {
             std::fs::create_dir_all(folder.join(inner)).map_err(|e| format!("{}: {e}", folder.display()))?;
         }
-        let programs = heirloom.parent().unwrap_or(Path::new("/"));
-        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display());
+        // An installed program, so that `setup` has a path that stays.
+        let program = folder.join("bin/heirloom");
+        std::os::unix::fs::symlink(heirloom, &program).map_err(|e| format!("{}: {e}", program.display()))?;
+        let path = format!("{}/bin:/usr/local/bin:/usr/bin:/bin", folder.display());
         let stage = Stage { folder, path };
         stage.run("git init --quiet")?;
         Ok(stage)

@@ -192,14 +192,24 @@ pub(crate) fn called_as() -> Option<PathBuf> {
     path.is_absolute().then_some(path).or_else(|| own_program().ok())
 }
 
-/// A program on the search path.
+/// The first program of a name on the search path.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    find_programs(name).into_iter().next()
+}
+
+/// The programs of a name on the search path, in its order.
+pub(crate) fn find_programs(name: &str) -> Vec<PathBuf> {
     let folders: Vec<PathBuf> =
         var("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
     let runs = |path: &PathBuf| {
         path.is_absolute() && path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
     };
-    folders.into_iter().map(|folder| folder.join(name)).find(runs)
+    folders.into_iter().map(|folder| folder.join(name)).filter(runs).collect()
+}
+
+/// What this program was started with.
+pub(crate) fn words() -> Vec<OsString> {
+    std::env::args_os().skip(1).collect()
 }
 
 /// This program's own file.

@@ -71,21 +71,69 @@ pub(crate) fn settings_file(agent: &Agent, reach: Reach, project: &Path) -> Resu
     }
 }
 
+/// A folder that is emptied without asking its users.
+pub(crate) struct Passing {
+    /// What it is.
+    pub(crate) what: &'static str,
+    /// The command that installs the program for good.
+    pub(crate) install: &'static str,
+}
+
+const BUILD: Passing = Passing { what: "a build folder", install: "cargo xtask install" };
+const UV: Passing = Passing { what: "uv's cache", install: "uv tool install heirloom-memory" };
+const NPX: Passing = Passing { what: "npx's cache", install: "npm install --global heirloom-memory" };
+
+/// The passing folder a program is in, if it is in one. A link that somebody made in a folder of their own is not.
+fn passing(program: &Path) -> Option<&'static Passing> {
+    let inside = |name: &str| program.components().any(|part| part.as_os_str() == name);
+    // Cargo locks the folder it builds into.
+    let built = || program.with_file_name(".cargo-lock").exists();
+    match () {
+        () if inside("archive-v0") => Some(&UV),
+        () if inside("_npx") => Some(&NPX),
+        () if built() => Some(&BUILD),
+        () => None,
+    }
+}
+
+/// The passing folder this program runs from, if no agent could rely on finding it there.
+pub(crate) fn is_passing() -> Option<&'static Passing> {
+    own_path().ok().and_then(|path| passing(&path))
+}
+
 /// How agents should call this program. A path from the search path stays the same when the program is replaced by a newer one, and some
-/// agents ask their user again for every change of a command line; so it is preferred to the file it leads to.
+/// agents ask their user again for every change of a command line; so it is preferred to the file it leads to. A path in a folder that
+/// is emptied without asking is refused.
 pub(crate) fn program(reach: Reach) -> Result<String> {
     if reach == Reach::Project {
         // Everybody who works on a project has it somewhere else.
         return Ok(NAME.to_owned());
     }
-    let own = environment::own_program()
-        .map_err(|e| Fault::new(Code::Io, format!("this program's own file cannot be found: {e}")))?;
-    let found = environment::find_program(NAME).filter(|path| same_file(path, &own));
-    let path = found.unwrap_or(own);
+    let path = own_path()?;
+    if let Some(passing) = passing(&path) {
+        return Err(unsettled(passing));
+    }
     path.into_os_string().into_string().map_err(|path| {
         Fault::new(Code::Path, format!("`{}` is not UTF-8 text", path.to_string_lossy()))
             .hint("put the program into a folder with a plain text name")
     })
+}
+
+/// Why nothing is written into agents' settings from here.
+pub(crate) fn unsettled(passing: &Passing) -> Fault {
+    let what = passing.what;
+    Fault::new(Code::Usage, format!("this program runs from {what}, where agents may not find it tomorrow"))
+        .hint(format!("install it first: `{}`, then run `heirloom setup` again", passing.install))
+}
+
+/// This program as the search path has it, best in a folder that stays; otherwise its own file.
+fn own_path() -> Result<PathBuf> {
+    let own = environment::own_program()
+        .map_err(|e| Fault::new(Code::Io, format!("this program's own file cannot be found: {e}")))?;
+    let mut found: Vec<PathBuf> =
+        environment::find_programs(NAME).into_iter().filter(|path| same_file(path, &own)).collect();
+    found.push(own.clone());
+    Ok(found.iter().find(|path| passing(path).is_none()).or(found.first()).cloned().unwrap_or(own))
 }
 
 /// Whether two paths lead to one file.

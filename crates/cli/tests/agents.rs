@@ -1,6 +1,6 @@
 //! `setup`, `doctor`, `last` and `import auto`, as somebody with agents on the machine meets them.
 
-use crate::env::{HEIRLOOM, TestEnv};
+use crate::env::{HEIRLOOM, TestEnv, finish};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ const SETTINGS: &str = "{\n  // mine\n  \"model\": \"opus\",\n  \"hooks\": {\n  
 /// A machine without agents, whatever the developer's search path has.
 fn nobody() -> TestEnv {
     let mut env = TestEnv::ready();
-    let folder = Path::new(HEIRLOOM).parent().unwrap().display();
-    env.set("PATH", &format!("{folder}:/usr/bin:/bin"));
+    let path = format!("{}:/usr/bin:/bin", env.bin().display());
+    env.set("PATH", &path);
     env
 }
 
@@ -278,8 +278,9 @@ fn the_skill_comes_along_but_never_over_somebody_elses() {
     env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
     let text = std::fs::read_to_string(&skill).unwrap();
     assert!(text.contains("triage_data"));
+    let program = env.program().display().to_string();
     let named =
-        text.contains(&format!("`{HEIRLOOM} show ")) && text.contains(&format!("\n{HEIRLOOM} record write "));
+        text.contains(&format!("`{program} show ")) && text.contains(&format!("\n{program} record write "));
     assert!(named && !text.contains("`heirloom "), "commands name the program by its path: {text}");
     env.at_terminal(&["setup", "--uninstall", "--yes"], "").ok();
     assert!(!env.home().join(".claude/skills").exists());
@@ -541,4 +542,67 @@ fn import_auto_on_a_machine_without_agents_says_so() {
     let ran = env.run(&["import", "auto", "--yes"]).ok();
     assert!(ran.stderr.contains("were found for this project"), "{ran:?}");
     env.run(&["import", "./auto"]).fails_with("NOT_FOUND", 3);
+}
+
+/// A copy of the binary at this place below the home folder.
+fn copy_at(env: &TestEnv, place: &str) -> String {
+    let program = env.home().join(place);
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    std::fs::copy(HEIRLOOM, &program).unwrap();
+    program.display().to_string()
+}
+
+#[test]
+fn setup_writes_no_path_of_a_cache_or_a_build_folder_and_says_how_to_install() {
+    let mut env = machine();
+    env.set("PATH", "/usr/bin:/bin");
+    let before = std::fs::read(env.home().join(".claude/settings.json")).unwrap();
+    let places = [
+        (copy_at(&env, ".cache/uv/archive-v0/x1/bin/heirloom"), "uv tool install heirloom-memory"),
+        (copy_at(&env, ".npm/_npx/x1/node_modules/h/bin/heirloom"), "npm install --global heirloom-memory"),
+        (HEIRLOOM.to_owned(), "cargo xtask install"),
+    ];
+    for (program, install) in &places {
+        for more in ["--yes", "--dry-run"] {
+            let ran = finish(env.command(program).args(["setup", more]));
+            ran.fails_with("USAGE", 2);
+            assert!(ran.stderr.contains(install), "{ran:?}");
+        }
+        // What names no path can be written from anywhere.
+        finish(env.command(program).args(["setup", "--dry-run", "--shared", "--agent", "gemini"])).ok();
+    }
+    assert_eq!(std::fs::read(env.home().join(".claude/settings.json")).unwrap(), before);
+    assert!(!env.home().join(".codex/hooks.json").exists());
+}
+
+#[test]
+fn at_a_terminal_setup_offers_to_install_first_and_goes_on_from_there() {
+    let mut env = machine();
+    env.set("PATH", "/usr/bin:/bin");
+    let installed = env.home().join(".local/bin/heirloom");
+    let no = env.at_terminal(&["setup", "--agent", "claude-code"], "n\n");
+    no.fails_with("USAGE", 2);
+    assert!(no.stderr.contains("Copy it to ~/.local/bin/heirloom first? [y/N]"), "{no:?}");
+    assert!(!installed.exists());
+    env.at_terminal(&["setup", "--agent", "claude-code"], "y\ny\nn\n").ok();
+    assert_eq!(std::fs::metadata(&installed).unwrap().permissions().mode() & 0o777, 0o755);
+    let settings = std::fs::read_to_string(env.home().join(".claude/settings.json")).unwrap();
+    assert!(settings.contains(&installed.display().to_string()), "{settings}");
+    assert!(!settings.contains(HEIRLOOM));
+    // One that is there is never replaced.
+    env.at_terminal(&["setup", "--agent", "codex"], "y\n").fails_with("USAGE", 2);
+}
+
+#[test]
+fn a_link_on_the_search_path_counts_before_the_build_folder_it_leads_to() {
+    let mut env = machine();
+    let folder = Path::new(HEIRLOOM).parent().unwrap().display();
+    let path = format!("{folder}:{}:/usr/bin:/bin", env.bin().display());
+    env.set("PATH", &path);
+    env.run(&["setup", "--yes", "--agent", "claude-code"]).ok();
+    let settings = std::fs::read_to_string(env.home().join(".claude/settings.json")).unwrap();
+    assert!(
+        settings.contains(&env.program().display().to_string()) && !settings.contains(HEIRLOOM),
+        "{settings}"
+    );
 }

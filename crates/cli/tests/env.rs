@@ -82,9 +82,11 @@ impl TestEnv {
         // Input files are taken from /tmp, whatever the developer's TMPDIR says.
         let base = tempfile::Builder::new().prefix("heirloom-").tempdir_in("/tmp").unwrap();
         let env = TestEnv { base, variables: Vec::new() };
-        for folder in [env.project(), env.home(), env.scratch()] {
+        for folder in [env.project(), env.home(), env.scratch(), env.bin()] {
             std::fs::create_dir(folder).unwrap();
         }
+        // As a developer has it: `setup` writes no path of a build folder, but that of a link somebody made.
+        std::os::unix::fs::symlink(HEIRLOOM, env.program()).unwrap();
         env
     }
 
@@ -124,6 +126,16 @@ impl TestEnv {
         self.base().join("home")
     }
 
+    /// The folder of the search path that has the binary under test.
+    pub(crate) fn bin(&self) -> PathBuf {
+        self.base().join("bin")
+    }
+
+    /// The binary under test as the search path has it.
+    pub(crate) fn program(&self) -> PathBuf {
+        self.bin().join("heirloom")
+    }
+
     /// A folder below /tmp for input files.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.base().join("scratch")
@@ -137,11 +149,10 @@ impl TestEnv {
     /// A command with nothing but our own environment, in the project folder.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        let folder_of_binary = Path::new(HEIRLOOM).parent().unwrap();
         let path = std::env::var("PATH").unwrap_or_default();
         command
             .env_clear()
-            .env("PATH", format!("{}:{path}", folder_of_binary.display()))
+            .env("PATH", format!("{}:{path}", self.bin().display()))
             .env("HOME", self.home())
             .env("XDG_CONFIG_HOME", self.home().join("config"))
             .env("XDG_DATA_HOME", self.home().join("data"))

@@ -4,7 +4,7 @@
 //! How answers are read is in `Old` alone; where a later version answers in another shape, that is the place to follow it. The files of the
 //! fixture and what is expected of them never change.
 
-use crate::env::{HEIRLOOM, Ran, TestEnv};
+use crate::env::{Ran, TestEnv};
 use heirloom_core::hash::sha256;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,9 +31,8 @@ impl Old {
         tar.args(["--extract", "--gzip", "--preserve-permissions", "--no-same-owner", "--file"]);
         let unpacked = tar.arg(from.join("home.tar.gz")).arg("--directory").arg(env.base()).status().unwrap();
         assert!(unpacked.success());
-        std::fs::create_dir(env.base().join("bin")).unwrap();
-        std::os::unix::fs::symlink(HEIRLOOM, env.base().join("bin/heirloom")).unwrap();
-        env.set("PATH", &format!("{}:/usr/bin:/bin", env.base().join("bin").display()));
+        let path = format!("{}:/usr/bin:/bin", env.bin().display());
+        env.set("PATH", &path);
         relocate(&env, expected["base"].as_str().unwrap());
         let mut old = Old { env, expected };
         let account = old.text("account");

@@ -39,11 +39,11 @@ static PASSING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 
 fn masked(text: &str, env: &TestEnv) -> String {
     let mut text = text.replace("\r\n", "\n");
-    for (place, name) in [(env.project(), "<project>"), (env.home(), "~"), (env.base(), "<base>")] {
+    let places =
+        [(env.project(), "<project>"), (env.home(), "~"), (env.bin(), "<bin>"), (env.base(), "<base>")];
+    for (place, name) in places {
         text = text.replace(&place.display().to_string(), name);
     }
-    let folder = Path::new(crate::env::HEIRLOOM).parent().unwrap().display().to_string();
-    text = text.replace(&folder, "<bin>");
     PASSING.iter().fold(text, |text, (shape, name)| shape.replace_all(&text, *name).into_owned())
 }
 

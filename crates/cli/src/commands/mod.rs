@@ -51,6 +51,7 @@ mod serve;
 mod setup;
 mod setup_ask;
 mod setup_clients;
+mod setup_first;
 mod setup_purge;
 mod setup_receipt;
 mod show;

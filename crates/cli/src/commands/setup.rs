@@ -5,6 +5,7 @@
 
 use super::setup_ask::{self, Asked};
 use super::setup_clients;
+use super::setup_first;
 use super::setup_purge::Purge;
 use super::setup_receipt::{self, Receipt};
 use crate::args::{Args, Setup};
@@ -69,6 +70,9 @@ impl Change {
 }
 
 pub(crate) fn run(args: &Args, call: &Setup, out: &Out) -> Result<u8> {
+    if let Some(ended) = setup_first::installed(call)? {
+        return Ok(ended);
+    }
     let project = wiring::project_folder(&wiring::cwd(args)?);
     let mut wired = wiring::wire_for_settings(args)?;
     match (call.dry_run, call.uninstall) {
