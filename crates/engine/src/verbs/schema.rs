@@ -114,7 +114,11 @@ const TABLE: &[Row] = &[
     ("undo", "What was taken back, or would be, or why not", of_type::<undo::Undone>),
     ("undo-list", "Changes that can be taken back, newest first", of_type::<Vec<undo::Change>>),
     ("user-add", "A user that is there now", of_type::<users::AddedUser>),
-    ("user-invite", "A link by which somebody sets a PIN for the page, shown once", of_type::<invite::Invited>),
+    (
+        "user-invite",
+        "A link by which somebody sets a PIN for the page, shown once",
+        of_type::<invite::Invited>,
+    ),
     ("user-list", "The users of this store", of_type::<Vec<users::UserShown>>),
     ("user-remove", "A user that is gone, or would be", of_type::<users::RemovedUser>),
     (
