@@ -226,6 +226,12 @@ fn what_a_person_accepted_is_replaced_and_removed_only_with_that_persons_yes() {
     let waits = put(&program, &item(&["a"], "k", json!({ "v": "theirs" }))).unwrap();
     assert!(matches!(waits, Outcome::Waits(_)), "{waits:?}");
     assert!(matches!(delete(&program, &name(&["a"], "k")).unwrap(), Outcome::Waits(_)));
+    let both = vec![
+        Operation::Put(item(&["a"], "k", json!({ "v": "theirs too" }))),
+        Operation::Put(item(&["a"], "other", json!({}))),
+    ];
+    let results = batch(&program, &Batch { operations: both }).unwrap().results;
+    assert_eq!((&results[0]["status"], &results[1]["key"]), (&json!("waits"), &json!("other")));
     assert_eq!(get(&program, &name(&["a"], "k")).unwrap().value, json!({ "v": "mine" }));
 }
 

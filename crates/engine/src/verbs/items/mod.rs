@@ -221,8 +221,9 @@ pub fn batch(call: &Call, ask: &Batch) -> Result<Results> {
     for (at, operation) in ask.operations.iter().enumerate() {
         let result = match operation {
             Operation::Get(name) => find(call, name).map(|found| json_of(&found)),
-            Operation::Put(item) => put(call, item).and_then(Outcome::done).map(|done| json_of(&done)),
-            Operation::Delete(name) => delete(call, name).and_then(Outcome::done).map(|done| json_of(&done)),
+            // Waiting for a person is an answer of this operation; the others go on.
+            Operation::Put(item) => put(call, item).map(|outcome| json_of(&outcome)),
+            Operation::Delete(name) => delete(call, name).map(|outcome| json_of(&outcome)),
             Operation::Search(asked) => search(call, asked).map(|found| json_of(&found)),
             Operation::Namespaces(asked) => namespaces(call, asked).map(|found| json_of(&found)),
         };

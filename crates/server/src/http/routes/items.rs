@@ -3,7 +3,7 @@
 //! Comes in: a call and a request. Goes out: what the verb answered. Never here: a rule about items.
 
 use super::memories::waits;
-use super::shapes::{count, flag, object, word};
+use super::shapes::{self, count, flag, object, word};
 use super::{Given, Route};
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
@@ -86,7 +86,7 @@ pub(super) const ROUTES: &[Route] = &[
         about: "Several of these in order; the first that fails ends it, and what was done before stays done",
         body: Some(batch),
         answer: || {
-            let one = json!({ "anyOf": [item(), deleted(), found(), namespaces(), { "type": "null" }] });
+            let one = json!({ "anyOf": [item(), deleted(), found(), namespaces(), shapes::waits(), { "type": "null" }] });
             object(&[("results", json!({ "type": "array", "items": one }))])
         },
         run: |call, given| Ok(Reply::ok(&items::batch(call, &read(given)?)?)),
