@@ -22,6 +22,7 @@ fn house(server: &Server, folder: &std::path::Path) -> Stage {
         let fact = tiers(&call).remember(FactWords::of("I like rain"), PERSON).unwrap().stored.id;
         tiers(&call).delete(&[fact], "test").unwrap();
         tiers(&call).remember(FactWords::of("The user likes hail"), AGENT).unwrap_err();
+        stage.store.once_begin(tiers(&call).who(), &"a".repeat(64), "asked", 1).unwrap();
     }
     let call = stage.person("ada");
     let (who, world) = (tiers(&call).who(), call.project().world());
