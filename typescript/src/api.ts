@@ -538,6 +538,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user}/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a link by which a user sets a PIN for the page; it works once and is in this answer once */
+        post: operations["invite_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user}/tokens/{name}": {
         parameters: {
             query?: never;
@@ -1093,33 +1110,58 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The memories. */
                         memories: {
+                            /** @description `decision:use-postgres`, `note:550e8400-…`: text that says its kind. */
                             id: string;
+                            /** @description What kind of memory it is. */
                             kind: string;
+                            /** @description One line. */
                             title: string;
+                            /** @description The text in full, readable. */
                             body: string;
+                            /** @description Labels. */
                             tags: string[];
+                            /** @description Files this memory is about. */
                             applies_to?: string[];
+                            /** @description Where it holds. */
                             scope: string;
+                            /** @description Whose it is, for the shelves that belong to users. */
                             owner?: string;
-                            /** @enum {unknown} */
+                            /** @description Where it came from. */
                             source: "explicit_save" | "user_message" | "tool_output" | "ai_inference" | "repository";
-                            /** @enum {unknown} */
+                            /** @description How far to believe it. */
                             trust: "low" | "medium" | "high";
-                            /** @enum {unknown} */
+                            /** @description Where it is in its life. */
                             status: "active" | "retired" | "archived" | "superseded";
+                            /** @description The content token: changes whenever the stored bytes change. */
                             version: string;
+                            /** @description When what it tells of happened, if that is known. */
                             occurred_at?: string;
+                            /** @description When it was first stored. */
                             created_at?: string;
+                            /** @description When it last changed. */
                             updated_at?: string;
+                            /** @description When it will go by itself. */
                             expires_at?: string;
+                            /** @description SHA-256 of the stored bytes. */
                             content_hash: string;
+                            /** @description How sure its writer was, 0 to 1. */
                             confidence?: number;
+                            /** @description The file it lives in, from the project folder, for the shelves that are files. */
                             path?: string;
-                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
-                            fields?: Record<string, unknown>;
+                            /**
+                             * @description What only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted,
+                             *     supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and
+                             *     parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault.
+                             */
+                            fields?: {
+                                [key: string]: unknown;
+                            };
                         }[];
+                        /** @description The cursor of the next page, if there is one. */
                         next?: string;
+                        /** @description Shelves that could not be asked, and why. */
                         unreachable?: string[];
                     };
                 };
@@ -1263,51 +1305,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description `decision:use-postgres`, `note:550e8400-…`: text that says its kind. */
                         id: string;
+                        /** @description What kind of memory it is. */
                         kind: string;
+                        /** @description One line. */
                         title: string;
+                        /** @description The text in full, readable. */
                         body: string;
+                        /** @description Labels. */
                         tags: string[];
+                        /** @description Files this memory is about. */
                         applies_to?: string[];
+                        /** @description Where it holds. */
                         scope: string;
+                        /** @description Whose it is, for the shelves that belong to users. */
                         owner?: string;
-                        /** @enum {unknown} */
+                        /** @description Where it came from. */
                         source: "explicit_save" | "user_message" | "tool_output" | "ai_inference" | "repository";
-                        /** @enum {unknown} */
+                        /** @description How far to believe it. */
                         trust: "low" | "medium" | "high";
-                        /** @enum {unknown} */
+                        /** @description Where it is in its life. */
                         status: "active" | "retired" | "archived" | "superseded";
+                        /** @description The content token: changes whenever the stored bytes change. */
                         version: string;
+                        /** @description When what it tells of happened, if that is known. */
                         occurred_at?: string;
+                        /** @description When it was first stored. */
                         created_at?: string;
+                        /** @description When it last changed. */
                         updated_at?: string;
+                        /** @description When it will go by itself. */
                         expires_at?: string;
+                        /** @description SHA-256 of the stored bytes. */
                         content_hash: string;
+                        /** @description How sure its writer was, 0 to 1. */
                         confidence?: number;
+                        /** @description The file it lives in, from the project folder, for the shelves that are files. */
                         path?: string;
-                        /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
-                        fields?: Record<string, unknown>;
+                        /**
+                         * @description What only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted,
+                         *     supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and
+                         *     parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault.
+                         */
+                        fields?: {
+                            [key: string]: unknown;
+                        };
+                        /** @description What it came from and what it became. */
                         links?: {
+                            /** @description What it was distilled from. */
                             distilled_from?: {
+                                /** @description The other memory. */
                                 id: string;
+                                /** @description When it was made. */
                                 at: string;
                             }[];
+                            /** @description What was distilled from it. */
                             became?: {
+                                /** @description The other memory. */
                                 id: string;
+                                /** @description When it was made. */
                                 at: string;
                             }[];
+                            /** @description Where it was imported from. */
                             imported_from?: {
+                                /** @description The other memory. */
                                 id: string;
+                                /** @description When it was made. */
                                 at: string;
                             }[];
                         };
+                        /** @description The code it cites and what became of it. */
                         anchors?: {
+                            /** @description The citation as it was made. */
                             anchor: string;
-                            /** @enum {unknown} */
+                            /** @description How far it is what it was. */
                             state: "unchanged" | "moved" | "unchecked" | "changed" | "gone";
+                            /** @description Where it stands now, if that is elsewhere. */
                             now?: {
+                                /** @description The file, from the project folder. */
                                 path: string;
-                                lines?: number[];
+                                /** @description First and last line, if they are known. */
+                                lines?: [
+                                    number,
+                                    number
+                                ];
                             };
                         }[];
                     };
@@ -1493,11 +1575,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description When, as stored. */
                         at: string;
+                        /** @description What was done, in a line. */
                         summary: string;
+                        /** @description Which field, if one. */
                         field?: string;
+                        /** @description What it was. */
                         old?: unknown;
+                        /** @description What it became. */
                         new?: unknown;
+                        /** @description The number by which `undo` takes it back, as long as that can be done. */
                         undo?: string;
                     }[];
                 };
@@ -1841,62 +1929,110 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
+                        /** @description What put the hits in order. */
                         ranking: "hybrid" | "title_tags" | "tiers" | "newest";
+                        /** @description The hits, best first. */
                         hits: {
+                            /** @description `decision:use-postgres`, `note:550e8400-…`: text that says its kind. */
                             id: string;
+                            /** @description What kind of memory it is. */
                             kind: string;
+                            /** @description One line. */
                             title: string;
+                            /** @description The text in full, readable. */
                             body: string;
+                            /** @description Labels. */
                             tags: string[];
+                            /** @description Files this memory is about. */
                             applies_to?: string[];
+                            /** @description Where it holds. */
                             scope: string;
+                            /** @description Whose it is, for the shelves that belong to users. */
                             owner?: string;
-                            /** @enum {unknown} */
+                            /** @description Where it came from. */
                             source: "explicit_save" | "user_message" | "tool_output" | "ai_inference" | "repository";
-                            /** @enum {unknown} */
+                            /** @description How far to believe it. */
                             trust: "low" | "medium" | "high";
-                            /** @enum {unknown} */
+                            /** @description Where it is in its life. */
                             status: "active" | "retired" | "archived" | "superseded";
+                            /** @description The content token: changes whenever the stored bytes change. */
                             version: string;
+                            /** @description When what it tells of happened, if that is known. */
                             occurred_at?: string;
+                            /** @description When it was first stored. */
                             created_at?: string;
+                            /** @description When it last changed. */
                             updated_at?: string;
+                            /** @description When it will go by itself. */
                             expires_at?: string;
+                            /** @description SHA-256 of the stored bytes. */
                             content_hash: string;
+                            /** @description How sure its writer was, 0 to 1. */
                             confidence?: number;
+                            /** @description The file it lives in, from the project folder, for the shelves that are files. */
                             path?: string;
-                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
-                            fields?: Record<string, unknown>;
+                            /**
+                             * @description What only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted,
+                             *     supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and
+                             *     parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault.
+                             */
+                            fields?: {
+                                [key: string]: unknown;
+                            };
+                            /** @description What it is ranked by; nothing where the order is that of time. */
                             score: number | null;
+                            /** @description What the score is made of. */
                             why: {
+                                /** @description What fits. */
                                 what: string;
+                                /** @description What that counts. */
                                 points: number;
                             }[];
+                            /** @description The part of its text that answers. */
                             snippet: {
+                                /** @description One line. */
                                 text: string;
+                                /** @description Where words of the question stand in it: bytes, from and to. */
                                 marks: number[][];
+                                /** @description Whether something before it was left out. */
                                 cut_before: boolean;
+                                /** @description Whether something after it was left out. */
                                 cut_after: boolean;
                             };
+                            /** @description The memory it stands behind because that one says the same and is trusted more. */
                             behind?: string;
+                            /** @description The code it cites and what became of it. */
                             anchors?: {
+                                /** @description The citation as it was made. */
                                 anchor: string;
-                                /** @enum {unknown} */
+                                /** @description How far it is what it was. */
                                 state: "unchanged" | "moved" | "unchecked" | "changed" | "gone";
+                                /** @description Where it stands now, if that is elsewhere. */
                                 now?: {
+                                    /** @description The file, from the project folder. */
                                     path: string;
-                                    lines?: number[];
+                                    /** @description First and last line, if they are known. */
+                                    lines?: [
+                                        number,
+                                        number
+                                    ];
                                 };
                             }[];
                         }[];
+                        /** @description The block a model would be given, if that was asked for. */
                         context?: {
+                            /** @description The lines. */
                             text: string;
+                            /** @description Their tokens. */
                             tokens: number;
+                            /** @description What was found and not taken. */
                             left_out: {
+                                /** @description Its id. */
                                 id: string;
+                                /** @description Which limit it met. */
                                 why: string;
                             }[];
+                            /** @description The lines as they are fenced. */
                             block: string;
                         };
                     };
@@ -1949,56 +2085,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The prompt. */
                         prompt: string;
-                        /** @enum {unknown} */
-                        ranking: "hybrid" | "title_tags";
+                        /** @description What chose the hits. */
+                        ranking: "hybrid" | "title_tags" | "tiers" | "newest";
+                        /** @description The memories, best first. Under `title_tags` the vault's part of the block has no hits of its own. */
                         hits: {
+                            /** @description `decision:use-postgres`, `note:550e8400-…`: text that says its kind. */
                             id: string;
+                            /** @description What kind of memory it is. */
                             kind: string;
+                            /** @description One line. */
                             title: string;
+                            /** @description The text in full, readable. */
                             body: string;
+                            /** @description Labels. */
                             tags: string[];
+                            /** @description Files this memory is about. */
                             applies_to?: string[];
+                            /** @description Where it holds. */
                             scope: string;
+                            /** @description Whose it is, for the shelves that belong to users. */
                             owner?: string;
-                            /** @enum {unknown} */
+                            /** @description Where it came from. */
                             source: "explicit_save" | "user_message" | "tool_output" | "ai_inference" | "repository";
-                            /** @enum {unknown} */
+                            /** @description How far to believe it. */
                             trust: "low" | "medium" | "high";
-                            /** @enum {unknown} */
+                            /** @description Where it is in its life. */
                             status: "active" | "retired" | "archived" | "superseded";
+                            /** @description The content token: changes whenever the stored bytes change. */
                             version: string;
+                            /** @description When what it tells of happened, if that is known. */
                             occurred_at?: string;
+                            /** @description When it was first stored. */
                             created_at?: string;
+                            /** @description When it last changed. */
                             updated_at?: string;
+                            /** @description When it will go by itself. */
                             expires_at?: string;
+                            /** @description SHA-256 of the stored bytes. */
                             content_hash: string;
+                            /** @description How sure its writer was, 0 to 1. */
                             confidence?: number;
+                            /** @description The file it lives in, from the project folder, for the shelves that are files. */
                             path?: string;
-                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
-                            fields?: Record<string, unknown>;
+                            /**
+                             * @description What only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted,
+                             *     supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and
+                             *     parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault.
+                             */
+                            fields?: {
+                                [key: string]: unknown;
+                            };
+                            /** @description What it is ranked by; nothing where the order is that of time. */
                             score: number | null;
+                            /** @description What the score is made of. */
                             why: {
+                                /** @description What fits. */
                                 what: string;
+                                /** @description What that counts. */
                                 points: number;
                             }[];
+                            /** @description The part of its text that answers. */
                             snippet: {
+                                /** @description One line. */
                                 text: string;
+                                /** @description Where words of the question stand in it: bytes, from and to. */
                                 marks: number[][];
+                                /** @description Whether something before it was left out. */
                                 cut_before: boolean;
+                                /** @description Whether something after it was left out. */
                                 cut_after: boolean;
                             };
+                            /** @description The memory it stands behind because that one says the same and is trusted more. */
                             behind?: string;
+                            /** @description The code it cites and what became of it. */
                             anchors?: {
+                                /** @description The citation as it was made. */
                                 anchor: string;
-                                /** @enum {unknown} */
+                                /** @description How far it is what it was. */
                                 state: "unchanged" | "moved" | "unchecked" | "changed" | "gone";
+                                /** @description Where it stands now, if that is elsewhere. */
                                 now?: {
+                                    /** @description The file, from the project folder. */
                                     path: string;
-                                    lines?: number[];
+                                    /** @description First and last line, if they are known. */
+                                    lines?: [
+                                        number,
+                                        number
+                                    ];
                                 };
                             }[];
                         }[];
+                        /** @description What the agent gets. */
                         block: string;
                     };
                 };
@@ -2041,8 +2220,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Whom it is for. */
                         agent: string | null;
+                        /** @description The scopes it sees. */
                         scopes: string[];
+                        /** @description What it is given; empty if there is nothing. */
                         block: string;
                     };
                 };
@@ -2085,8 +2267,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The text to paste; empty if no lesson fits. */
                         text: string;
+                        /** @description Its size, estimated on the high side. */
                         tokens: number;
+                        /** @description The lessons in it, best first. */
                         ids: string[];
                     };
                 };
@@ -2534,6 +2719,13 @@ export interface operations {
                             }[];
                         } | {
                             namespaces: string[][];
+                        } | {
+                            /** @constant */
+                            status: "waits";
+                            key: string;
+                            id: string;
+                            why: string[];
+                            what: unknown;
                         } | null)[];
                     };
                 };
@@ -2873,49 +3065,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description How much waits for a person. */
                         waiting_for_review: number;
+                        /** @description Files of notes that hold no note anybody can use, and why. */
                         passed_over?: {
+                            /** @description The file, from the project folder. */
                             file: string;
+                            /** @description The line, where one can be named. */
                             line?: number;
+                            /** @description The code of the table. */
                             code: string;
+                            /** @description What is wrong. */
                             message: string;
+                            /** @description What to do. */
                             fix: string;
                         }[];
+                        /** @description Records by category. */
                         categories: {
+                            /** @description Its name. */
                             category: string;
+                            /** @description Whether it is switched on. */
                             enabled: boolean;
+                            /** @description In use. */
                             active: number;
+                            /** @description Taken out of use. */
                             retired: number;
+                            /** @description Kept for the record. */
                             archived: number;
                         }[];
+                        /** @description All shelves. */
                         shelves: {
+                            /** @description Its name. */
                             shelf: string;
+                            /** @description In use. */
                             active: number;
+                            /** @description Taken out of use. */
                             retired: number;
+                            /** @description Kept for the record. */
                             archived: number;
                         }[];
+                        /** @description The vault's own figures. */
                         vault: {
+                            /** @description In use. */
                             active_count: number;
+                            /** @description Most that can be in use. */
                             max_active: number;
+                            /** @description The first as a share of the second, in percent with one decimal. */
                             utilization_pct: number;
+                            /** @description Taken out of use, but still in the file. */
                             deleted_count: number;
+                            /** @description Lines in the file. */
                             raw_lines: number;
+                            /** @description Lines that compacting would leave out. */
                             compactable_lines: number;
+                            /** @description Lines that cannot be read; compacting keeps them. */
                             unreadable_lines?: number;
+                            /** @description Lines for each record in use, one decimal. */
                             bloat_ratio: number;
+                            /** @description In use, by scope. */
                             by_scope: {
                                 [key: string]: number;
                             };
+                            /** @description In use, by tier. */
                             by_tier: {
                                 [key: string]: number;
                             };
+                            /** @description In use, by category. */
                             by_category: {
                                 [key: string]: number;
                             };
+                            /** @description Registers in use that have a topic. */
                             register_topics: number;
                         };
+                        /** @description What is wrong with it. */
                         issues: string[];
+                        /** @description Size on the disk. */
                         bytes: number;
+                        /** @description Whether `index.md` says what the files say. */
                         index_in_sync: boolean;
                     };
                 };
@@ -3000,95 +3226,171 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Drafts that are not stored yet. */
                         drafts: {
+                            /** @description What a person names it by. */
                             key: string;
+                            /** @description Whether Heirloom itself put exactly these bytes here. */
                             verified: boolean;
+                            /** @description The id it would have. */
                             id: string;
+                            /** @description The shelf it is meant for. */
                             shelf: string;
-                            channel: string;
-                            /** @enum {unknown} */
+                            /** @description How it arrived. */
+                            channel: "person" | "owner_message" | "other_message" | "tool_read" | "web" | "agent" | "repository";
+                            /** @description How far it would be believed unconfirmed. */
                             trust: "low" | "medium" | "high";
+                            /** @description Why it waits, a line each. */
                             reasons: string[];
+                            /** @description When it arrived. */
                             at: string;
+                            /** @description The draft, as its shelf reads it. */
                             draft: unknown;
+                            /** @description The kind of memory. */
                             kind: string;
+                            /** @description What a yes would do: `created`, `updated`, `retired`, … */
                             would_be: string;
+                            /** @description Every field as it would be stored. */
                             fields: {
+                                /** @description Its name; parts of a value are named after it, with a dot. */
                                 name: string;
+                                /** @description The text; other values and lists as JSON. */
                                 value: string;
                             }[];
+                            /** @description How long it has waited. */
                             age: string;
+                            /** @description The words a fact was taken from, so that a yes is a yes to what was said. */
                             said?: string;
+                            /** @description The known facts it would supersede. */
                             known?: {
+                                /** @description Its id. */
                                 id: string;
+                                /** @description What it says. */
                                 text: string;
                             }[];
+                            /** @description The hash of all that a yes would store and of the bytes that wait: a yes names it, and counts for nothing else. */
                             seen: string;
+                            /** @description Why it cannot be stored, if it cannot. */
                             cannot?: string;
                         }[];
+                        /** @description Stored memories that would steer every session and that nobody has accepted: constraints, preferences, canon, shared registers. */
                         saved_by_agents: {
+                            /** @description `decision:use-postgres`, `note:550e8400-…`: text that says its kind. */
                             id: string;
+                            /** @description What kind of memory it is. */
                             kind: string;
+                            /** @description One line. */
                             title: string;
+                            /** @description The text in full, readable. */
                             body: string;
+                            /** @description Labels. */
                             tags: string[];
+                            /** @description Files this memory is about. */
                             applies_to?: string[];
+                            /** @description Where it holds. */
                             scope: string;
+                            /** @description Whose it is, for the shelves that belong to users. */
                             owner?: string;
-                            /** @enum {unknown} */
+                            /** @description Where it came from. */
                             source: "explicit_save" | "user_message" | "tool_output" | "ai_inference" | "repository";
-                            /** @enum {unknown} */
+                            /** @description How far to believe it. */
                             trust: "low" | "medium" | "high";
-                            /** @enum {unknown} */
+                            /** @description Where it is in its life. */
                             status: "active" | "retired" | "archived" | "superseded";
+                            /** @description The content token: changes whenever the stored bytes change. */
                             version: string;
+                            /** @description When what it tells of happened, if that is known. */
                             occurred_at?: string;
+                            /** @description When it was first stored. */
                             created_at?: string;
+                            /** @description When it last changed. */
                             updated_at?: string;
+                            /** @description When it will go by itself. */
                             expires_at?: string;
+                            /** @description SHA-256 of the stored bytes. */
                             content_hash: string;
+                            /** @description How sure its writer was, 0 to 1. */
                             confidence?: number;
+                            /** @description The file it lives in, from the project folder, for the shelves that are files. */
                             path?: string;
-                            /** @description what only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted, supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault */
-                            fields?: Record<string, unknown>;
+                            /**
+                             * @description What only its kind has: the content of a record; role, session, position, message, tool and external of a turn; statement, accepted,
+                             *     supersedes and superseded_by of a fact; item (namespace, labels, key, value, metadata) of what a program keeps; topic, subtopic, date and
+                             *     parts of a lesson; the 16-character content_hash of a note; category, topic_id, source and revision in the vault.
+                             */
+                            fields?: {
+                                [key: string]: unknown;
+                            };
                         }[];
+                        /** @description Files that hold what the gate refuses, ids that came back after they were forgotten, and notes that do not validate. */
                         problems: {
+                            /** @description The file, from the project folder. */
                             file: string;
+                            /** @description The line, where one can be named. */
                             line?: number;
+                            /** @description The code of the table. */
                             code: string;
+                            /** @description What is wrong. */
                             message: string;
+                            /** @description What to do. */
                             fix: string;
                         }[];
+                        /** @description Lines of the vault that a person should look at. */
                         doubts: {
+                            /** @description The memory. */
                             id: string;
+                            /** @description The line. */
                             line: number;
-                            /** @enum {unknown} */
+                            /**
+                             * @description `twin`, `came_back` or `held_back`.
+                             * @enum {string}
+                             */
                             sort: "twin" | "came_back" | "held_back";
+                            /** @description Why, in a sentence. */
                             reason: string;
                         }[];
+                        /** @description Memories that are as they were before a later change: another branch, an old copy. Nobody's word counts for them until a person gives it again. */
                         older?: string[];
+                        /** @description Memories whose cited code changed or is gone; the latter are not given to agents. */
                         stale: {
+                            /** @description The memory. */
                             id: string;
-                            /** @enum {unknown} */
+                            /** @description What all of them together say. */
                             state: "unchanged" | "moved" | "unchecked" | "changed" | "gone";
+                            /** @description The places that were taken down just now, as they are written down. */
                             kept?: string[];
+                            /** @description Each of them. */
                             anchors: {
+                                /** @description The citation as it was made. */
                                 anchor: string;
-                                /** @enum {unknown} */
+                                /** @description How far it is what it was. */
                                 state: "unchanged" | "moved" | "unchecked" | "changed" | "gone";
+                                /** @description Where it stands now, if that is elsewhere. */
                                 now?: {
+                                    /** @description The file, from the project folder. */
                                     path: string;
-                                    lines?: number[];
+                                    /** @description First and last line, if they are known. */
+                                    lines?: [
+                                        number,
+                                        number
+                                    ];
                                 };
                             }[];
                         }[];
+                        /** @description Pairs of one shelf that may be one memory, best first. */
                         near_duplicates: {
+                            /** @description The earlier one. */
                             a: string;
+                            /** @description The later one. */
                             b: string;
+                            /** @description How alike they are, 0 to 1. */
                             score: number;
                         }[];
+                        /** @description What could go. */
                         proposed_deletions: {
+                            /** @description Which one. */
                             id: string;
+                            /** @description Why. */
                             reason: string;
                         }[];
                     };
@@ -3142,11 +3444,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Memories that are believed now. */
                         accepted: string[];
+                        /** @description Ids of drafts that are stored now. */
                         stored: string[];
+                        /** @description What could not be done. */
                         failed: {
+                            /** @description What was to be accepted. */
                             key: string;
+                            /** @description The code of the table. */
                             code: string;
+                            /** @description What is wrong. */
                             message: string;
                         }[];
                     };
@@ -3294,14 +3602,23 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description Always true; a chain that is not whole is a fault.
+                         * @constant
+                         */
                         whole: true;
+                        /** @description How many lines were walked. */
                         entries: number;
+                        /** @description Where the ids of earlier lines were replaced by keyed hashes. */
                         checkpoints?: {
+                            /** @description When. */
                             at: string;
+                            /** @description How many lines stand before it. */
                             lines: number;
+                            /** @description The hash of the last of them, as it was before. */
                             was: string;
                         }[];
+                        /** @description Why the project's chain was not walked. */
                         left_out?: string;
                     };
                 };
@@ -3342,12 +3659,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description What it is taken back by. */
                         number: string;
+                        /** @description When. */
                         at: string;
+                        /** @description Who. */
                         by: string;
+                        /** @description What was done: `memory_write`, `memory_retire`, `review_accept`, … */
                         actions: string[];
+                        /** @description To which memories. */
                         ids: string[];
+                        /** @description Whether it was taken back already. */
                         undone: boolean;
+                        /** @description The change that this one took back. */
                         undoes?: string;
                     }[];
                 };
@@ -3448,15 +3772,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The name. */
                         user: string;
+                        /** @description When they were added. */
                         added_at: string;
+                        /** @description Whether they have a token. */
                         has_token: boolean;
+                        /** @description Their tokens, for themselves and for whoever looks after users. */
                         tokens: {
+                            /** @description What names it in the audit. */
                             id: string;
+                            /** @description Its name among the user's tokens. */
                             name?: string;
+                            /** @description What it may. */
                             scopes: string;
+                            /** @description When it was made. */
                             added_at: string;
+                            /** @description From when on it is nobody's. */
                             expires_at?: string;
+                            /** @description The hour in which it was last used. */
                             used_at?: string;
                         }[];
                     }[];
@@ -3623,6 +3957,67 @@ export interface operations {
                         added_at: string;
                         expires_at?: string;
                         used_at?: string;
+                    };
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+            504: components["responses"]["Problem504"];
+        };
+    };
+    invite_user: {
+        parameters: {
+            query?: {
+                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description For how many hours it works; 24 unless said */
+                    hours?: number;
+                    /** @description The address of the server; without it the link begins with its path */
+                    server?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    /** @description The project this is about */
+                    "Heirloom-Project"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description Always `invited`.
+                         * @enum {string}
+                         */
+                        status: "invited";
+                        /** @description The user. */
+                        user: string;
+                        /** @description The link. It is in this answer once and nowhere else. */
+                        link: string;
+                        /** @description From when on it no longer works. */
+                        expires_at: string;
                     };
                 };
             };
@@ -3814,17 +4209,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The memory. */
                         id: string;
-                        /** @enum {unknown} */
+                        /** @description What all of them together say. */
                         state: "unchanged" | "moved" | "unchecked" | "changed" | "gone";
+                        /** @description The places that were taken down just now, as they are written down. */
                         kept?: string[];
+                        /** @description Each of them. */
                         anchors: {
+                            /** @description The citation as it was made. */
                             anchor: string;
-                            /** @enum {unknown} */
+                            /** @description How far it is what it was. */
                             state: "unchanged" | "moved" | "unchecked" | "changed" | "gone";
+                            /** @description Where it stands now, if that is elsewhere. */
                             now?: {
+                                /** @description The file, from the project folder. */
                                 path: string;
-                                lines?: number[];
+                                /** @description First and last line, if they are known. */
+                                lines?: [
+                                    number,
+                                    number
+                                ];
                             };
                         }[];
                     };
@@ -3884,13 +4289,21 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description The memory. */
                         id: string;
+                        /** @description When. */
                         at: string;
+                        /** @description To whom. */
                         agent: string;
+                        /** @description The version it had. */
                         version: string;
+                        /** @description The score it had. */
                         score: number;
+                        /** @description What the score was made of. */
                         why: {
+                            /** @description What fits. */
                             what: string;
+                            /** @description What that counts. */
                             points: number;
                         }[];
                     };
@@ -3936,14 +4349,21 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description When, RFC 3339. */
                         at: string;
+                        /** @description Which hook: `prompt`, `stop`, … */
                         hook: string;
+                        /** @description Whose. */
                         agent: string;
-                        /** @enum {unknown} */
+                        /** @description How it ended. */
                         ended: "silent" | "injected" | "captured" | "held" | "asked" | "saved" | "ignored" | "denied" | "failed";
+                        /** @description What it saw, in a few words. */
                         saw: string;
+                        /** @description What it did and why, a line each: ids of memories, kinds with scores, the reason of a failure. */
                         because: string[];
+                        /** @description What its budget had no room for, a line each with the command that does it. */
                         left_out?: string[];
+                        /** @description How long it took, in microseconds. */
                         micros: number;
                     }[];
                 };
@@ -3984,16 +4404,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Whether nothing is wrong. */
                         ok: boolean;
-                        files?: number;
+                        /** @description What is wrong. */
                         problems: {
+                            /** @description The file, from the project folder. */
                             file: string;
+                            /** @description The line, where one can be named. */
                             line?: number;
+                            /** @description The code of the table. */
                             code: string;
+                            /** @description What is wrong. */
                             message: string;
+                            /** @description What to do. */
                             fix: string;
                         }[];
+                        /** @description What was made anew, a line each. */
                         repaired?: string[];
+                    } | {
+                        /** @description Whether nothing is wrong. */
+                        ok: boolean;
+                        /** @description How many memory files are staged. */
+                        files: number;
+                        /** @description What is wrong. */
+                        problems: {
+                            /** @description The file, from the project folder. */
+                            file: string;
+                            /** @description The line, where one can be named. */
+                            line?: number;
+                            /** @description The code of the table. */
+                            code: string;
+                            /** @description What is wrong. */
+                            message: string;
+                            /** @description What to do. */
+                            fix: string;
+                        }[];
                     };
                 };
             };
@@ -4036,16 +4481,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Whether nothing is wrong. */
                         ok: boolean;
-                        files?: number;
+                        /** @description What is wrong. */
                         problems: {
+                            /** @description The file, from the project folder. */
                             file: string;
+                            /** @description The line, where one can be named. */
                             line?: number;
+                            /** @description The code of the table. */
                             code: string;
+                            /** @description What is wrong. */
                             message: string;
+                            /** @description What to do. */
                             fix: string;
                         }[];
+                        /** @description What was made anew, a line each. */
                         repaired?: string[];
+                    } | {
+                        /** @description Whether nothing is wrong. */
+                        ok: boolean;
+                        /** @description How many memory files are staged. */
+                        files: number;
+                        /** @description What is wrong. */
+                        problems: {
+                            /** @description The file, from the project folder. */
+                            file: string;
+                            /** @description The line, where one can be named. */
+                            line?: number;
+                            /** @description The code of the table. */
+                            code: string;
+                            /** @description What is wrong. */
+                            message: string;
+                            /** @description What to do. */
+                            fix: string;
+                        }[];
                     };
                 };
             };
@@ -4094,38 +4564,61 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Texts that were looked at. */
                         looked: number;
+                        /** @description What was found in them. */
                         findings: {
+                            /** @description The file, or what stands for one. */
                             file: string;
+                            /** @description The line, from 1. */
                             line: number;
+                            /** @description The character in it, from 1. */
                             column: number;
+                            /** @description How many characters. */
                             length: number;
-                            /** @enum {unknown} */
-                            class: "secret" | "identity" | "contact" | "injection";
+                            /** @description What it is. */
+                            class: string;
+                            /** @description The rule that found it. */
                             rule: string;
-                            /** @enum {unknown} */
+                            /** @description How sure that is. */
                             level: "possible" | "probable" | "definite";
-                            /** @enum {unknown} */
-                            act: "keep" | "neutralise" | "redact" | "confirm" | "refuse";
+                            /** @description What the gate would do about it. */
+                            act: "keep" | "report" | "neutralise" | "redact" | "confirm" | "refuse";
                         }[];
+                        /** @description What was not looked at. */
                         left_out: {
+                            /** @description The file or folder. */
                             path: string;
+                            /** @description Why. */
                             why: string;
                         }[];
                     } | {
+                        /** @description What the gate would refuse. */
                         held: {
+                            /** @description The file, from the project folder. */
                             file: string;
+                            /** @description The line, where one can be named. */
                             line?: number;
+                            /** @description The code of the table. */
                             code: string;
+                            /** @description What is wrong. */
                             message: string;
+                            /** @description What to do. */
                             fix: string;
                         }[];
+                        /** @description Files that changed. */
                         fixed: string[];
+                        /** @description What is still there. */
                         left: {
+                            /** @description The file, from the project folder. */
                             file: string;
+                            /** @description The line, where one can be named. */
                             line?: number;
+                            /** @description The code of the table. */
                             code: string;
+                            /** @description What is wrong. */
                             message: string;
+                            /** @description What to do. */
                             fix: string;
                         }[];
                     };
@@ -4177,38 +4670,61 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Texts that were looked at. */
                         looked: number;
+                        /** @description What was found in them. */
                         findings: {
+                            /** @description The file, or what stands for one. */
                             file: string;
+                            /** @description The line, from 1. */
                             line: number;
+                            /** @description The character in it, from 1. */
                             column: number;
+                            /** @description How many characters. */
                             length: number;
-                            /** @enum {unknown} */
-                            class: "secret" | "identity" | "contact" | "injection";
+                            /** @description What it is. */
+                            class: string;
+                            /** @description The rule that found it. */
                             rule: string;
-                            /** @enum {unknown} */
+                            /** @description How sure that is. */
                             level: "possible" | "probable" | "definite";
-                            /** @enum {unknown} */
-                            act: "keep" | "neutralise" | "redact" | "confirm" | "refuse";
+                            /** @description What the gate would do about it. */
+                            act: "keep" | "report" | "neutralise" | "redact" | "confirm" | "refuse";
                         }[];
+                        /** @description What was not looked at. */
                         left_out: {
+                            /** @description The file or folder. */
                             path: string;
+                            /** @description Why. */
                             why: string;
                         }[];
                     } | {
+                        /** @description What the gate would refuse. */
                         held: {
+                            /** @description The file, from the project folder. */
                             file: string;
+                            /** @description The line, where one can be named. */
                             line?: number;
+                            /** @description The code of the table. */
                             code: string;
+                            /** @description What is wrong. */
                             message: string;
+                            /** @description What to do. */
                             fix: string;
                         }[];
+                        /** @description Files that changed. */
                         fixed: string[];
+                        /** @description What is still there. */
                         left: {
+                            /** @description The file, from the project folder. */
                             file: string;
+                            /** @description The line, where one can be named. */
                             line?: number;
+                            /** @description The code of the table. */
                             code: string;
+                            /** @description What is wrong. */
                             message: string;
+                            /** @description What to do. */
                             fix: string;
                         }[];
                     };
@@ -4320,12 +4836,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Days between retiring and collecting. */
                         grace_period_days: number;
+                        /** @description Files that are gone. */
                         deleted: string[];
+                        /** @description Files that were moved to the archive. */
                         archived: string[];
+                        /** @description Records retired because nobody updated them for too long. */
                         retired: string[];
+                        /** @description Retired files that were left: `path: why`. */
                         skipped: string[];
+                        /** @description Files that could not be removed: `path: why`. */
                         failed: string[];
+                        /** @description Files that could not be read. */
                         unreadable: string[];
                     };
                 };
@@ -4376,8 +4899,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Users looked at. */
                         users: number;
+                        /** @description Episodes removed. */
                         episodes: number;
+                        /** @description Audit lines dropped behind a checkpoint. */
                         audit_lines: number;
                     };
                 };
@@ -4428,15 +4954,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @constant */
+                        /**
+                         * @description Always true.
+                         * @constant
+                         */
                         dry_run: true;
+                        /** @description Lines there are. */
                         lines: number;
+                        /** @description Lines that no longer count. */
                         would_go: number;
                     } | {
+                        /** @description Lines before, blank ones left out. */
                         lines_before: number;
+                        /** @description Lines after. */
                         lines_after: number;
+                        /** @description Lines that are gone. */
                         lines_removed: number;
+                        /** @description Lines among those that said something else under the same id and version. */
                         twins_removed?: number;
+                        /** @description Lines that cannot be read and stayed. */
                         unreadable?: number;
                     };
                 };

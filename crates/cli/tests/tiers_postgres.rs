@@ -155,7 +155,10 @@ fn a_server_on_a_shared_database_needs_no_token_of_its_own_and_says_what_the_dat
     assert_eq!(server.get("/v1/stats").status, 401, "the account is nobody in a shared database");
     // An administrator invites over HTTP; the link works once, on the page of any server of this database.
     let ask = serde_json::json!({ "hours": 1 });
-    let made = server.ask_with(&admin, "POST", "/v1/users/root/invite", Some(&ask), &[]).is(201).json();
+    let made = server
+        .ask_with(&admin, "POST", &format!("/v1/users/{}/invite", "root"), Some(&ask), &[])
+        .is(201)
+        .json();
     let link = made["link"].as_str().unwrap();
     let form = [("held", admin.as_str()), ("pin", "4711"), ("again", "4711")];
     let taken = team.post(link, &form, "").is(303);

@@ -2,7 +2,7 @@
 
 use crate::server::{Release, Server};
 use crate::story::{CARELESS, founding, set_up, team};
-use heirloom_engine::shelf::tiers::story::{KEEPER_TOKEN, OWNER, Stage, moment, tiers, today};
+use heirloom_engine::shelf::tiers::story::{KEEPER_TOKEN, OWNER, Stage, moment, tiers};
 use heirloom_engine::shelf::tiers::{
     Ended, Invite, KeyTurn, Role, SYSTEM, Taken, Terms, TierStore as _, Turn, UserContext, give_token,
     invite_hash, put_user,
@@ -12,6 +12,10 @@ use heirloom_postgres::PgStore;
 use heirloom_postgres::team::MayDelete;
 use serde_json::json;
 use std::sync::Arc;
+
+fn today() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}
 
 const NOON: &str = "2026-03-01T12:00:00Z";
 

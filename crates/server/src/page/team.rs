@@ -236,8 +236,9 @@ fn admitted(house: &House, request: &mut Request, now: Instant) -> std::result::
     let site = guard::one(headers, &HeaderName::from_static("sec-fetch-site"));
     let outside = path == "/" || path == "/signin" || path.starts_with("/invite/");
     // A link from a mail or a wiki leads to the first page; browsers send no cookie along with it.
-    if !matches!(site, None | Some("same-origin" | "none")) && !(outside && *request.method() == Method::GET)
-    {
+    let own = matches!(site, None | Some("same-origin" | "none"));
+    let leads_here = outside && *request.method() == Method::GET;
+    if !own && !leads_here {
         return Err(no("another page asked for this", "open the page itself"));
     }
     if *request.method() == Method::POST {

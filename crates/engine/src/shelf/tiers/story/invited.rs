@@ -6,7 +6,7 @@ use crate::shelf::tiers::{Account, Invite, Taken, Terms, UserContext, give_token
 use heirloom_core::Code;
 
 pub(super) fn a_link_sets_a_pin_once_and_five_wrong_tries_make_a_pause(stage: &Stage, _other: Make<'_>) {
-    let now = super::today();
+    let now = stage.today();
     let noon = "2026-03-01T12:00:00Z";
     let keeper = stage.context("keeper", noon);
     let world = stage.world("keeper", noon);
