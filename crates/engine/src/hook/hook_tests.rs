@@ -173,6 +173,20 @@ fn a_message_that_reaches_the_transcript_late_is_not_told_again() {
 }
 
 #[test]
+fn a_transcript_that_the_host_begins_only_after_the_hook_was_called_is_waited_for() {
+    let scene = Scene::new();
+    let path = scene.temp.join("late.jsonl");
+    let (late, text) = (path.clone(), said(TWO_DECISIONS) + "\n");
+    let host = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::fs::write(late, text).unwrap();
+    });
+    let manner = Manner::Installed { attended: true, program: "heirloom" };
+    held(&scene.stop(Some("s"), &path, |a| a.manner = manner));
+    host.join().unwrap();
+}
+
+#[test]
 fn a_host_without_a_readable_transcript_is_heard_by_what_it_says() {
     let scene = Scene::new();
     let outcome = scene.stop(Some("g"), Path::new("/nowhere.json"), |a| {

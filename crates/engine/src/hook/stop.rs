@@ -117,6 +117,9 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
         flag::take(arrival.cwd, now)?;
         return Ok(Outcome::Through("the host is already going on after a stop"));
     }
+    if let Some(path) = arrival.transcript.filter(|_| waits(&arrival)) {
+        begun(path);
+    }
     let transcript = arrival.transcript.and_then(|path| allowed(path, folders));
     let size = transcript.as_deref().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |m| m.len());
     let key = Key { size, message: arrival.last_message.map(message_hash).unwrap_or_default() };
@@ -251,19 +254,35 @@ pub fn stop(call: &Call, folders: Folders<'_>, arrival: Arrival<'_>) -> Result<O
 /// The end of a transcript. A host that does not say itself what its model said last may still be writing it down; for a moment that is waited
 /// for.
 fn written(path: &Path, window: usize, arrival: Arrival<'_>) -> Result<Tail> {
-    const LOOKS: usize = 8;
-    const PAUSE: Duration = Duration::from_millis(60);
     let mut tail = tail::read(path, window)?;
-    let is_told = arrival.last_message.is_some() || arrival.manner.is_contract();
-    for _ in 0..if is_told { 0 } else { LOOKS } {
+    for _ in 0..if waits(&arrival) { LOOKS } else { 0 } {
         let last = tail.turns.iter().rev().find_map(|turn| turn.speaker);
-        if last != Some(Speaker::Human) {
+        if last.is_some_and(|last| last != Speaker::Human) {
             break;
         }
         std::thread::sleep(PAUSE);
         tail = tail::read(path, window)?;
     }
     Ok(tail)
+}
+
+/// How often and after which pause a transcript is looked at that is not written yet.
+const LOOKS: usize = 8;
+const PAUSE: Duration = Duration::from_millis(60);
+
+/// Whether what was said last is to be waited for: the host does not say it itself, and the record format's own contract knows no waiting.
+fn waits(arrival: &Arrival<'_>) -> bool {
+    arrival.last_message.is_none() && !arrival.manner.is_contract()
+}
+
+/// Waits a little for a transcript that the host begins to write only now: Copilot does, where a session is a single answer.
+fn begun(path: &Path) {
+    for _ in 0..LOOKS {
+        if std::fs::metadata(path).is_ok_and(|found| found.len() > 0) {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// Whether a person said something after the transcript had grown so far.
