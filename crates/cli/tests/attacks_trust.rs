@@ -79,10 +79,10 @@ fn attack_16_no_memory_is_part_of_what_an_agent_is_taught_to_do() {
             env.at_terminal(&["add", "canon", "CANARY is the mission.", "--scope", "shared"], "").ok();
         }
         env.run(&["setup", "--yes", "--json"]).ok();
-        let home = env.home().display().to_string();
+        let base = env.base().display().to_string();
         let written = env.files_below(&env.home()).into_iter().filter(|(name, _)| name.starts_with('.'));
         written
-            .map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).replace(&home, "HOME")))
+            .map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).replace(&base, "BASE")))
             .collect::<Vec<_>>()
     };
     let (before, after) = (files(false), files(true));

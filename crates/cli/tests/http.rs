@@ -240,7 +240,8 @@ fn every_refusal_is_json_with_a_code_and_a_next_step() {
     server.ask_with("hl_nobody", "GET", "/v1/memories", None, &[]).fails(401, "UNAUTHENTICATED");
     server.ask_with("hl_nobody", "GET", "/metrics", None, &[]).fails(401, "UNAUTHENTICATED");
     server.get("/v1/nothing").fails(404, "NOT_FOUND");
-    server.get("/").fails(404, "NOT_FOUND");
+    server.get("/nothing").fails(404, "NOT_FOUND");
+    assert_eq!(server.get("/").status, 303, "the first page leads to signing in");
     server.get("/v1/memories/decision%3Anone").fails(404, "NOT_FOUND");
     server.get("/v1/memories/none").fails(400, "USAGE");
     server.ask("PUT", "/v1/memories", None).fails(405, "USAGE");

@@ -268,10 +268,18 @@ fn lessons(walk: &mut Walk) {
 fn notes(walk: &mut Walk) {
     let secret = walk.secret.clone();
     let whole = json!({ "id": "5b9f4c1e-1111-4111-8111-111111111111", "subject": "Worker", "keywords": ["worker"],
-        "applies_to": "global", "occurred_at": "2026-01-10T09:00:00Z", "timeless": "x", "content": "Fixed the worker.\nIt leaked.", "content_hash": "x" });
-    for field in
-        ["id", "subject", "keywords", "applies_to", "occurred_at", "timeless", "content", "content_hash"]
-    {
+        "applies_to": "global", "occurred_at": "2026-01-10T09:00:00Z", "timeless": "x", "memory_path": "/memories/worker.md", "content": "Fixed the worker.\nIt leaked.", "content_hash": "x" });
+    for field in [
+        "id",
+        "subject",
+        "keywords",
+        "applies_to",
+        "occurred_at",
+        "timeless",
+        "memory_path",
+        "content",
+        "content_hash",
+    ] {
         let listed = FIELDS.iter().find(|one| one.of == "note" && one.name == field).unwrap();
         walk.at("note", listed.name);
         let place = if field == "keywords" { "/keywords/0".to_owned() } else { format!("/{field}") };
@@ -280,13 +288,14 @@ fn notes(walk: &mut Walk) {
             walk.both(&["add", "note", "--from", &walk.env.input(&document)]);
             let value = |name: &str| document[name].to_string();
             let page = format!(
-                "---\nid: {}\nsubject: {}\nkeywords: {}\napplies_to: {}\noccurred_at: {}\ntimeless: {}\ncontent_hash: {}\nmore: {}\n---\n\n{}\n",
+                "---\nid: {}\nsubject: {}\nkeywords: {}\napplies_to: {}\noccurred_at: {}\ntimeless: {}\nmemory_path: {}\ncontent_hash: {}\nmore: {}\n---\n\n{}\n",
                 value("id"),
                 value("subject"),
                 value("keywords"),
                 value("applies_to"),
                 value("occurred_at"),
                 value("timeless"),
+                value("memory_path"),
                 value("content_hash"),
                 secret,
                 document["content"].as_str().unwrap()

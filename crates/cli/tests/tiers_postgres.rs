@@ -2,6 +2,7 @@
 
 use crate::env::{HEIRLOOM, Ran, TestEnv, finish};
 use crate::server::{Release, Server};
+use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
 
 const CARELESS: &[&str] = &["fsync=off", "full_page_writes=off"];
@@ -125,13 +126,20 @@ fn without_a_token_nobody_is_anybody_in_a_shared_database() {
         .run(&["team", "status", "--admin-url", &server.address("keeper", "identity"), "--json"])
         .ok()
         .json();
-    assert_eq!((&status["version"], &status["found"]["admins"]), (&4.into(), &1.into()), "{status}");
+    assert_eq!((&status["version"], &status["found"]["admins"]), (&5.into(), &1.into()), "{status}");
+    let fits = |name: &str, answer: &Value| {
+        let schemas = heirloom_postgres::team::answers();
+        let (_, schema) = schemas.iter().find(|(of, _)| *of == name).unwrap();
+        assert_eq!(crate::answers::misfit(schema, answer, name), None);
+    };
+    fits("team-status", &status);
     env.run(&["team", "status"]).fails_with("USAGE", 2);
     let again = env
         .run(&["team", "init", "--admin-url", &server.address("keeper", "identity"), "--json"])
         .ok()
         .json();
     assert!(again["token"].is_null(), "{again}");
+    fits("team-init", &again);
     let printed = env.run(&["team", "init", "--print-sql", "--user", "root"]).ok();
     assert!(
         printed.stdout.contains("force row level security") && !printed.stdout.contains("hlm_"),
