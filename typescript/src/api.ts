@@ -1386,10 +1386,7 @@ export interface operations {
                                 /** @description The file, from the project folder. */
                                 path: string;
                                 /** @description First and last line, if they are known. */
-                                lines?: [
-                                    number,
-                                    number
-                                ];
+                                lines?: number[];
                             };
                         }[];
                     };
@@ -2012,10 +2009,7 @@ export interface operations {
                                     /** @description The file, from the project folder. */
                                     path: string;
                                     /** @description First and last line, if they are known. */
-                                    lines?: [
-                                        number,
-                                        number
-                                    ];
+                                    lines?: number[];
                                 };
                             }[];
                         }[];
@@ -2170,10 +2164,7 @@ export interface operations {
                                     /** @description The file, from the project folder. */
                                     path: string;
                                     /** @description First and last line, if they are known. */
-                                    lines?: [
-                                        number,
-                                        number
-                                    ];
+                                    lines?: number[];
                                 };
                             }[];
                         }[];
@@ -3370,10 +3361,7 @@ export interface operations {
                                     /** @description The file, from the project folder. */
                                     path: string;
                                     /** @description First and last line, if they are known. */
-                                    lines?: [
-                                        number,
-                                        number
-                                    ];
+                                    lines?: number[];
                                 };
                             }[];
                         }[];
@@ -4226,10 +4214,7 @@ export interface operations {
                                 /** @description The file, from the project folder. */
                                 path: string;
                                 /** @description First and last line, if they are known. */
-                                lines?: [
-                                    number,
-                                    number
-                                ];
+                                lines?: number[];
                             };
                         }[];
                     };

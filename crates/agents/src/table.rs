@@ -164,6 +164,8 @@ pub struct Agent {
     pub reads_errors: bool,
     /// Whether its event before a compaction means that one happens. One of them asks before every request to its model.
     pub compaction_is_certain: bool,
+    /// Whether a session that is taken up again lacks what hooks had given the model: then it is given again.
+    pub forgets_at_resume: bool,
 }
 
 /// The name of Claude Code's plugin. The host puts it before the names of commands, so this one gives them the names they have in the record
@@ -230,6 +232,7 @@ pub const CLAUDE_CODE: Agent = Agent {
     },
     reads_errors: false,
     compaction_is_certain: true,
+    forgets_at_resume: false,
 };
 
 /// Codex CLI. What a hook gives is a developer message. The text of a held stop comes back as an escaped `<hook_prompt>` in the user's name. All
@@ -269,6 +272,7 @@ pub const CODEX: Agent = Agent {
     attended: Attended::Transcript { at: "/payload/source", is: &["cli", "vscode"] },
     reads_errors: false,
     compaction_is_certain: true,
+    forgets_at_resume: false,
 };
 
 /// Gemini CLI. What a hook gives stands HTML-escaped in the prompt, and the text of a held stop arrives as a prompt. Any exit code but 0 and 1 with
@@ -307,6 +311,7 @@ pub const GEMINI: Agent = Agent {
     attended: Attended::Terminal { without: &["-p", "--prompt"] },
     reads_errors: true,
     compaction_is_certain: false,
+    forgets_at_resume: true,
 };
 
 /// OpenCode. Its events reach us through a plugin of ours, so the names are the plugin's.
@@ -345,6 +350,7 @@ pub const OPENCODE: Agent = Agent {
     attended: Attended::Field("attended"),
     reads_errors: false,
     compaction_is_certain: true,
+    forgets_at_resume: false,
 };
 
 /// Copilot CLI. It gives its hooks Claude Code's names and fields if they are registered under Claude Code's event names; a file tool's input is
@@ -388,6 +394,7 @@ pub const COPILOT: Agent = Agent {
     attended: Attended::Terminal { without: &["-p", "--prompt"] },
     reads_errors: false,
     compaction_is_certain: true,
+    forgets_at_resume: false,
 };
 
 /// Cursor, from its published package and documentation; not run here. It takes over the hooks of a project's `.claude/settings.json` and
@@ -429,6 +436,7 @@ pub const CURSOR: Agent = Agent {
     attended: Attended::Terminal { without: &["-p", "--print"] },
     reads_errors: false,
     compaction_is_certain: true,
+    forgets_at_resume: false,
 };
 
 /// All agents that hooks are installed into.

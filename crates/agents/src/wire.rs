@@ -74,7 +74,9 @@ pub fn read(agent: &Agent, moment: Moment, input: &[u8]) -> Result<Call, Silence
 fn event(agent: &Agent, moment: Moment, fields: &Fields<'_>) -> Result<Event, Silence> {
     Ok(match moment {
         Moment::SessionStart => {
-            Event::SessionStart { afresh: matches!(fields.text(&["source"]), Some("clear" | "compact")) }
+            let source = fields.text(&["source"]);
+            let lost = agent.forgets_at_resume && source == Some("resume");
+            Event::SessionStart { afresh: lost || matches!(source, Some("clear" | "compact")) }
         }
         Moment::Prompt => Event::Prompt {
             text: fields

@@ -38,6 +38,22 @@ fn every_payload_is_understood_as_it_says() {
 }
 
 #[test]
+fn a_session_that_gemini_takes_up_again_begins_without_what_hooks_had_given() {
+    let resumed =
+        json!({ "hook_event_name": "SessionStart", "session_id": "s", "cwd": "/p", "source": "resume" })
+            .to_string();
+    let afresh = |name: &str| {
+        let agent = AGENTS.iter().find(|agent| agent.name == name).unwrap();
+        match read(agent, Moment::SessionStart, resumed.as_bytes()).unwrap().event {
+            Event::SessionStart { afresh } => afresh,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(afresh("gemini"));
+    assert!(!afresh("claude-code") && !afresh("codex"));
+}
+
+#[test]
 fn every_agent_has_a_payload_for_each_of_its_hooks() {
     let fixtures = fixtures();
     for agent in AGENTS {

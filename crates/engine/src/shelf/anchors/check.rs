@@ -55,6 +55,7 @@ pub struct Place {
     pub path: String,
     /// First and last line, if they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<[usize; 2]>")]
     pub lines: Option<(u32, u32)>,
 }
 
