@@ -4,7 +4,7 @@
 //! their count is the last line. Never here: a step that needs more than this repository and the package registries.
 
 use crate::run::{cargo, heading, run};
-use crate::{ALREADY_SAID, Outcome, check, fuzz, requirements, test};
+use crate::{ALREADY_SAID, Outcome, check, fuzz, hosts, requirements, test};
 
 /// A name and what is done.
 type Step = (&'static str, fn() -> Outcome);
@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     }),
     ("generated files, layers, licences, words", check::run),
     ("fuzz targets, seconds each", fuzz::in_ci),
+    ("coding agents, the quick half", || hosts::run(&["--quick".to_owned()])),
     ("demo", || run(&mut cargo(&["run", "--release", "--quiet", "--", "demo"]))),
 ];
 

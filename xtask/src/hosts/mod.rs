@@ -88,7 +88,13 @@ fn all(wanted: &Wanted, words: &[String], began: Instant) -> Outcome {
         } else if is_late() {
             println!("skip {name} {}: the time of the quick half is over", check.name);
         } else if let Some((_, moments)) = seen.iter_mut().find(|(of, _)| of.is(name)) {
-            failed += one(host, check, model.as_deref(), &folder, &program, moments);
+            let mut bad = one(host, check, model.as_deref(), &folder, &program, moments);
+            // Beside other work an agent's interface may be slower than it is waited for; what is broken is broken twice.
+            if bad > 0 && wanted.quick {
+                println!("note {name} {}: once more", check.name);
+                bad = one(host, check, model.as_deref(), &folder, &program, moments);
+            }
+            failed += bad;
         }
     }
     table(&seen);
