@@ -139,7 +139,7 @@ pub(crate) enum UserAction {
         /// Whom
         name: String,
 
-        /// The address of the server, such as https://memory.example.org; without this option the one in team.json
+        /// The address of the server, such as `https://memory.example.org`; without this option the one in team.json
         #[arg(long, value_name = "URL")]
         server: Option<String>,
 
