@@ -500,6 +500,20 @@ fn share(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "use a number from 0 to 1, such as 0.8".to_owned())
 }
 
+/// How long something lasts, in hours: 12h, 30d, 2w.
+fn lifetime(text: &str) -> Result<u32, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let hours = match unit {
+        "h" => Some(1),
+        "d" => Some(24),
+        "w" => Some(24 * 7),
+        _ => None,
+    };
+    let number = number.parse::<u32>().ok().filter(|number| *number > 0);
+    let total = number.zip(hours).and_then(|(number, hours)| number.checked_mul(hours));
+    total.ok_or_else(|| "use hours, days or weeks, such as 12h, 30d or 2w".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -110,16 +110,20 @@ pub(crate) enum UserAction {
         #[arg(long = "name", value_name = "LABEL")]
         label: Option<String>,
 
-        /// Days after which it ends; without this option it has no end
+        /// Days after which it ends; without an end it works until somebody revokes it
         #[arg(long, value_name = "N")]
         days: Option<u32>,
 
+        /// When it ends: after hours, days or weeks, such as 12h, 30d or 2w
+        #[arg(long, value_name = "TIME", visible_alias = "ttl", value_parser = super::lifetime, conflicts_with = "days")]
+        expires: Option<u32>,
+
         /// Take the token away instead of making one
-        #[arg(long, conflicts_with_all = ["scope", "days"])]
+        #[arg(long, conflicts_with_all = ["scope", "days", "expires"])]
         revoke: bool,
 
         /// Show the tokens there are instead: what each may, until when, and the hour it was last used in
-        #[arg(long, conflicts_with_all = ["scope", "days", "label", "revoke"])]
+        #[arg(long, conflicts_with_all = ["scope", "days", "expires", "label", "revoke"])]
         list: bool,
     },
     /// Take a token away; nobody acts by it any more

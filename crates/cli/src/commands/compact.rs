@@ -15,7 +15,7 @@ pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
     let answer = remove::compact(&wired.call, &remove::Compact { dry_run: call.dry_run })?;
     out.answer(&answer, || match &answer {
         Compaction::Would { lines, would_go, .. } => {
-            out.line(format!("{would_go} of {lines} lines would go"));
+            out.line(format!("would remove {would_go} of {lines} lines"));
         }
         Compaction::Done(done) => {
             out.line(format!(

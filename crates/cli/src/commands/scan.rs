@@ -2,7 +2,7 @@
 
 use super::scan_report::{name_left_out, print, sarif};
 use crate::args::{Args, Scan};
-use crate::output::{Meter, Out};
+use crate::output::{Meter, Out, counted};
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, Verb, fault::Result, json};
@@ -72,7 +72,7 @@ fn store(wired: &mut wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
     if call.fix && !found.held.is_empty() {
         person::checked(wired, Verb::Redact)?;
         remove::permitted(&wired.call, Verb::Redact, "")?;
-        let question = format!("Cut what the gate refuses out of {} files?", found.held.len());
+        let question = format!("Cut what the gate refuses out of {}?", counted(found.held.len(), "file", "files"));
         if person::confirm(&question, call.yes)? {
             found = remove::redact(&wired.call, &Redact { fix: true })?;
         }

@@ -43,6 +43,9 @@ pub struct MakeToken {
     /// After how many days it ends; never, if none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<u32>,
+    /// The same in hours, instead of days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<u32>,
 }
 
 /// A token that was made.
@@ -217,6 +220,7 @@ pub fn token(call: &Call, ask: &MakeToken) -> Result<MadeToken> {
         name: ask.name.clone().unwrap_or_default(),
         scopes: ask.scopes.unwrap_or(Scopes::USUAL),
         days: ask.days,
+        hours: ask.hours,
     };
     let made = new_token(&call.random()?);
     tiers.account_changes(

@@ -265,6 +265,7 @@ fn make_token(call: &Call, form: &Form) -> Result<Done> {
         name: form.said("name"),
         scopes: Some(scopes),
         days,
+        hours: None,
     };
     Ok(Done::Shows(users::made(&heirloom_engine::verbs::users::token(call, &ask)?)))
 }

@@ -192,6 +192,14 @@ fn flatten(name: &str, value: &Value, out: &mut Vec<Field>) {
     match value {
         Value::Null => {}
         Value::Object(map) => map.iter().for_each(|(part, value)| flatten(&inner(part), value, out)),
+        // Fields that a change asks for are pairs of a name and a value.
+        Value::Array(items) if name == "asked.fields" => {
+            let pairs = items.iter().enumerate();
+            pairs.for_each(|(at, pair)| match pair.as_array().map(Vec::as_slice) {
+                Some([Value::String(part), value]) => flatten(&inner(part), value, out),
+                _ => flatten(&inner(&at.to_string()), pair, out),
+            });
+        }
         Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
             items.iter().enumerate().for_each(|(at, value)| flatten(&inner(&at.to_string()), value, out));
         }

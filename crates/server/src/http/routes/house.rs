@@ -362,6 +362,7 @@ fn made_token(call: &Call, given: &Given) -> Result<Reply, Problem> {
         name: given.text("name"),
         scopes: scopes.transpose()?,
         days: given.count("days").and_then(|days| u32::try_from(days).ok()),
+        hours: None,
     };
     Ok(Reply::ok(&users::token(call, &ask)?).status(StatusCode::CREATED))
 }

@@ -104,7 +104,7 @@ pub(super) fn a_new_token_ends_the_one_of_its_name_and_no_other(stage: &Stage, _
     let (world, keeper) = (call.project().world(), tiers(&call).who());
     let store = stage.store.as_ref();
     put_user(store, keeper, "carol", world).unwrap();
-    let of = |name: &str, scopes, days| Terms { name: name.to_owned(), scopes, days };
+    let of = |name: &str, scopes, days| Terms { name: name.to_owned(), scopes, days, hours: None };
     let delete = Scopes::USUAL.with(Grant::Delete);
     give_token(store, keeper, "carol", "usual", &of("", Scopes::USUAL, None), world).unwrap();
     give_token(store, keeper, "carol", "first", &of("ci", delete, Some(2)), world).unwrap();
