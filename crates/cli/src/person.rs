@@ -189,7 +189,7 @@ pub(crate) fn is_yes(answer: &str) -> bool {
 /// Asks, and returns what was typed. `what` is the question without its possible answers.
 pub(crate) fn ask(question: &str, what: &str) -> Result<String> {
     if !std::io::stdin().is_terminal() {
-        return Err(Fault::new(Code::NeedsPerson, format!("nobody is here to answer: {what}"))
+        return Err(Fault::new(Code::NeedsPerson, format!("there is nobody to ask: {what}"))
             .hint("run it in a terminal, or add --yes to answer yes in a script"));
     }
     let _hushed = crate::output::watch::hush();

@@ -26,13 +26,13 @@ pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
             ));
             if done.twins_removed > 0 {
                 out.note(format!(
-                    "{} lines that contradicted another of the same version are gone",
+                    "removed {} lines that contradicted another of the same version",
                     done.twins_removed
                 ));
             }
             if done.unreadable > 0 {
                 out.note(format!(
-                    "{} lines cannot be read and stayed; `heirloom verify` names them",
+                    "kept {} lines that cannot be read; `heirloom verify` names them",
                     done.unreadable
                 ));
             }

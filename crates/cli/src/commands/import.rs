@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     let piped = call.paths.iter().any(|path| path.as_os_str() == "-");
     let archive = match piped {
         true if paths.len() > 1 => {
-            return Err(Fault::new(Code::Usage, "an archive of turns and facts goes alone")
+            return Err(Fault::new(Code::Usage, "an archive of turns and facts must be imported alone")
                 .hint("import it by itself, and the other files after it"));
         }
         true => Some(Path::new("-")),
@@ -123,7 +123,7 @@ fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
             out.line(format!("{} {many}", out.style.green("imported")));
             let waiting: usize = report.shelves.iter().map(|shelf| shelf.waiting).sum();
             if waiting > 0 {
-                out.say(format!("{waiting} wait for your yes: `heirloom review`"));
+                out.say(format!("{waiting} wait for your yes in `heirloom review`"));
             }
             out.say("next: `heirloom recall \"a question\"` shows what an agent would get");
         } else if wanted {

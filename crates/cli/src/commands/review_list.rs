@@ -149,7 +149,7 @@ pub(super) fn print_suggestions(out: &Out, found: &Suggestions) {
     groups.table("Near-duplicates", &["ALIKE", "EARLIER", "LATER"], pairs.collect());
     let proposals =
         found.proposed_deletions.iter().take(LISTED).map(|one| vec![one.id.to_string(), one.reason.clone()]);
-    groups.table("Could go", &["ID", "WHY"], proposals.collect());
+    groups.table("Can be removed", &["ID", "WHY"], proposals.collect());
     let more = found.near_duplicates.len().saturating_sub(LISTED)
         + found.proposed_deletions.len().saturating_sub(LISTED);
     if more > 0 {

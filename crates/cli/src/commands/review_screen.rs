@@ -280,8 +280,10 @@ impl Screen<'_> {
             return Ok(Next::Stay);
         }
         let undone = undo::undo(&self.wired.call, &undo::Undo::default())?;
-        for step in &undone.memories {
-            self.out.line(format!("{} {}", self.out.style.green("undone"), visible(&one_line(&step.id))));
+        let mut ids: Vec<&str> = undone.memories.iter().map(|step| step.id.as_str()).collect();
+        ids.dedup();
+        for id in ids {
+            self.out.line(format!("{} {}", self.out.style.green("undone"), visible(&one_line(id))));
         }
         self.done -= 1;
         Ok(Next::On)

@@ -117,7 +117,7 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
             // A person asks for a longer list; a script needs the place to go on from.
             let shown = listed.memories.len();
             out.note(match out.width() {
-                Some(_) => format!("these are the first {shown}; `-n {}` shows more", shown * 10),
+                Some(_) => format!("there are more; `-n {}` shows up to that many", shown * 10),
                 None => format!("there are more; add --cursor {next} to see them"),
             });
         }

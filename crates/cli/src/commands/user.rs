@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
                 None => named::server()?,
             };
             let server = server.ok_or_else(|| {
-                Fault::new(Code::Usage, "the address of the server is not known").hint(format!(
+                Fault::new(Code::Usage, "the server's address is missing").hint(format!(
                     "give it: heirloom user invite {name} --server https://memory.example.org, or put \"server\" into team.json"
                 ))
             })?;

@@ -29,7 +29,7 @@ pub(crate) fn install(level: &str, json: bool) {
             let _ = tracing::subscriber::set_global_default(log);
         }
         Err(_) => Out::new(false)
-            .say("HEIRLOOM_LOG is none of error, warn, info, debug and trace; nothing is logged"),
+            .say("HEIRLOOM_LOG must be error, warn, info, debug or trace; nothing is logged"),
     }
 }
 

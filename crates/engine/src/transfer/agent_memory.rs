@@ -280,7 +280,7 @@ fn touched(source: &Source) -> Timestamp {
 
 pub(super) fn read(source: &Source) -> Result<String> {
     files::read_text(&source.path, MAX_FILE)?.ok_or_else(|| {
-        Fault::new(Code::NotFound, format!("`{}` is no longer there", source.shown)).hint("import it again")
+        Fault::new(Code::NotFound, format!("`{}` no longer exists", source.shown)).hint("import it again")
     })
 }
 

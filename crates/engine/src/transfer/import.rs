@@ -196,7 +196,7 @@ impl Imported {
 }
 
 /// Why something is left out that a person dropped.
-pub(super) const DROPPED: &str = "you dropped it";
+pub(super) const DROPPED: &str = "dropped by you";
 
 /// Brings files to their shelves. `read` is told how many were looked at.
 pub fn import(
@@ -297,7 +297,7 @@ fn note_origins(call: &Call, origins: &[(String, String)]) -> Result<()> {
 
 fn read_text(source: &Source) -> Result<String> {
     files::read_text(&source.path, MAX_FILE)?.ok_or_else(|| {
-        Fault::new(Code::NotFound, format!("`{}` is no longer there", source.shown)).hint("import it again")
+        Fault::new(Code::NotFound, format!("`{}` no longer exists", source.shown)).hint("import it again")
     })
 }
 
@@ -379,7 +379,7 @@ pub(super) fn weighed<'c>(
     forgotten: &Forgets,
 ) -> Result<Weighed<'c>> {
     let mut document = Document::parse(bytes).map_err(|why| {
-        Fault::new(Code::Input, format!("no record: {why}"))
+        Fault::new(Code::Input, format!("not a record: {why}"))
             .hint("give one JSON object with title and content")
     })?;
     let category = category_of(call, source, &document)?;
@@ -483,7 +483,7 @@ fn lessons(
         let lines = taken.foreign_lines;
         report
             .notes
-            .push(format!("{}: {lines} lines belong to no dated entry and were left out", source.shown));
+            .push(format!("{}: left out {lines} lines that belong to no dated entry", source.shown));
     }
     for (title, fault) in taken.refused {
         let title = call.screen().redacted(&text::one_line(&title));

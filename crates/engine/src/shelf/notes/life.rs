@@ -167,7 +167,7 @@ impl Notes<'_> {
         if std::fs::symlink_metadata(&target).is_ok() {
             return Err(Fault::new(
                 Code::Create,
-                format!("there is a file at `{}` already", project.shown(&target)),
+                format!("`{}` exists already", project.shown(&target)),
             )
             .fact("id", id.as_str())
             .hint("`heirloom verify` says what is in it; nothing was moved"));

@@ -115,13 +115,13 @@ pub fn give(
 ) -> Result<Token> {
     who.manages()?;
     if terms.scopes.is_empty() {
-        return Err(Fault::new(Code::Usage, "a token without a scope may do nothing")
+        return Err(Fault::new(Code::Usage, "a token needs at least one scope")
             .hint("name some: --scope read,write"));
     }
     if let Some((_, own)) = who.token() {
         let more = own.missing(terms.scopes);
         if !more.is_empty() {
-            return Err(Fault::new(Code::Security, format!("this token has no scope `{more}` to hand on"))
+            return Err(Fault::new(Code::Security, format!("this token lacks the scope `{more}`, so it cannot give it"))
                 .hint(format!(
                     "a person does it in a terminal, without HEIRLOOM_TOKEN: heirloom user token {user} --scope {}",
                     terms.scopes

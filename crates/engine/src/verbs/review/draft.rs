@@ -273,7 +273,7 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
 
 fn record_of(item: &Item) -> Result<Document> {
     Document::parse(item.draft.to_string().as_bytes()).map_err(|why| {
-        Fault::new(Code::Damaged, format!("inbox item `{}` holds no record: {why}", item.key))
+        Fault::new(Code::Damaged, format!("inbox item `{}` is not a record: {why}", item.key))
             .hint(format!("`heirloom review reject {}` discards it", item.key))
     })
 }
@@ -288,7 +288,7 @@ fn place<'e>(
     let category = category.ok_or_else(|| {
         Fault::new(
             Code::Damaged,
-            format!("inbox item `{}` holds no record: its category is not known", item.key),
+            format!("inbox item `{}` is not a record: its category is not known", item.key),
         )
         .hint(format!("`heirloom review reject {}` discards it", item.key))
     })?;
