@@ -435,7 +435,10 @@ impl Twice {
             told(users::token(call, &MakeToken { user: anna(), name: None, scopes, days: None, hours: None }))
         });
         self.step("user-token", &["user", "token", "anna"], None, &|call| {
-            told(users::token(call, &MakeToken { user: anna(), name: None, scopes: None, days: None, hours: None }))
+            told(users::token(
+                call,
+                &MakeToken { user: anna(), name: None, scopes: None, days: None, hours: None },
+            ))
         });
         let server = "https://memory.example.org";
         self.step("user-invite", &["user", "invite", "anna", "--server", server], Some(""), &|call| {

@@ -39,8 +39,9 @@ fn printed(wired: &Wired, ask: &export::Export, out: &Out) -> Result<u8> {
     let vault_alone = ask.shelf.as_deref() == Some(ShelfName::Vault.name());
     let files = export::files(&wired.call, ask)?;
     if !out.is_json() && !vault_alone {
-        return Err(Fault::new(Code::Usage, "many files need a folder")
-            .hint("name a new folder: --to FOLDER"));
+        return Err(
+            Fault::new(Code::Usage, "many files need a folder").hint("name a new folder: --to FOLDER")
+        );
     }
     name(out, &files.held_back);
     match out.is_json() {

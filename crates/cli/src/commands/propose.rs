@@ -27,10 +27,7 @@ pub(super) fn run(args: &Args, wired: &Wired, background: bool, out: &Out) -> Re
     let ask = Propose { if_free: background };
     if let Some(looked) = decide::propose(&wired.call, ask, &cleaner(&settings.gate), &post)? {
         out.answer(&looked, || {
-            out.line(format!(
-                "read {} turns; {} facts wait for your yes",
-                looked.turns, looked.proposed
-            ));
+            out.line(format!("read {} turns; {} facts wait for your yes", looked.turns, looked.proposed));
         });
     }
     Ok(exit::OK)

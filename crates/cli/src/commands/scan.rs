@@ -72,7 +72,8 @@ fn store(wired: &mut wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
     if call.fix && !found.held.is_empty() {
         person::checked(wired, Verb::Redact)?;
         remove::permitted(&wired.call, Verb::Redact, "")?;
-        let question = format!("Cut what the gate refuses out of {}?", counted(found.held.len(), "file", "files"));
+        let question =
+            format!("Cut what the gate refuses out of {}?", counted(found.held.len(), "file", "files"));
         if person::confirm(&question, call.yes)? {
             found = remove::redact(&wired.call, &Redact { fix: true })?;
         }

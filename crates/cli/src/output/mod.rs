@@ -28,7 +28,11 @@ use std::cell::{Cell, RefCell};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 /// A number with its noun: `1 memory`, `2 memories`.
-pub(crate) fn counted<N: std::fmt::Display + PartialEq + From<u8>>(count: N, one: &str, many: &str) -> String {
+pub(crate) fn counted<N: std::fmt::Display + PartialEq + From<u8>>(
+    count: N,
+    one: &str,
+    many: &str,
+) -> String {
     let noun = if count == N::from(1) { one } else { many };
     format!("{count} {noun}")
 }

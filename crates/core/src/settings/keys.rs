@@ -206,12 +206,7 @@ pub const KEYS: &[Key] = &[
     ),
     own("embedding.model", Type::Text, "", "the model to ask that endpoint for"),
     own("embedding.dimensions", Type::Whole { min: 1, max: 4_096 }, "", "the length of its vectors"),
-    own(
-        "embedding.cut",
-        Type::Switch,
-        "false",
-        "on: asks the endpoint to cut its vectors to that length",
-    ),
+    own("embedding.cut", Type::Switch, "false", "on: asks the endpoint to cut its vectors to that length"),
     own("embedding.key_env", Type::Text, "", "the environment variable that holds the key"),
     own("embedding.key_file", Type::Path, "", "the file that holds the key"),
     own(
@@ -415,12 +410,7 @@ pub const KEYS: &[Key] = &[
             "on: the audit keeps the words that memories were removed by, not only their hash",
         ),
     ),
-    own(
-        "tiers.episode_days",
-        Type::Whole { min: 1, max: 365 },
-        "90",
-        "days after which an episode expires",
-    ),
+    own("tiers.episode_days", Type::Whole { min: 1, max: 365 }, "90", "days after which an episode expires"),
     asked("tiers.max_episodes", Type::Whole { min: 0, max: 1_000 }, "10", "most episodes recalled at once"),
     asked("tiers.max_facts", Type::Whole { min: 0, max: 1_000 }, "20", "most facts recalled at once"),
     asked(

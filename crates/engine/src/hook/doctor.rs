@@ -191,8 +191,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         checks.push(check("vault", State::Warning, detail, "`heirloom verify` names them"));
     }
     if !facts.passed_over.is_empty() {
-        let detail =
-            format!("these notes are not valid and are skipped: {}", facts.passed_over.join("; "));
+        let detail = format!("these notes are not valid and are skipped: {}", facts.passed_over.join("; "));
         checks.push(check("notes", State::Warning, detail, "`heirloom verify` says what to do about each"));
     }
     checks.extend(facts.external.iter().map(|(line, trouble)| match trouble {
@@ -263,12 +262,9 @@ fn token(facts: &TierFacts) -> Check {
             why,
             "ask for a new one (`heirloom user token NAME`), or unset HEIRLOOM_TOKEN to act as your own account",
         ),
-        (None, true) if facts.user.is_empty() => check(
-            id,
-            State::Warning,
-            "not checked: the database cannot be reached",
-            "fix the database first",
-        ),
+        (None, true) if facts.user.is_empty() => {
+            check(id, State::Warning, "not checked: the database cannot be reached", "fix the database first")
+        }
         (None, true) => good(id, format!("belongs to {}", facts.user)),
         (None, false) if facts.user.is_empty() => good(id, "none is set; you act as your own account"),
         (None, false) => good(id, format!("none is set; you act as your own account, {}", facts.user)),

@@ -481,9 +481,7 @@ fn lessons(
     }
     if taken.foreign_lines > 0 {
         let lines = taken.foreign_lines;
-        report
-            .notes
-            .push(format!("{}: left out {lines} lines that belong to no dated entry", source.shown));
+        report.notes.push(format!("{}: left out {lines} lines that belong to no dated entry", source.shown));
     }
     for (title, fault) in taken.refused {
         let title = call.screen().redacted(&text::one_line(&title));

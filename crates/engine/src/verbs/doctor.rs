@@ -125,8 +125,7 @@ fn model_fault(call: &Call) -> Option<String> {
         return Some("no model can be used, so recall compares words only".to_owned());
     };
     let ignored = Chosen::file(&call.project().world().data).exists() && model.is_quick();
-    ignored
-        .then(|| "the installed model cannot be read; recall uses the built-in one instead".to_owned())
+    ignored.then(|| "the installed model cannot be read; recall uses the built-in one instead".to_owned())
 }
 
 /// The endpoints of the user's settings, and what is wrong with them.

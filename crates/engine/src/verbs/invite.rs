@@ -142,10 +142,8 @@ pub fn confirm(call: &Call, typed: &str) -> Result<Answer> {
     asked(call, Verb::Confirm, ShelfName::Tiers, Owner::Nobody)?;
     let tiers = call.tiers()?;
     if !has_pin(call)? {
-        return Err(Fault::new(Code::NeedsPerson, "you have no PIN on this server yet").hint(format!(
-            "ask its administrator for a link: heirloom user invite {}",
-            tiers.who().user()
-        )));
+        return Err(Fault::new(Code::NeedsPerson, "you have no PIN on this server yet")
+            .hint(format!("ask its administrator for a link: heirloom user invite {}", tiers.who().user())));
     }
     match tiers.store().try_pin(tiers.who(), typed, tiers.now()) {
         Ok(answer) => {

@@ -279,8 +279,9 @@ fn written(ask: &List, after: &After) -> String {
 
 fn read(ask: &List, cursor: &str) -> Result<After> {
     let unknown = |why: &str| {
-        Fault::new(Code::Usage, format!("the cursor {why}"))
-            .hint("copy it whole from the last answer and keep the same filters; `heirloom list` starts again")
+        Fault::new(Code::Usage, format!("the cursor {why}")).hint(
+            "copy it whole from the last answer and keep the same filters; `heirloom list` starts again",
+        )
     };
     let byte = |at: usize| cursor.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
     let bytes: Option<Vec<u8>> = (0..cursor.len()).step_by(2).map(byte).collect();

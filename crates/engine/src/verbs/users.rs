@@ -282,11 +282,14 @@ pub fn remove(call: &Call, ask: &RemoveUser) -> Result<RemovedUser> {
     if let Some((_, own)) = tiers.who().token()
         && tokens.iter().any(|token| !own.missing(token.scopes).is_empty())
     {
-        return Err(Fault::new(Code::Security, "this token has fewer scopes than those of the user it would remove")
-            .hint(format!(
-                "a person does it in a terminal, without HEIRLOOM_TOKEN: heirloom user remove {}",
-                ask.user
-            )));
+        return Err(Fault::new(
+            Code::Security,
+            "this token has fewer scopes than those of the user it would remove",
+        )
+        .hint(format!(
+            "a person does it in a terminal, without HEIRLOOM_TOKEN: heirloom user remove {}",
+            ask.user
+        )));
     }
     let memories = tiers.counts_of(&ask.user)?;
     let mut removed = RemovedUser {

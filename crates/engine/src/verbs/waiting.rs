@@ -59,7 +59,9 @@ impl From<Waiting> for Fault {
 }
 
 fn asks(id: &str, key: &str) -> Fault {
-    let message = format!("a person wrote or accepted `{id}`, so this change waits for a person's yes; nothing changed yet");
+    let message = format!(
+        "a person wrote or accepted `{id}`, so this change waits for a person's yes; nothing changed yet"
+    );
     Fault::new(Code::NeedsConfirmation, message)
         .fact("id", id)
         .fact("key", key)

@@ -43,8 +43,8 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
             let answered = tokio::time::timeout(http.limits.request, answering).await;
             drop(held);
             answered.unwrap_or_else(|_| {
-                let fault =
-                    Fault::new(Code::Overloaded, "this took too long").hint("ask for less, or try again later");
+                let fault = Fault::new(Code::Overloaded, "this took too long")
+                    .hint("ask for less, or try again later");
                 Problem::with(fault, StatusCode::GATEWAY_TIMEOUT).reply().into_response()
             })
         }
@@ -117,7 +117,9 @@ fn admitted(
     let token = token(request.headers(), is_mem0(request.uri().path()))?;
     let name = hash::sha256(token.as_bytes());
     let held = http.shares.take(&name, now).map_err(|wait| match wait {
-        Wait::Rate(seconds) => Problem::later(Code::RateLimited, "this token sends too many requests", seconds),
+        Wait::Rate(seconds) => {
+            Problem::later(Code::RateLimited, "this token sends too many requests", seconds)
+        }
         Wait::AtOnce => Problem::later(Code::RateLimited, "this token sends too many requests at once", 1),
     })?;
     // Compared by their hashes, in a time that says nothing.

@@ -371,9 +371,8 @@ fn in_mind(call: &Call, given: &JsonObject, of: &Session) -> Result<Answer> {
         json!({ "session": all.session, "messages": messages, "tokens": all.tokens, "trust": all.trust });
     if all.new {
         answer["new"] = json!(true);
-        answer["message"] = json!(
-            "this session is empty: it is new, was cleared or expired, or the server was restarted"
-        );
+        answer["message"] =
+            json!("this session is empty: it is new, was cleared or expired, or the server was restarted");
     }
     if let Some(next) = next {
         answer["next"] = json!(cursor::write(next, &of.session));

@@ -261,8 +261,7 @@ impl ServerHandler for Door {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let address = request.uri;
         let unknown = || {
-            Fault::new(Code::NotFound, "no memory at this address")
-                .hint("resources/list shows all addresses")
+            Fault::new(Code::NotFound, "no memory at this address").hint("resources/list shows all addresses")
         };
         let id = uri::read(&address).ok_or_else(|| at(protocol(&unknown()), &address))?;
         let read = self.ask(&context, move |call| {

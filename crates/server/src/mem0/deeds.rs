@@ -32,11 +32,7 @@ pub(super) fn add(call: &Call, asked: &Asked) -> Result<Value> {
     let infers = asked.field("infer").and_then(Value::as_bool).unwrap_or_default();
     if infers && call.settings().extraction.is_none() {
         let hint = "leave `infer` out or send false: messages are stored word for word";
-        return Err(wrong(
-            "infer",
-            "no model is set up to infer facts; nothing was stored",
-            hint,
-        ));
+        return Err(wrong("infer", "no model is set up to infer facts; nothing was stored", hint));
     }
     let keep = Keep {
         labels: labels(asked)?,
@@ -103,7 +99,11 @@ fn minutes(call: &Call, asked: &Asked) -> Result<Option<f64>> {
     let left = end.map(|end| end.as_second() - call.project().world().now.as_second());
     match left {
         Some(left) if left > 0 => Ok(Some(left as f64 / 60.0)),
-        _ => Err(wrong("expiration_date", "`expiration_date` must be a day in the future", "write it like 2027-01-31")),
+        _ => Err(wrong(
+            "expiration_date",
+            "`expiration_date` must be a day in the future",
+            "write it like 2027-01-31",
+        )),
     }
 }
 

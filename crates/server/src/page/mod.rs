@@ -297,7 +297,8 @@ async fn done(State(both): State<Both>, InPath(deed): InPath<String>, request: R
     let read =
         tokio::time::timeout(http.limits.body, axum::body::to_bytes(request.into_body(), FORM_MAX)).await;
     let Ok(Ok(bytes)) = read else {
-        let fault = Fault::new(Code::Input, "this form is too large, or ended early").hint("send less at once");
+        let fault =
+            Fault::new(Code::Input, "this form is too large, or ended early").hint("send less at once");
         return layout::refused(StatusCode::PAYLOAD_TOO_LARGE, &fault);
     };
     let form = Form::read(&String::from_utf8_lossy(&bytes));

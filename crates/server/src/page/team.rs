@@ -255,7 +255,8 @@ fn admitted(house: &House, request: &mut Request, now: Instant) -> std::result::
             if http.shares.take(&hash::sha256(page.session.form_token().as_bytes()), now).is_err() {
                 return Err(Turned::Away((
                     StatusCode::TOO_MANY_REQUESTS,
-                    Fault::new(Code::RateLimited, "this session sends too many requests").hint("wait a moment"),
+                    Fault::new(Code::RateLimited, "this session sends too many requests")
+                        .hint("wait a moment"),
                 )));
             }
             request.extensions_mut().insert(page);

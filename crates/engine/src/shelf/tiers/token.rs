@@ -115,8 +115,9 @@ pub fn give(
 ) -> Result<Token> {
     who.manages()?;
     if terms.scopes.is_empty() {
-        return Err(Fault::new(Code::Usage, "a token needs at least one scope")
-            .hint("name some: --scope read,write"));
+        return Err(
+            Fault::new(Code::Usage, "a token needs at least one scope").hint("name some: --scope read,write")
+        );
     }
     if let Some((_, own)) = who.token() {
         let more = own.missing(terms.scopes);

@@ -57,10 +57,7 @@ impl NewVault {
                 "source" => new.source = Some(text()?),
                 "tier" if text()?.to_lowercase() == kind => {}
                 "tier" => {
-                    return Err(wrong(
-                        field,
-                        &format!("does not match `{kind}`, which is what this adds"),
-                    ));
+                    return Err(wrong(field, &format!("does not match `{kind}`, which is what this adds")));
                 }
                 "tags" => {
                     let tags = value

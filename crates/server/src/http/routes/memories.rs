@@ -315,7 +315,8 @@ fn moved(
 fn forgotten(call: &Call, given: &Given) -> Result<Reply, Problem> {
     let name = given.part("id");
     let id = MemoryId::parse(&name).ok_or_else(|| {
-        Fault::new(Code::Usage, "this is not a complete id").hint("give the id as `GET /v1/memories` shows it")
+        Fault::new(Code::Usage, "this is not a complete id")
+            .hint("give the id as `GET /v1/memories` shows it")
     })?;
     Ok(Reply::ok(&remove::forget(call, &id, given.flag("shred"))?))
 }

@@ -172,7 +172,8 @@ impl Route {
             return if bytes.is_empty() {
                 Ok(Map::new())
             } else {
-                Err(Fault::new(Code::Input, "this request takes no body").hint("send the request without one"))
+                Err(Fault::new(Code::Input, "this request takes no body")
+                    .hint("send the request without one"))
             };
         };
         let schema = schema();

@@ -76,7 +76,9 @@ pub(super) const ROUTES: &[Route] = &[
                 ("action", json!({ "type": "string", "enum": ["add", "renew", "drop"] })),
                 (
                     "places?",
-                    shapes::texts("PATH, PATH:12-20, PATH#symbol; with drop at most one, or none to drop all"),
+                    shapes::texts(
+                        "PATH, PATH:12-20, PATH#symbol; with drop at most one, or none to drop all",
+                    ),
                 ),
             ])
         }),
