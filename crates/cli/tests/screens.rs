@@ -76,7 +76,17 @@ impl Person {
     /// Everything that was shown, once it has ended with this code and left the terminal as it was.
     #[track_caller]
     fn ends(mut self, code: i32) -> String {
-        assert_eq!(self.child.wait().unwrap().code(), Some(code), "{}", self.screen.lock().unwrap());
+        let began = std::time::Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if began.elapsed().as_secs() > 60 {
+                let _ = self.child.kill();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(status.code(), Some(code), "{}", self.screen.lock().unwrap());
         std::thread::sleep(Duration::from_millis(100));
         let after = tcgetattr(&self.inside).unwrap();
         let modes =
@@ -212,7 +222,8 @@ fn a_memory_is_edited_in_review_and_a_decision_there_is_undone() {
     env.run(&["add", "preference", "Write tests first because it saves time"]).ok();
     let mut person = Person::at(&env, 80, &["review"], &[("EDITOR", "sed -i s/saves/wins/")]);
     person.when(KEYS, "e").when("changed preference:write-tests-first", "");
-    // What a person wrote no longer waits.
+    // It is shown again as it is now; a yes counts for exactly that.
+    person.when("wins time", "").when(KEYS, "a").when("accepted preference:write-tests-first", "");
     person.ends(0);
     let shown = env.run(&["show", "preference:write-tests-first"]).ok().stdout;
     assert!(shown.contains("wins time") && shown.contains("trust high"), "{shown}");
