@@ -88,7 +88,7 @@ fn consolidate(wired: &Wired, floor: f64, scope: &[String], out: &Out) -> Result
     let pairs = shelves::vault_pairs(&wired.call, floor, scope)?;
     out.answer(&pairs, || {
         if pairs.is_empty() {
-            out.say(format!("no two memories are {floor} alike"));
+            out.say(format!("no two memories are at least {floor} alike"));
         }
         for pair in &pairs {
             out.line(format!("{:.2}", pair.score));

@@ -103,7 +103,7 @@ fn lessons(run: &mut Run<'_>, source: &Source) -> Result<()> {
         let lines = taken.foreign_lines;
         run.report
             .notes
-            .push(format!("{}: {lines} lines belong to no dated entry and were left out", source.shown));
+            .push(format!("{}: left out {lines} lines that belong to no dated entry", source.shown));
     }
     for (title, fault) in taken.refused {
         let title = run.call.screen().redacted(&text::one_line(&title));
@@ -137,7 +137,7 @@ fn vault(run: &mut Run<'_>, source: &Source) -> Result<()> {
     if done.unreadable > 0 {
         run.report
             .notes
-            .push(format!("{}: {} lines cannot be read and were left out", source.shown, done.unreadable));
+            .push(format!("{}: left out {} lines that cannot be read", source.shown, done.unreadable));
     }
     Ok(())
 }
@@ -162,15 +162,13 @@ fn talk(run: &mut Run<'_>, source: &Source) -> Result<()> {
     }
     if turns.left_out() > 0 {
         run.report.notes.push(format!(
-            "{}: {} lines cannot be read and were left out",
+            "{}: left out {} lines that cannot be read",
             source.shown,
             turns.left_out()
         ));
     }
     if turns.cut_short() {
-        run.report
-            .notes
-            .push(format!("{}: it is very long; what is beyond the limit was left out", source.shown));
+        run.report.notes.push(format!("{}: too long; left out everything beyond the limit", source.shown));
     }
     Ok(())
 }

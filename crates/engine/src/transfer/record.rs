@@ -76,7 +76,7 @@ pub(super) fn weighed<'c>(
     forgotten: &Forgets,
 ) -> Result<Weighed<'c>> {
     let mut document = Document::parse(bytes).map_err(|why| {
-        Fault::new(Code::Input, format!("no record: {why}"))
+        Fault::new(Code::Input, format!("not a record: {why}"))
             .hint("give one JSON object with title and content")
     })?;
     let category = category_of(call, source, &document)?;

@@ -200,7 +200,7 @@ impl Imported {
 }
 
 /// Why something is left out that a person dropped.
-pub(super) const DROPPED: &str = "you dropped it";
+pub(super) const DROPPED: &str = "dropped by you";
 
 /// Why a record is left out that is out of use where it comes from.
 pub(super) const RETIRED: &str = "it is retired there";

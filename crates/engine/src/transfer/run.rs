@@ -92,6 +92,6 @@ fn note_origins(call: &Call, origins: &[(String, String)]) -> Result<()> {
 
 fn read_text(source: &Source) -> Result<String> {
     files::read_text(&source.path, MAX_FILE)?.ok_or_else(|| {
-        Fault::new(Code::NotFound, format!("`{}` is no longer there", source.shown)).hint("import it again")
+        Fault::new(Code::NotFound, format!("`{}` no longer exists", source.shown)).hint("import it again")
     })
 }

@@ -44,7 +44,7 @@ pub fn load_lessons(call: &Call, place: &str) -> Result<Memories> {
     };
     let lessons = call.topics().load(topic, subtopic)?;
     if lessons.is_empty() {
-        return Err(Fault::new(Code::NotFound, format!("there are no lessons under `{place}`"))
+        return Err(Fault::new(Code::NotFound, format!("no lessons under `{place}`"))
             .hint("`heirloom lesson topics` lists the topics"));
     }
     Ok(Memories::of(call, lessons))

@@ -25,8 +25,8 @@ pub(crate) fn read(cursor: Option<&str>, asked: &str) -> Result<Spot> {
     let spot = number().zip(number()).map(|(item, at)| Spot { item, at });
     match (spot, parts.next()) {
         (Some(spot), Some(of)) if of == mark(asked) => Ok(spot),
-        _ => Err(Fault::new(Code::Usage, "the cursor belongs to no answer to this question").hint(
-            "take `next` whole from the answer before, with the same arguments; leave it out to begin again",
+        _ => Err(Fault::new(Code::Usage, "the cursor does not belong to this question").hint(
+            "copy `next` whole from the last answer and keep the same arguments; leave it out to start again",
         )),
     }
 }

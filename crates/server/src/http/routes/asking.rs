@@ -41,8 +41,8 @@ pub(super) const ROUTES: &[Route] = &[
             object(&[
                 ("query?", shapes::text("Words; filters such as kind:decision tag:db")),
                 ("kind?", shapes::word("Only this kind")),
-                ("include_retired?", shapes::flag("Also what is out of use")),
-                ("limit?", shapes::count("At most so many, 10 unless said", 1, 200)),
+                ("include_retired?", shapes::flag("Also retired and archived memories")),
+                ("limit?", shapes::count("At most this many; 10 by default", 1, 200)),
                 ("tier?", json!({ "type": "string", "enum": ["episodic", "semantic", "all"] })),
                 ("session?", shapes::word("With tier: only this conversation")),
                 ("context?", shapes::flag("The block of turns and facts that a model would be given")),
