@@ -5,6 +5,7 @@
 //! often as anybody likes. Never here: a link followed, a file that is none of these, or another project's machine-local folder.
 
 mod agent_memory;
+mod carried;
 mod export;
 mod exports;
 mod find;
@@ -13,8 +14,10 @@ mod import;
 mod markdown;
 mod rehearse;
 mod sort;
+mod stage;
 mod statements;
 
+pub use carried::{Carrier, Sent, is_files, receive};
 pub use export::{export, write_below};
 pub use find::{Homes, Origin, find};
 pub use import::{Arrivals, Arriving, Changed, Choice, Imported, Left, Refused, import};
