@@ -6,6 +6,7 @@
 
 mod agent_memory;
 mod arrival;
+mod carried;
 mod export;
 mod exports;
 mod find;
@@ -17,8 +18,10 @@ mod rehearse;
 mod report;
 mod run;
 mod sort;
+mod stage;
 mod statements;
 
+pub use carried::{Carrier, Sent, is_files, receive};
 pub use export::{export, write_below};
 pub use find::{Homes, Origin, find};
 pub use import::import;

@@ -9,6 +9,7 @@ use super::import::{Known, brought};
 use super::record::{NewRecord, Weighed, differs, same, weighed};
 use super::report::{Choice, Imported, RETIRED};
 use super::sort::{MAX_FILE, Sort, Source};
+use super::stage::Stage;
 use crate::call::Call;
 use crate::files::{self, Mode};
 use crate::gate::Entry;
@@ -20,20 +21,10 @@ use crate::threads;
 use heirloom_core::settings::External;
 use heirloom_core::{Fault, Kind, MemoryId, ShelfName, fault::Result};
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Records weighed between two words about how far it is.
 const STRETCH: usize = 1_000;
-
-/// The copy; it goes away when it is dropped.
-struct Stage(PathBuf);
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        // If even this fails, what is left is private and named for what it is.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// What [`super::import`] would do.
 pub fn rehearse(
@@ -90,9 +81,9 @@ fn on_a_copy(
     read: &mut dyn FnMut(usize),
 ) -> Result<Imported> {
     let world = call.project().world();
-    let copy = Stage(world.data.join(format!("rehearsal-{}", world.unique())));
-    files::make_folder(&copy.0, Mode::Private)?;
-    let root = copy.0.join("project/.claude/memory");
+    let copy = Stage::open(call, "rehearsal")?;
+    let copy = copy.folder();
+    let root = copy.join("project/.claude/memory");
     let is_needed = |name: &str| known.is_none() || call.settings().category_of_folder(name).is_none();
     duplicate(call.project().root().folder(), &root, &is_needed)?;
     let topics = call.topics().base();
@@ -102,7 +93,7 @@ fn on_a_copy(
     let mut settings = call.settings().clone();
     settings.memory_configuration = External::default();
     let project =
-        Project::new(&copy.0.join("project"), &root, World { data: copy.0.join("data"), ..world.clone() });
+        Project::new(&copy.join("project"), &root, World { data: copy.join("data"), ..world.clone() });
     brought(&Call::new(project, settings), sources, entry, choice, known, read)
 }
 
