@@ -191,7 +191,7 @@ fn filled(store: &Arc<dyn TierStore>, folder: &Path, size: &Size) -> Result<Arc<
         let token = new_token(
             &heirloom_core::hash::sha256(user.as_bytes()).as_bytes()[..32].try_into().unwrap_or([7; 32]),
         );
-        let terms = Terms { name: String::new(), scopes: Scopes::ALL, days: None };
+        let terms = Terms { name: String::new(), scopes: Scopes::ALL, days: None, hours: None };
         give_token(store.as_ref(), &who, &user, &token, &terms, &world).map_err(told)?;
         tokens.push(token);
     }

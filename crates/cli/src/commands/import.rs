@@ -3,7 +3,7 @@
 use super::import_ask;
 use super::visible;
 use crate::args::{Args, Import};
-use crate::output::{Meter, Out, Table};
+use crate::output::{Meter, Out, Table, counted};
 use crate::wiring::Wired;
 use crate::{environment, person, wiring};
 use heirloom_agents::table::{CLAUDE_CODE, CODEX};
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     let paths: Vec<PathBuf> = call.paths.iter().map(|path| wired.cwd.join(path)).collect();
     let piped = call.paths.iter().any(|path| path.as_os_str() == "-");
     if piped && paths.len() > 1 {
-        return Err(Fault::new(Code::Usage, "an archive goes alone")
+        return Err(Fault::new(Code::Usage, "an archive must be imported alone")
             .hint("import it by itself, and the other files after it"));
     }
     let mut stdin = piped.then(|| BufReader::new(std::io::stdin().lock()));
@@ -77,8 +77,8 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
             print_left_out(out, &report);
         } else if !report.left_out.is_empty() {
             out.say(format!(
-                "{} lines were left out (--left-out shows each with the reason)",
-                report.left_out.len()
+                "left out {} (--left-out shows each with the reason)",
+                counted(report.left_out.len(), "line", "lines")
             ));
         }
     });
@@ -140,10 +140,11 @@ fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
     let FoundImport { report, .. } = &answer;
     out.answer(&answer, || {
         if go {
-            out.line(format!("{} {} memories", out.style.green("imported"), report.new_count()));
+            let many = counted(report.new_count(), "memory", "memories");
+            out.line(format!("{} {many}", out.style.green("imported")));
             let waiting: usize = report.shelves.iter().map(|shelf| shelf.waiting).sum();
             if waiting > 0 {
-                out.say(format!("{waiting} wait for your yes: `heirloom review`"));
+                out.say(format!("{waiting} wait for your yes in `heirloom review`"));
             }
             out.say("next: `heirloom recall \"a question\"` shows what an agent would get");
         } else if wanted {
@@ -167,7 +168,7 @@ fn print_preview(out: &Out, report: &Imported, every_line: bool) {
         table.print(out);
         let known: usize = report.shelves.iter().map(|shelf| shelf.known).sum();
         if known > 0 {
-            out.say(format!("{known} are here already"));
+            out.say(format!("{} already", counted(known, "exists", "exist")));
         }
         print_refused(out, report);
         print_rest(out, report);
@@ -183,8 +184,9 @@ fn print_preview(out: &Out, report: &Imported, every_line: bool) {
             }
         }
         why.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-        let why: Vec<String> = why.iter().map(|(count, reason)| format!("{count} {reason}")).collect();
-        out.say(format!("left out: {} (--left-out shows each line)", why.join(", ")));
+        let lines = counted(report.left_out.len(), "line", "lines");
+        out.say(format!("left out {lines} (--left-out shows each):"));
+        why.iter().for_each(|(count, reason)| out.say(format!("  {count} {reason}")));
     }
 }
 
@@ -223,9 +225,9 @@ fn turns_and_facts(
 fn print_brought(out: &Out, dry_run: bool, brought: &Brought) {
     let word = if dry_run { "would add" } else { "added" };
     out.line(format!(
-        "{} {} memories, {} existed already",
+        "{} {}, {} existed already",
         out.style.green(word),
-        brought.added,
+        counted(brought.added, "memory", "memories"),
         brought.known
     ));
     if brought.removed > 0 {
@@ -255,7 +257,7 @@ fn print(out: &Out, report: &Imported) {
         out.say("this is what would happen; nothing was saved:");
     }
     if report.shelves.is_empty() {
-        out.line(format!("nothing to import in {} files", report.files));
+        out.line(format!("nothing to import in {}", counted(report.files, "file", "files")));
     } else {
         let mut table = Table::new(&["SHELF", "NEW", "KNOWN", "WAITING", "LEFT OUT"]);
         for shelf in &report.shelves {
@@ -298,8 +300,8 @@ fn print_rest(out: &Out, report: &Imported) {
         let some: Vec<String> = report.not_recognised.iter().take(3).map(|file| shown(file)).collect();
         let end = if report.not_recognised.len() > some.len() { ", …" } else { "" };
         out.note(format!(
-            "Heirloom cannot read {} files: {}{end}",
-            report.not_recognised.len(),
+            "Heirloom cannot read {}: {}{end}",
+            counted(report.not_recognised.len(), "file", "files"),
             some.join(", ")
         ));
     }

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, call: &Model, out: &Out) -> Result<u8> {
 fn print(status: &Status, out: &Out) {
     out.answer(status, || {
         let Status { model, embedded, memories, trouble, .. } = status;
-        out.line(format!("{model}: {embedded} of {memories} memories of this project are embedded"));
+        out.line(format!("{model}: {embedded} of {memories} memories of this project have a vector"));
         if let Some(trouble) = trouble {
             out.say(format!(
                 "the endpoint has failed {} times since {}: {}; keywords answer meanwhile",
@@ -62,8 +62,8 @@ fn print(status: &Status, out: &Out) {
 fn embed(wired: &Wired, out: &Out) -> Result<()> {
     let tell = |left| {
         out.say(match left {
-            Left::Memories(left) => format!("{left} memories left to embed"),
-            Left::Turns(left) => format!("{left} turns and facts left to embed"),
+            Left::Memories(left) => format!("{left} memories left"),
+            Left::Turns(left) => format!("{left} turns and facts left"),
         })
     };
     print(&model::embed(&wired.call, &tell)?, out);

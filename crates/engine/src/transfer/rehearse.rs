@@ -5,7 +5,9 @@
 //! a copy, so that the preview cannot say anything else than what will happen. The copy lies in the user's own data folder, readable by nobody
 //! else, and goes away however this ends. Never here: a byte changed in the project, its external memory, its audit or its inbox.
 
-use super::import::{Choice, Imported, Known, NewRecord, Weighed, brought, differs, same, weighed};
+use super::import::{Known, brought};
+use super::record::{NewRecord, Weighed, differs, same, weighed};
+use super::report::{Choice, Imported, RETIRED};
 use super::sort::{MAX_FILE, Sort, Source};
 use super::stage::Stage;
 use crate::call::Call;
@@ -149,7 +151,7 @@ impl<'c> Plan<'c> {
                 return Ok(());
             }
             Would::LeftOut => {
-                report.at(ShelfName::Records).left_out += 1;
+                report.leave(ShelfName::Records, &source.shown, "the whole file", RETIRED);
                 return Ok(());
             }
             Would::Refuse(fault) => return report.refuse(ShelfName::Records, source.shown.clone(), fault),

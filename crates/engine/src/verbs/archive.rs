@@ -61,8 +61,9 @@ pub fn write_file(call: &Call, ask: &WriteArchive, path: &Path, watch: &mut Watc
     use std::os::unix::fs::OpenOptionsExt as _;
     super::export::elsewhere(call, path)?;
     if std::fs::symlink_metadata(path).is_ok() {
-        return Err(Fault::new(Code::Create, format!("`{}` is there already", path.display()))
-            .hint("name a new file"));
+        return Err(
+            Fault::new(Code::Create, format!("`{}` exists already", path.display())).hint("name a new file")
+        );
     }
     let beside = path.with_extension(format!("part-{}", std::process::id()));
     let cannot = |e: &std::io::Error| Fault::io(&beside, "write", e);
@@ -134,7 +135,7 @@ pub fn among(paths: &[PathBuf]) -> Result<Option<(&Path, Carries)>> {
         carries(&beginning[..read.unwrap_or_default()])
     };
     match paths.iter().find_map(|path| Some((path.as_path(), one(path)?))) {
-        Some(_) if paths.len() > 1 => Err(Fault::new(Code::Usage, "an archive goes alone")
+        Some(_) if paths.len() > 1 => Err(Fault::new(Code::Usage, "an archive must be imported alone")
             .hint("import it by itself, and the other files after it")),
         found => Ok(found),
     }

@@ -177,7 +177,7 @@ pub(super) fn elsewhere(call: &Call, path: &Path) -> Result<()> {
     if guarded.is_none() && !of_git {
         return Ok(());
     }
-    Err(Fault::new(Code::Path, format!("`{}` is no place for an export", path.display()))
+    Err(Fault::new(Code::Path, format!("`{}` cannot be used for an export", path.display()))
         .fact("path", path.display().to_string())
         .hint("name a place outside of memory folders, Heirloom's own folders and `.git`"))
 }

@@ -63,7 +63,7 @@ pub fn why(call: &Call, ask: &AskWhy) -> Result<Why> {
     };
     let Some((line, given)) = ledger::last_given(call.project(), &id)? else {
         return Err(Fault::new(Code::NotFound, format!("`{id}` was not given to any agent lately"))
-            .hint("`heirloom recall <prompt> --explain` says what a prompt would call for"));
+            .hint("`heirloom recall <prompt> --explain` shows what an agent would get for a prompt"));
     };
     Ok(Why {
         id,

@@ -8,17 +8,17 @@ use serde_json::{Map, Value, json};
 /// Statuses that any request may end with, beside its own.
 const FAULTS: [(&str, &str); 13] = [
     ("400", "the request is wrong"),
-    ("401", "no token, or one that is nobody's"),
+    ("401", "no token, or one that is not valid"),
     ("403", "this token may not do that, or only a person may"),
-    ("404", "there is no such memory, project or path"),
+    ("404", "the memory, project or path does not exist"),
     ("408", "the body took too long"),
-    ("409", "it does not fit what is there"),
+    ("409", "it conflicts with what is stored"),
     ("413", "the body is too large"),
-    ("415", "the body is no JSON"),
+    ("415", "the body is not JSON"),
     ("422", "a field is wrong, or the gate refuses the text"),
-    ("429", "too many requests of this token"),
+    ("429", "this token sends too many requests"),
     ("500", "something on the server is broken"),
-    ("503", "too much to do, or the database cannot be reached; try again"),
+    ("503", "the server is too busy, or the database cannot be reached; try again"),
     ("504", "it took too long"),
 ];
 
@@ -50,7 +50,7 @@ pub fn document() -> Value {
             { "name": "items", "description": "Values that programs keep under a namespace and key" },
             { "name": "sessions", "description": "Working memory, gone with the process" },
             { "name": "house", "description": "Review, audit, undo, figures" },
-            { "name": "upkeep", "description": "Checks, and what is past its time" },
+            { "name": "upkeep", "description": "Checks and cleanup" },
             { "name": "users", "description": "Users and tokens" },
             { "name": "transfer", "description": "Archives of turns and facts, and the files of shelves" },
             { "name": "server", "description": "The server itself" },
@@ -155,7 +155,7 @@ fn others() -> Map<String, Value> {
         operation
     };
     let mut ready = plain("get_ready", "Whether the server takes requests", "text/plain", true);
-    ready["responses"]["503"] = json!({ "description": "It is about to end", "content": { "text/plain": { "schema": { "type": "string" } } } });
+    ready["responses"]["503"] = json!({ "description": "It is shutting down", "content": { "text/plain": { "schema": { "type": "string" } } } });
     let mut described = plain("get_openapi", "This document", "application/json", true);
     described["responses"]["200"]["content"]["application/json"]["schema"] = json!({ "type": "object" });
     let mut projects =
@@ -183,7 +183,7 @@ fn others() -> Map<String, Value> {
     export["parameters"] = OF_EXPORT.iter().copied().chain([&PROJECT]).map(query).collect();
     let mut import = plain(
         "import_archive",
-        "Take in what an export gave: turns and facts, or files of a project's shelves; progress and the result come a line each",
+        "Import what an export wrote: turns and facts, or files of a project's shelves; progress and the result come as one line each",
         "application/x-ndjson",
         false,
     );
@@ -226,7 +226,7 @@ pub(crate) const RETIRED: Param = Param {
 /// Whose memories an archive holds.
 pub(crate) const ALL_USERS: Param = Param {
     name: "all_users",
-    about: "Those of every user, for whoever keeps the store",
+    about: "Those of every user, for the account that owns the store",
     schema: r#"{"type":"boolean"}"#,
     required: false,
 };

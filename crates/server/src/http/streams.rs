@@ -63,7 +63,7 @@ pub(crate) async fn events(
 ) -> Result<Reply, Problem> {
     visit.project = said?.project;
     let Ok(place) = Arc::clone(&http.streams).try_acquire_owned() else {
-        return Err(Problem::later(Code::Overloaded, "there are too many streams already", 30));
+        return Err(Problem::later(Code::Overloaded, "too many streams are open", 30));
     };
     // Whoever may not look is told so before the stream begins.
     let mut since = http.ask(visit.clone(), |call| Ok(events::now(call)?)).await?;
@@ -124,7 +124,7 @@ pub(crate) async fn events(
 fn archived(http: &Http) -> Result<OwnedSemaphorePermit, Problem> {
     Arc::clone(&http.archives)
         .try_acquire_owned()
-        .map_err(|_| Problem::later(Code::Overloaded, "other archives are on their way", 30))
+        .map_err(|_| Problem::later(Code::Overloaded, "other archives are being sent", 30))
 }
 
 /// Bytes of the engine that go into a channel. A client that is gone, or reads no more, ends the work: it holds a worker.
@@ -235,7 +235,7 @@ pub(crate) async fn export(
         None => match working.await {
             Ok(Ok(())) => Ok(Reply::bytes(kind, Body::empty())),
             Ok(Err(problem)) => Err(problem),
-            Err(_) => Err(Fault::new(Code::Internal, "this request broke off").into()),
+            Err(_) => Err(Fault::new(Code::Internal, "this request was interrupted").into()),
         },
     }
 }
@@ -292,7 +292,7 @@ pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request)
             let piece = match tokio::time::timeout(patience, body.frame()).await {
                 Err(_) => Err(broken("the archive took too long")),
                 Ok(None) => return,
-                Ok(Some(Err(_))) => Err(broken("the archive broke off")),
+                Ok(Some(Err(_))) => Err(broken("the archive ended early")),
                 Ok(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) => Ok(data),
                     Err(_) => continue,

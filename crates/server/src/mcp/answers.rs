@@ -261,7 +261,7 @@ fn retired(call: &Call, given: &JsonObject) -> Result<Answer> {
             Ok(json!({ "status": done.status, "id": done.id, "notes": notes }).into())
         }
         Some(Outcome::Waits(waiting)) => Ok(waits(call, waiting).into()),
-        None => Err(Fault::new(Code::Internal, "nothing came of it")),
+        None => Err(Fault::new(Code::Internal, "nothing happened")),
     }
 }
 
@@ -312,7 +312,7 @@ fn session(call: &Call, given: &JsonObject) -> Result<Answer> {
             let items = given.get("messages").and_then(Value::as_array);
             let messages: Vec<Said> = items.into_iter().flatten().filter_map(said).collect();
             if messages.is_empty() {
-                return Err(Fault::new(Code::Usage, "there is nothing to append")
+                return Err(Fault::new(Code::Usage, "nothing to append")
                     .hint("give messages: [{\"role\": \"user\", \"content\": \"…\"}]"));
             }
             Ok(json!(working::append(call, &Append { session, messages })?).into())
@@ -361,9 +361,8 @@ fn in_mind(call: &Call, given: &JsonObject, of: &Session) -> Result<Answer> {
         json!({ "session": all.session, "messages": messages, "tokens": all.tokens, "trust": all.trust });
     if all.new {
         answer["new"] = json!(true);
-        answer["message"] = json!(
-            "nothing is kept of this session: it is new, was cleared, ran out, or the server was started again"
-        );
+        answer["message"] =
+            json!("this session is empty: it is new, was cleared or expired, or the server was restarted");
     }
     if let Some(next) = next {
         answer["next"] = json!(cursor::write(next, &of.session));

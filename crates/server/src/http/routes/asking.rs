@@ -41,11 +41,11 @@ pub(super) const ROUTES: &[Route] = &[
             object(&[
                 ("query?", shapes::text("Words; filters such as kind:decision tag:db")),
                 ("kind?", shapes::word("Only this kind")),
-                ("include_retired?", shapes::flag("Also what is out of use")),
-                ("limit?", shapes::count("Hits of a page, 10 unless said", 1, 200)),
+                ("include_retired?", shapes::flag("Also retired and archived memories")),
+                ("limit?", shapes::count("Hits per page; 10 by default", 1, 200)),
                 (
                     "cursor?",
-                    json!({ "type": "string", "maxLength": 16_384, "description": "`next` of the page before; pages reach 1,000 hits" }),
+                    json!({ "type": "string", "maxLength": 16_384, "description": "`next` of the previous page; pages reach 1,000 hits" }),
                 ),
                 ("tier?", json!({ "type": "string", "enum": ["episodic", "semantic", "all"] })),
                 ("session?", shapes::word("With tier: only this conversation")),

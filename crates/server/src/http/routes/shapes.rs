@@ -75,7 +75,7 @@ pub(crate) fn new_memory() -> Value {
         ("confidence?", json!({ "type": "number", "minimum": 0, "maximum": 1 })),
         ("at?", text("When it was")),
         ("cites?", texts("Code it cites: PATH, PATH:12-20, PATH#symbol")),
-        ("dry_run?", flag("Only say what would be stored")),
+        ("dry_run?", flag("Only show what would be stored")),
     ])
 }
 
