@@ -220,7 +220,10 @@ fn vectors_are_made_in_the_background_by_batches_and_a_kill_costs_one_batch() {
     let there = vectors();
     assert!(there > 0 && turns(&env)["embedded"] == there, "what was stored counts");
     let again = env.run(&["model", "embed"]).ok();
-    assert!(again.stdout.contains(&format!("{TURNS} of {TURNS} of your turns and facts")), "{again:?}");
+    assert!(
+        again.stdout.contains(&format!("{TURNS} of {TURNS} of your turns and facts have a vector")),
+        "{again:?}"
+    );
     assert_eq!(vectors(), TURNS, "each once");
     assert!(endpoint.sent() <= TURNS + 2 * 256, "{} texts were sent", endpoint.sent());
     // By meaning: no word of the question stands in what is found.

@@ -70,5 +70,5 @@ impl Session {
 /// Nobody is anybody in a shared database without a token.
 fn without_token() -> Fault {
     Fault::new(Code::Unauthenticated, "a shared database needs a token to know who you are")
-        .hint("ask whoever runs it for a token, then set HEIRLOOM_TOKEN or give --token-file")
+        .hint("ask its administrator for a token, then set HEIRLOOM_TOKEN or give --token-file")
 }

@@ -271,7 +271,7 @@ impl Team {
                 let exists = "select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
                     where n.nspname = 'heirloom' and c.relname = $1)";
                 if self.client.query_one(exists, &[&index]).await.map_err(sql)?.get(0) {
-                    did.push(format!("{name}: the index is there"));
+                    did.push(format!("{name}: the index exists"));
                     continue;
                 }
                 let began = Instant::now();
@@ -286,7 +286,7 @@ impl Team {
                 did.push(format!("{name}: index built in {:.1} s", began.elapsed().as_secs_f64()));
             }
             if did.is_empty() {
-                did.push("there are no vectors yet; nothing was built".to_owned());
+                did.push("no vectors yet; nothing was built".to_owned());
             }
             Ok(did)
         })
@@ -400,7 +400,7 @@ impl Team {
                 .map_err(|e| missing(sql(e).message))?;
             found = self.client.query_opt(asked, &[]).await.map_err(sql)?;
         }
-        let row = found.ok_or_else(|| missing("it is not there".to_owned()))?;
+        let row = found.ok_or_else(|| missing("it is not installed".to_owned()))?;
         let (vector, version): (String, String) = (row.get(0), row.get(1));
         if is_old(&version) {
             return Err(missing(format!("{version} is too old")));
@@ -437,7 +437,7 @@ impl Team {
 
 fn damaged(found: i32) -> Fault {
     Fault::new(Code::Config, format!("schema {found} cannot be used"))
-        .hint("`heirloom team status` says what is there")
+        .hint("`heirloom team status` shows the versions")
 }
 
 pub(crate) fn is_old(version: &str) -> bool {

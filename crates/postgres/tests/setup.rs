@@ -240,7 +240,7 @@ fn team_status_says_when_an_index_pays_and_team_index_builds_one_for_each_model(
     assert!(did.iter().any(|line| line.contains("4096 dimensions") && line.contains("exact")), "{did:?}");
     assert!(!advised());
     let again = team(&operator).index().unwrap();
-    assert!(again.iter().any(|line| line.contains("the index is there")), "{again:?}");
+    assert!(again.iter().any(|line| line.contains("the index exists")), "{again:?}");
     // Searches of somebody with so many ask the index, and find what comparing all would.
     let found = tiers(&call).search("harbour number 250", None, 3).unwrap();
     assert_eq!(found[0].memory.content, "harbour number 250");

@@ -50,11 +50,13 @@ pub struct Terms {
     pub scopes: Scopes,
     /// After how many days it ends; never, if none is given.
     pub days: Option<u32>,
+    /// The same in hours, instead of days.
+    pub hours: Option<u32>,
 }
 
 impl Default for Terms {
     fn default() -> Terms {
-        Terms { name: String::new(), scopes: Scopes::USUAL, days: None }
+        Terms { name: String::new(), scopes: Scopes::USUAL, days: None, hours: None }
     }
 }
 
@@ -113,13 +115,14 @@ pub fn give(
 ) -> Result<Token> {
     who.manages()?;
     if terms.scopes.is_empty() {
-        return Err(Fault::new(Code::Usage, "a token without a scope may do nothing")
-            .hint("name some: --scope read,write"));
+        return Err(
+            Fault::new(Code::Usage, "a token needs at least one scope").hint("name some: --scope read,write")
+        );
     }
     if let Some((_, own)) = who.token() {
         let more = own.missing(terms.scopes);
         if !more.is_empty() {
-            return Err(Fault::new(Code::Security, format!("this token has no scope `{more}` to hand on"))
+            return Err(Fault::new(Code::Security, format!("this token lacks the scope `{more}`, so it cannot give it"))
                 .hint(format!(
                     "a person does it in a terminal, without HEIRLOOM_TOKEN: heirloom user token {user} --scope {}",
                     terms.scopes
@@ -132,23 +135,33 @@ pub fn give(
         name: named(&terms.name)?,
         scopes: terms.scopes,
         added_at: time::format(world.now),
-        expires_at: terms.days.map(|days| end(world.now, days)).transpose()?,
+        expires_at: end(world.now, terms)?,
         used_at: None,
     };
     store.put_token(who, &token)?;
     Ok(token)
 }
 
-fn end(now: Timestamp, days: u32) -> Result<String> {
-    let wrong = || {
-        Fault::new(Code::Usage, format!("a token cannot last {days} days"))
-            .hint(format!("use 1 to {MOST_DAYS}, or leave --days out"))
+fn end(now: Timestamp, terms: &Terms) -> Result<Option<String>> {
+    const MOST_HOURS: i64 = 24 * MOST_DAYS as i64;
+    let (hours, said) = match (terms.hours, terms.days) {
+        (None, None) => return Ok(None),
+        (Some(hours), None) => (i64::from(hours), format!("{hours} hours")),
+        (None, Some(days)) => (24 * i64::from(days), format!("{days} days")),
+        (Some(_), Some(_)) => {
+            return Err(Fault::new(Code::Usage, "a token lasts for days or for hours, not both")
+                .hint("leave one of them out"));
+        }
     };
-    if days == 0 || days > MOST_DAYS {
+    let wrong = || {
+        Fault::new(Code::Usage, format!("a token cannot last {said}"))
+            .hint(format!("use 1 hour to {MOST_DAYS} days, or leave it out for a token without an end"))
+    };
+    if !(1..=MOST_HOURS).contains(&hours) {
         return Err(wrong());
     }
-    let end = now.checked_add(jiff::SignedDuration::from_hours(24 * i64::from(days))).map_err(|_| wrong())?;
-    Ok(time::format(end))
+    let end = now.checked_add(jiff::SignedDuration::from_hours(hours)).map_err(|_| wrong())?;
+    Ok(Some(time::format(end)))
 }
 
 /// A name that is plain on a command line, or none.
