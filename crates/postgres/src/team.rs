@@ -317,15 +317,23 @@ impl Team {
 
     /// From a version whose tables stay where they are.
     async fn stepped(&self, before: i32, founding: &Founding) -> Result<Done> {
-        let distributed = "select (to_regclass('pg_dist_partition') is not null)::text";
-        let citus = self.text(distributed).await?.as_deref() == Some("true");
-        let place = self.place(citus).await?;
+        let place = self.place(self.is_distributed().await?).await?;
         let note = Note::system(&format!("team upgrade: schema {before} to {VERSION}"), founding.now);
-        self.change(&step(&place), Some(&note)).await?;
+        self.change(&step(&place, before), Some(&note)).await?;
         let did = vec![format!(
             "brought the schema from version {before} to {VERSION}; users, tokens and memories stay as they are"
         )];
         Ok(Done { before: Some(before), version: VERSION, did, ..Done::default() })
+    }
+
+    /// Whether Citus distributes the tables: that it is installed does not say so.
+    async fn is_distributed(&self) -> Result<bool> {
+        let there = "select (to_regclass('pg_catalog.pg_dist_partition') is not null)::text";
+        if self.text(there).await?.as_deref() != Some("true") {
+            return Ok(false);
+        }
+        let memory = "select (exists (select from pg_catalog.pg_dist_partition where logicalrelid = to_regclass('heirloom.memory')))::text";
+        Ok(self.text(memory).await?.as_deref() == Some("true"))
     }
 
     /// Runs a change of the schema and notes it in an audit, all of it or nothing.

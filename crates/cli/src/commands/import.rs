@@ -1,4 +1,4 @@
-//! `import`: memories from elsewhere, named or found, or an archive of turns and facts.
+//! `import`: memories from elsewhere, named or found, or an archive of turns and facts or of files.
 
 use super::import_ask;
 use super::visible;
@@ -12,9 +12,9 @@ use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::shelf::tiers::Brought;
 use heirloom_engine::transfer::{Homes, Imported};
-use heirloom_engine::verbs::archive::{self, ReadArchive};
+use heirloom_engine::verbs::archive::{self, BEGINNING, Carries, ReadArchive, carries};
 use heirloom_engine::verbs::import::{self, Choice, FoundImport, ImportFound};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Refusals and files that are listed; the rest is counted, and `--json` has them all.
@@ -28,16 +28,32 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     }
     let paths: Vec<PathBuf> = call.paths.iter().map(|path| wired.cwd.join(path)).collect();
     let piped = call.paths.iter().any(|path| path.as_os_str() == "-");
-    let archive = match piped {
-        true if paths.len() > 1 => {
-            return Err(Fault::new(Code::Usage, "an archive of turns and facts must be imported alone")
-                .hint("import it by itself, and the other files after it"));
+    if piped && paths.len() > 1 {
+        return Err(Fault::new(Code::Usage, "an archive must be imported alone")
+            .hint("import it by itself, and the other files after it"));
+    }
+    let mut stdin = piped.then(|| BufReader::new(std::io::stdin().lock()));
+    let mut beginning = Vec::new();
+    let archive = match &mut stdin {
+        Some(stdin) => {
+            let read = stdin.take(BEGINNING as u64).read_to_end(&mut beginning);
+            read.map_err(|e| Fault::new(Code::Input, format!("standard input cannot be read: {e}")))?;
+            Some(carries(&beginning).unwrap_or(Carries::Turns))
         }
-        true => Some(Path::new("-")),
-        false => archive::among(&paths)?,
+        None => archive::among(&paths)?.map(|(_, carries)| carries),
     };
-    if let Some(archive) = archive {
-        return turns_and_facts(&mut wired, call, archive, out);
+    let from = || -> Result<Box<dyn BufRead>> {
+        Ok(match stdin {
+            Some(stdin) => Box::new(std::io::Cursor::new(beginning).chain(stdin)),
+            None => {
+                let path = paths.first().map_or(Path::new(""), PathBuf::as_path);
+                let cannot = |e| Fault::new(Code::Input, format!("`{}` cannot be read: {e}", path.display()));
+                Box::new(BufReader::new(std::fs::File::open(path).map_err(cannot)?))
+            }
+        })
+    };
+    if archive == Some(Carries::Turns) {
+        return turns_and_facts(&mut wired, call, from, out);
     }
     if call.all_users || call.even_removed || call.vouch {
         return Err(Fault::new(
@@ -47,8 +63,13 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
         .hint("`heirloom export --shelf tiers --to FILE` makes one"));
     }
     let mut meter = Meter::new();
-    let ask = import::Import { paths, dry_run: call.dry_run };
-    let report = import::import(&wired.call, &ask, &mut |at| meter.show(at))?;
+    let report = match archive {
+        Some(_) => import::import_stream(&wired.call, call.dry_run, &mut from()?, &mut |at| meter.show(at))?,
+        None => {
+            let ask = import::Import { paths, dry_run: call.dry_run };
+            import::import(&wired.call, &ask, &mut |at| meter.show(at))?
+        }
+    };
     drop(meter);
     out.answer(&report, || {
         print(out, &report);
@@ -177,7 +198,12 @@ pub(super) fn print_left_out(out: &Out, report: &Imported) {
     }
 }
 
-fn turns_and_facts(wired: &mut Wired, call: &Import, path: &Path, out: &Out) -> Result<u8> {
+fn turns_and_facts(
+    wired: &mut Wired,
+    call: &Import,
+    from: impl FnOnce() -> Result<Box<dyn BufRead>>,
+    out: &Out,
+) -> Result<u8> {
     let ask = ReadArchive {
         dry_run: call.dry_run,
         all_users: call.all_users,
@@ -188,12 +214,7 @@ fn turns_and_facts(wired: &mut Wired, call: &Import, path: &Path, out: &Out) -> 
         person::checked(wired, verb)?;
     }
     wired.tiers()?;
-    let mut from: Box<dyn BufRead> = if path.as_os_str() == "-" {
-        Box::new(BufReader::new(std::io::stdin().lock()))
-    } else {
-        let cannot = |e| Fault::new(Code::Input, format!("`{}` cannot be read: {e}", path.display()));
-        Box::new(BufReader::new(std::fs::File::open(path).map_err(cannot)?))
-    };
+    let mut from = from()?;
     let mut meter = Meter::new();
     let brought = archive::read(&wired.call, &ask, &mut from, &mut |at| meter.show(at))?;
     drop(meter);

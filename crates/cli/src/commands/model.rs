@@ -45,8 +45,14 @@ pub(crate) fn run(args: &Args, call: &Model, out: &Out) -> Result<u8> {
 
 fn print(status: &Status, out: &Out) {
     out.answer(status, || {
-        let Status { model, embedded, memories, trouble, .. } = status;
+        let Status { model, embedded, memories, turns, trouble, .. } = status;
         out.line(format!("{model}: {embedded} of {memories} memories of this project have a vector"));
+        if let Some(turns) = turns {
+            out.line(format!(
+                "{model}: {} of {} of your turns and facts have a vector",
+                turns.embedded, turns.memories
+            ));
+        }
         if let Some(trouble) = trouble {
             out.say(format!(
                 "the endpoint has failed {} times since {}: {}; keywords answer meanwhile",

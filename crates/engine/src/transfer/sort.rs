@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Folders below folders, at most.
 const DEPTH: usize = 16;
 /// Files of one import, at most.
-const MOST: usize = 100_000;
+pub(super) const MOST: usize = 100_000;
 /// The largest file that is read whole.
 pub(super) const MAX_FILE: u64 = 64 << 20;
 /// How much of a file of lines tells what it is.

@@ -177,8 +177,10 @@ fn of_shelves(call: &Call, ask: &List, after: Option<After>) -> Result<Listed> {
     Ok(listed)
 }
 
+/// Whether the tag is among these, whatever the case, as `search tag:` finds it.
 fn has_tag(ask: &List, tags: &[String]) -> bool {
-    ask.tag.as_ref().is_none_or(|tag| tags.contains(tag))
+    let Some(tag) = ask.tag.as_ref().map(|tag| tag.to_lowercase()) else { return true };
+    tags.iter().any(|one| one.to_lowercase() == tag)
 }
 
 /// Whether the tag is what a lesson's topic or subtopic is called, in whatever form `add` takes it.

@@ -143,7 +143,7 @@ pub(crate) fn router(http: &Arc<Http>) -> Router {
             get(|State(http): State<Arc<Http>>, request: Request| async move {
                 named(
                     "/v1/export",
-                    streams::export(&http, visit(&request), flags(&request, &[&openapi::ALL_USERS])).await,
+                    streams::export(&http, visit(&request), flags(&request, openapi::OF_EXPORT)).await,
                 )
             }),
         )
@@ -326,29 +326,45 @@ pub(crate) fn too_large_problem(most: usize) -> Problem {
     Problem::with(fault, StatusCode::PAYLOAD_TOO_LARGE)
 }
 
-/// What the query of a stream says: the flags that are set, and the project.
-pub(crate) type Said = Result<(Vec<String>, Option<String>), Fault>;
+/// What the query of a stream says: the flags that are set, a word, and the project.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    set: Vec<String>,
+    pub(crate) shelf: Option<String>,
+    pub(crate) project: Option<String>,
+}
+
+impl Said {
+    /// Whether a flag is set.
+    pub(crate) fn has(&self, param: &routes::Param) -> bool {
+        self.set.iter().any(|name| name == param.name)
+    }
+}
 
 /// What a stream's query says, by the parameters it takes.
-pub(crate) fn flags(request: &Request, known: &[&routes::Param]) -> Said {
-    let mut set = Vec::new();
-    let mut project = None;
+pub(crate) fn flags(request: &Request, known: &[&routes::Param]) -> Result<Said, Fault> {
+    let mut said = Said::default();
     for (name, value) in pairs(request)? {
         let wrong = || {
             Fault::new(Code::Usage, "a parameter is wrong")
                 .hint("GET /openapi.json lists what each path takes")
         };
-        match (name.as_str(), value.as_str()) {
-            ("project", id) => project = Some(id.to_owned()),
-            (name, "true" | "false") if known.iter().any(|param| param.name == name) => {
-                if value == "true" {
-                    set.push(name.to_owned());
-                }
+        if name == routes::PROJECT.name {
+            said.project = Some(value);
+            continue;
+        }
+        let param = known.iter().find(|param| param.name == name).ok_or_else(wrong)?;
+        let schema: Value = serde_json::from_str(param.schema).unwrap_or_default();
+        match (schema["type"].as_str(), value.as_str()) {
+            (Some("boolean"), "true") => said.set.push(name),
+            (Some("boolean"), "false") => {}
+            (Some("string"), _) if crate::shape::fits(&schema, &Value::from(value.as_str())).is_ok() => {
+                said.shelf = Some(value);
             }
             _ => return Err(wrong()),
         }
     }
-    Ok((set, project))
+    Ok(said)
 }
 
 /// A body that holds one line.

@@ -52,7 +52,7 @@ pub fn document() -> Value {
             { "name": "house", "description": "Review, audit, undo, figures" },
             { "name": "upkeep", "description": "Checks and cleanup" },
             { "name": "users", "description": "Users and tokens" },
-            { "name": "transfer", "description": "Archives of turns and facts" },
+            { "name": "transfer", "description": "Archives of turns and facts, and the files of shelves" },
             { "name": "server", "description": "The server itself" },
         ],
         "paths": paths,
@@ -173,21 +173,24 @@ fn others() -> Map<String, Value> {
     events["parameters"] = json!([query(&PROJECT)]);
     let mut export = plain(
         "export_archive",
-        "An archive of your turns and facts, as a stream",
+        "An archive of your turns and facts, or the files of a project's shelves, as a stream; one without its end broke off",
         "application/octet-stream",
         false,
     );
     export["tags"] = json!(["transfer"]);
-    export["parameters"] = json!([query(&ALL_USERS), query(&PROJECT)]);
+    // Files come as lines of JSON.
+    export["responses"]["200"]["content"]["application/x-ndjson"] = json!({ "schema": { "type": "string" } });
+    export["parameters"] = OF_EXPORT.iter().copied().chain([&PROJECT]).map(query).collect();
     let mut import = plain(
         "import_archive",
-        "Read an archive; progress and the result come as one line each",
+        "Import what an export wrote: turns and facts, or files of a project's shelves; progress and the result come as one line each",
         "application/x-ndjson",
         false,
     );
     import["tags"] = json!(["transfer"]);
-    import["parameters"] = json!([query(&ALL_USERS), query(&DRY_RUN), query(&EVEN_REMOVED), query(&PROJECT)]);
-    import["requestBody"] = json!({ "required": true, "content": { "application/octet-stream": { "schema": { "type": "string" } } } });
+    import["parameters"] = OF_IMPORT.iter().copied().chain([&PROJECT]).map(query).collect();
+    let stream = || json!({ "schema": { "type": "string" } });
+    import["requestBody"] = json!({ "required": true, "content": { "application/octet-stream": stream(), "application/x-ndjson": stream() } });
     let all = [
         ("/healthz", json!({ "get": plain("get_health", "Whether the server runs", "text/plain", true) })),
         ("/readyz", json!({ "get": ready })),
@@ -201,6 +204,25 @@ fn others() -> Map<String, Value> {
     all.into_iter().map(|(path, value)| (path.to_owned(), value)).collect()
 }
 
+/// What an export takes.
+pub(crate) const OF_EXPORT: &[&Param] = &[&SHELF, &RETIRED, &ALL_USERS];
+/// What an import takes.
+pub(crate) const OF_IMPORT: &[&Param] = &[&ALL_USERS, &DRY_RUN, &EVEN_REMOVED];
+
+/// Which shelf an export is of.
+pub(crate) const SHELF: Param = Param {
+    name: "shelf",
+    about: "tiers (turns and facts) unless said; one of the project's shelves, or files for all of them",
+    schema: r#"{"type":"string","enum":["tiers","files","records","topics","notes","vault"]}"#,
+    required: false,
+};
+/// Whether files hold what is out of use.
+pub(crate) const RETIRED: Param = Param {
+    name: "retired",
+    about: "Of files: also what is out of use",
+    schema: r#"{"type":"boolean"}"#,
+    required: false,
+};
 /// Whose memories an archive holds.
 pub(crate) const ALL_USERS: Param = Param {
     name: "all_users",

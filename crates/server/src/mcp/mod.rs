@@ -5,7 +5,6 @@
 //! names its project. Never here: a rule about memories, or a person.
 
 mod answers;
-mod cursor;
 mod prompts;
 mod roots;
 mod stdio;

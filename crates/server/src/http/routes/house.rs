@@ -39,8 +39,14 @@ const LINES: usize = 100;
 
 const LIMIT: Param = Param {
     name: "limit",
-    about: "At most this many, newest last; 100 by default",
+    about: "Lines per page; 100 by default. The first page has the newest",
     schema: r#"{"type":"integer","minimum":1,"maximum":1000}"#,
+    required: false,
+};
+pub(super) const CURSOR: Param = Param {
+    name: "cursor",
+    about: "`next` of the page before",
+    schema: r#"{"type":"string","maxLength":128}"#,
     required: false,
 };
 const ABOUT: Param = Param {
@@ -131,10 +137,11 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "/v1/audit",
         name: "list_audit",
-        about: "Lines of the project's audit, oldest first; with chain=own those of your turns and facts",
+        about: "Lines of the project's audit, oldest first; with chain=own those of your turns and facts. Pages go back in time",
         query: &[
             ABOUT,
             LIMIT,
+            CURSOR,
             Param {
                 name: "verdict",
                 about: "Only with this verdict",
@@ -148,7 +155,7 @@ pub(super) const ROUTES: &[Route] = &[
                 required: false,
             },
         ],
-        answer: || verb("audit"),
+        answer: || shapes::paged("lines", verb("audit")),
         run: audit,
         ..LOOKS
     },
@@ -344,9 +351,10 @@ fn audit(call: &Call, given: &Given) -> Result<Reply, Problem> {
         event: None,
         limit: given.count("limit").unwrap_or(LINES),
     };
+    let cursor = given.text("cursor");
     Ok(match given.text("chain").as_deref() {
-        Some("own") => Reply::ok(&trail::own_audit(call, &ask)?),
-        _ => Reply::ok(&trail::audit(call, &ask)?),
+        Some("own") => Reply::ok(&trail::own_audit_page(call, &ask, cursor.as_deref())?),
+        _ => Reply::ok(&trail::audit_page(call, &ask, cursor.as_deref())?),
     })
 }
 

@@ -41,6 +41,11 @@ pub(crate) fn named_values(about: &str) -> Value {
     json!({ "type": "object", "additionalProperties": { "type": "string" }, "description": about })
 }
 
+/// A page: a list under this name, and the cursor of the next page if there is one.
+pub(crate) fn paged(name: &str, list: Value) -> Value {
+    object(&[(name, list), ("next?", any_text())])
+}
+
 fn any_text() -> Value {
     json!({ "type": "string" })
 }

@@ -3,6 +3,7 @@
 //! Comes in: a call and a request. Goes out: what the verb answered. Nothing here names a file of the machine. Never here: a rule about memories, or
 //! what belongs to the machine itself: settings, hooks, models, git.
 
+use super::house::CURSOR;
 use super::shapes::{self, object};
 use super::{Given, Param, Route, verb};
 use crate::http::problem::Problem;
@@ -112,17 +113,18 @@ pub(super) const ROUTES: &[Route] = &[
             },
             Param {
                 name: "limit",
-                about: "At most this many; 20 by default",
+                about: "Runs per page; 20 by default",
                 schema: r#"{"type":"integer","minimum":1,"maximum":1000}"#,
                 required: false,
             },
+            CURSOR,
         ],
-        answer: || verb("last"),
+        answer: || shapes::paged("runs", verb("last")),
         writes: false,
         run: |call, given| {
             call.project().expect_memory()?;
             let ask = Last { hook: given.text("hook"), limit: given.count("limit").unwrap_or(RUNS) };
-            Ok(Reply::ok(&trail::last(call, &ask)?))
+            Ok(Reply::ok(&trail::last_page(call, &ask, given.text("cursor").as_deref())?))
         },
         ..KEEPS
     },
