@@ -96,7 +96,7 @@ pub fn additions(call: &Call, bytes: &[u8]) -> Result<Vec<Result<Addition>>> {
             .split(|b| *b == b'\n')
             .filter(|line| !line.trim_ascii().is_empty())
             .map(|line| {
-                json::parse(line).map_err(|why| not_taken(format!("it is no JSON: {why}"))).and_then(one)
+                json::parse(line).map_err(|why| not_taken(format!("it is not JSON: {why}"))).and_then(one)
             })
             .collect()),
     }
