@@ -169,7 +169,7 @@ fn every_reading_command_answers_in_the_shape_its_schema_promises() {
 }
 
 /// The answers of commands that change something; they are held against their schemas one after the other.
-const ACTS: [&str; 10] = [
+const ACTS: [&str; 11] = [
     "config-approve",
     "config-category",
     "config-pin",
@@ -178,6 +178,7 @@ const ACTS: [&str; 10] = [
     "model-embed",
     "model-remove",
     "review-accept",
+    "review-join",
     "review-reject",
     "trust",
 ];
@@ -217,6 +218,18 @@ fn every_command_that_keeps_house_answers_in_the_shape_its_schema_promises() {
     let accepted = person(&["review", "accept", "--all"], "y\n").ok();
     assert!(accepted.stderr.contains("Never push on Fridays"), "{accepted:?}");
     fits("review-accept", &accepted);
+    for text in ["Keep carts in Redis because it is quick", "Keep baskets in Redis because it is cheap"] {
+        env.run(&["add", "decision", text]).ok();
+    }
+    let both = [
+        "review",
+        "join",
+        "keep-carts-in-redis",
+        "keep-baskets-in-redis",
+        "--field",
+        "rationale=quick, cheap",
+    ];
+    fits("review-join", &person(&both, "").ok());
     fits("trust", &person(&["trust", "keep-jobs-in-postgresql"], "y\n").ok());
     fits("config-pin", &person(&["config", "pin"], "4711\n4711\n").ok());
     fits("config-pin", &person(&["config", "pin", "--remove"], "4711\n").ok());

@@ -4,6 +4,7 @@ use crate::env::TestEnv;
 use crate::http::{Reply, Server, read, token_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader, Write as _};
 
 fn texts(list: &Value, key: &str) -> Vec<String> {
     list.as_array().unwrap().iter().map(|one| one[key].as_str().unwrap().to_owned()).collect()
@@ -256,4 +257,41 @@ fn files_go_to_nobody_but_the_account_and_wrong_streams_bring_nothing() {
         assert!(!error.to_string().contains("incoming-"), "{error}");
     }
     assert!(!server.get("/v1/memories?limit=200").is(200).body.contains("evil"));
+}
+
+#[test]
+fn every_change_of_a_large_import_is_told_as_an_event_though_nothing_follows_it() {
+    let env = TestEnv::ready();
+    let server = Server::start(&env);
+    let mut stream = server.connect();
+    let request = format!(
+        "GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n\r\n",
+        server.port, server.token
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.starts_with(": from now on")));
+    let count = 450;
+    let files: String = (0..count)
+        .map(|n| {
+            let document = json!({ "title": format!("Use number {n}"), "category": "decision", "schema_version": "1.0",
+                "tags": ["x"], "created_at": "2025-01-01T00:00:00Z", "updated_at": "2025-02-01T00:00:00Z", "record_status": "active",
+                "content": { "status": "accepted", "context": "c", "decision": format!("Use number {n}"), "rationale": ["r"] } });
+            format!("{}\n", json!({ "name": format!("decisions/use-number-{n}.json"), "text": document.to_string() }))
+        })
+        .collect();
+    let body = format!("{{\"archive\":\"heirloom-files\",\"version\":1}}\n{files}{{\"end\":{count}}}\n");
+    let result = last(&sent(&server, &server.token, "", &body).is(200))["result"].clone();
+    assert_eq!(result["shelves"][0]["new"].as_array().map(Vec::len), Some(count), "{result}");
+    let mut told = BTreeSet::new();
+    for line in lines {
+        if let Some(data) = line.strip_prefix("data: ") {
+            let event: Value = serde_json::from_str(data).unwrap();
+            told.insert(event["id"].as_str().unwrap().to_owned());
+        }
+        if told.len() == count {
+            break;
+        }
+    }
+    assert_eq!(told.len(), count);
 }

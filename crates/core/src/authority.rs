@@ -128,6 +128,7 @@ table! {
     Archive "archive" Write KEEPS_A_PERSONS, NO, "keeps a memory for the record, out of recall";
     Unarchive "unarchive" Write KEEPS_A_PERSONS, NO, "puts an archived memory back into use";
     Convert "convert" Write KEEPS_A_PERSONS, NO, "makes a memory of another kind from this one";
+    Join "join" Write KEEPS_A_PERSONS, NO, "makes one memory of two; the other is retired";
     Anchor "anchor" Write KEEPS_A_PERSONS, NO, "says which code a memory cites";
     Undo "undo" Write [May::Does, May::Does, May::Refused], NO, "undoes a change";
 

@@ -105,8 +105,18 @@ pub(crate) fn context(store: &dyn TierStore, world: &World) -> Result<UserContex
 
 /// An engine for a user of a deployment.
 pub(crate) fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> Result<Call, String> {
+    engine_at(store, folder, user, "2026-03-01T12:00:00Z")
+}
+
+/// The same at another time: what is kept for a while must not be over when somebody looks.
+pub(crate) fn engine_at(
+    store: &Arc<dyn TierStore>,
+    folder: &Path,
+    user: &str,
+    now: &str,
+) -> Result<Call, String> {
     let world = World {
-        now: time::parse("2026-03-01T12:00:00Z").unwrap_or_default(),
+        now: time::parse(now).unwrap_or_default(),
         data: folder.join("data"),
         nonce: hash::sha256(user.as_bytes()),
         user: user.to_owned(),

@@ -44,7 +44,7 @@ pub(crate) struct Convert {
 
 /// Import memories from files, from other tools and from your coding agents
 ///
-/// Reads notes, topic files, vaults, records, archives of turns and facts, instruction files such as CLAUDE.md, decision records (ADRs), notes of basic-memory,
+/// Reads notes, topic files, vaults, records, archives of turns and facts or of a server's files, instruction files such as CLAUDE.md, decision records (ADRs), notes of basic-memory,
 /// exports of claude-mem, and transcripts of Claude Code and Codex. Heirloom recognises each file by its content. Every text passes the gate. Memories that
 /// exist already stay as they are, so you can run the same import again; an interrupted one continues where it stopped. Of transcripts it keeps the
 /// assistant's messages of several lines as notes, never its reasoning.
@@ -55,7 +55,7 @@ pub(crate) struct Convert {
 /// shows every line it leaves out, and why.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// Files or folders, also a whole `.claude/memory`; `-` is an archive of turns and facts on standard input; or the word `auto`
+    /// Files or folders, also a whole `.claude/memory`; `-` is an archive on standard input; or the word `auto`
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
 

@@ -60,9 +60,10 @@ mod tests {
             std::fs::create_dir(data.path().join(name)).unwrap();
         }
         let there = |name: &str| data.path().join(name).is_dir();
-        sweep(data.path(), "incoming-", SystemTime::now());
+        let made = std::fs::metadata(data.path().join("incoming-a")).unwrap().modified().unwrap();
+        sweep(data.path(), "incoming-", made + NOBODYS);
         assert!(there("incoming-a") && there("server"));
-        sweep(data.path(), "incoming-", SystemTime::now() + NOBODYS + NOBODYS);
+        sweep(data.path(), "incoming-", made + NOBODYS + NOBODYS);
         assert!(!there("incoming-a") && there("server"));
     }
 }

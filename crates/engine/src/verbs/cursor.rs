@@ -81,8 +81,8 @@ fn of_id(id: &str) -> String {
 }
 
 fn unknown() -> Fault {
-    Fault::new(Code::Usage, "the cursor belongs to no answer to this question").hint(
-        "take `next` whole from the answer before, with the same arguments; leave it out to begin again",
+    Fault::new(Code::Usage, "the cursor does not belong to this question").hint(
+        "copy `next` whole from the last answer and keep the same arguments; leave it out to start again",
     )
 }
 

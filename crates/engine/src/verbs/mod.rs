@@ -26,6 +26,7 @@ pub mod import;
 pub mod init;
 pub mod invite;
 pub mod items;
+pub mod join;
 pub mod life;
 pub mod list;
 pub mod memory_tool;

@@ -5,7 +5,7 @@
 //! old text stays in force.
 
 use super::life::{self, Move};
-use super::{add, anchor, convert, edit};
+use super::{add, anchor, convert, edit, join};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::inbox::{self, Item};
@@ -108,7 +108,7 @@ pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Seri
 }
 
 /// What a request says in no words of anybody's: ids, hashes and kinds.
-const NO_TEXT: [&str; 5] = ["id", "ids", "version", "kind", "seen"];
+const NO_TEXT: [&str; 6] = ["id", "ids", "version", "kind", "seen", "other"];
 
 /// Looks at every text of a request as the gate would.
 fn texts_screened(call: &Call, row: Row, request: &mut Value) -> Result<()> {
@@ -164,6 +164,7 @@ pub fn resume(call: &Call, item: &Item) -> Result<Option<String>> {
         Some(Verb::Edit) => edit::run(call, &read(item, held.request)?, entry)?.done()?.id.to_string(),
         Some(Verb::Supersede) => add::run(call, &read(item, held.request)?, entry)?.done()?.id.to_string(),
         Some(Verb::Convert) => convert::run(call, &read(item, held.request)?, entry)?.done()?.id.to_string(),
+        Some(Verb::Join) => join::run(call, &read(item, held.request)?, entry)?.done()?.kept.id.to_string(),
         Some(Verb::Anchor) => {
             anchor::run(call, &read(item, held.request)?, entry)?.done()?;
             item.id.clone()

@@ -13,6 +13,7 @@ use heirloom_engine::verbs::config::{self, Answer, Set, Setting, Unset, check_pi
 use heirloom_engine::verbs::decide::{self, Accept, Reject, Seen};
 use heirloom_engine::verbs::edit::{Edit, edit};
 use heirloom_engine::verbs::invite::{self, InviteUser};
+use heirloom_engine::verbs::join::{Join, join};
 use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::remove::{self, Gone};
 use heirloom_engine::verbs::undo::{self, Undo};
@@ -49,6 +50,7 @@ pub(crate) fn run(mut call: Call, page: &Page, deed: &str, form: &Form) -> Resul
         "unarchive" => moved(call, form, life::unarchive),
         "forget" => forget(call, form),
         "edit" => edited(call, form),
+        "join" => joined(call, form),
         "undo" => undone(call, form),
         "set" => set(call, form),
         "unset" => unset(call, form),
@@ -171,7 +173,8 @@ fn forget(call: &Call, form: &Form) -> Result<Done> {
     Ok(went(form, "/search", text, None))
 }
 
-fn edited(call: &Call, form: &Form) -> Result<Done> {
+/// The change that a form asks for.
+fn change(call: &Call, form: &Form) -> Edit {
     let id = form.text("id").unwrap_or_default();
     let kind = MemoryId::parse(id).map(|id| id.kind());
     let known = kind
@@ -197,7 +200,7 @@ fn edited(call: &Call, form: &Form) -> Result<Done> {
         .filter(|tag| !tag.is_empty())
         .map(str::to_owned)
         .collect();
-    let ask = Edit {
+    Edit {
         id: id.to_owned(),
         version: form.said("version"),
         title: form.said("title"),
@@ -206,8 +209,28 @@ fn edited(call: &Call, form: &Form) -> Result<Done> {
         whole: form.text("whole").map(str::to_owned),
         message: form.said("message"),
         ..Edit::default()
+    }
+}
+
+fn joined(call: &Call, form: &Form) -> Result<Done> {
+    let ask = Join {
+        id: form.text("id").unwrap_or_default().to_owned(),
+        version: form.said("version"),
+        other: form.text("other").unwrap_or_default().to_owned(),
+        seen: form.said("seen"),
+        change: change(call, form),
     };
-    Ok(match edit(call, &ask)? {
+    Ok(match join(call, &ask)? {
+        Outcome::Done(done) => {
+            let text = format!("Joined: {} stays, {} is {}.", done.kept.id, done.other, done.became);
+            went(form, "/review", text, last(call))
+        }
+        Outcome::Waits(_) => went(form, "/review", "This change waits for a person.", None),
+    })
+}
+
+fn edited(call: &Call, form: &Form) -> Result<Done> {
+    Ok(match edit(call, &change(call, form))? {
         Outcome::Done(done) => {
             let mut text = "Saved.".to_owned();
             done.notes.iter().for_each(|note| text.push_str(&format!(" {note}.")));

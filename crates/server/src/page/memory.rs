@@ -287,7 +287,7 @@ const fn manner(shape: Shape) -> &'static str {
 }
 
 /// A list as lines that `edit` reads back.
-fn listed(value: &Value) -> String {
+pub(super) fn listed(value: &Value) -> String {
     let text =
         |value: &Value| value.as_str().map_or_else(|| value.to_string(), |text| text.replace('\n', " "));
     let mut lines = Vec::new();

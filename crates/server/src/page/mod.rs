@@ -12,6 +12,7 @@ mod form;
 mod guard;
 mod history;
 mod home;
+mod join;
 mod layout;
 mod live;
 mod markdown;
@@ -191,7 +192,7 @@ struct Both {
 type Shows = fn(&Asked<'_>) -> Result<Screen>;
 
 /// Every screen.
-const SCREENS: [(&str, Shows); 14] = [
+const SCREENS: [(&str, Shows); 15] = [
     ("/", home::screen),
     ("/search", search::screen),
     ("/memory", memory::screen),
@@ -200,6 +201,7 @@ const SCREENS: [(&str, Shows); 14] = [
     ("/changes", history::changes),
     ("/review", review::screen),
     ("/preview", review::preview),
+    ("/join", join::screen),
     ("/playground", playground::screen),
     ("/sessions", sessions::screen),
     ("/audit", audit::screen),

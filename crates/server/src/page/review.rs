@@ -4,7 +4,7 @@
 //! shown, so that it counts for exactly those bytes. Never here: who may say yes.
 
 use super::layout::Screen;
-use super::{Asked, form, memory, parts};
+use super::{Asked, join, memory, parts};
 use heirloom_core::{Memory, Verb, fault::Result, time};
 use heirloom_engine::verbs::decide::{self, Choose, Freshness, Shown, Waits};
 use heirloom_engine::verbs::list::{List, list};
@@ -77,7 +77,7 @@ fn draft(asked: &Asked<'_>, one: &Shown, decides: bool) -> Markup {
             @if decides { label.pick { input type="checkbox" name="key" value=(item.key) form="bulk"; span.hidden { "select " (item.id) } } }
             div.grow {
                 p.head { (parts::kind(&one.kind)) " " code.id { (item.id) } " " span.state { "would be " (one.would_be) } }
-                p.meta { "waits for " (one.age) @if item.reasons.is_empty() { " · from " (item.channel.row().who) } @for reason in &item.reasons { " · " (reason) } @if !item.verified { " · " span.state.bad { "unverified origin" } } }
+                p.meta { "waits for " (one.age) @if item.reasons.is_empty() { " · from " (item.channel.row().who) } @for reason in &item.reasons { " · " (parts::ticked(reason)) } @if !item.verified { " · " span.state.bad { "unverified origin" } } }
                 @if let Some(said) = &one.said { p { "said: " q { (said) } } }
                 @if let Some(why) = &one.cannot { p.state.bad { (why) } }
                 @if one.known.is_empty() { (bytes(one)) } @else {
@@ -86,6 +86,7 @@ fn draft(asked: &Asked<'_>, one: &Shown, decides: bool) -> Markup {
                 @if decides {
                     div.actions {
                         @if one.cannot.is_none() { (yes(asked, &one.seen, &item.key)) }
+                        @if let Some(known) = one.known.first() { a.button data-hotkey="m" href=(join::path(&known.id, &item.key)) { "Join into one… " kbd { "m" } } }
                         form method="post" action="/do/reject" {
                             (parts::carried(asked, Verb::Reject))
                             input type="hidden" name="key" value=(item.key);
@@ -98,8 +99,18 @@ fn draft(asked: &Asked<'_>, one: &Shown, decides: bool) -> Markup {
     }
 }
 
+/// Every stored byte: what it says first, then what is only noted about it.
 fn bytes(one: &Shown) -> Markup {
-    html! { dl.fields { @for field in &one.fields { div { dt { (field.name) } dd { span.body { (field.value) } } } } } }
+    let says = |field: &&decide::Field| {
+        let last = field.name.rsplit('.').next().unwrap_or_default();
+        matches!(last, "text" | "title" | "body" | "content" | "whole" | "reason" | "problem" | "solution")
+            || field.name.starts_with("content.")
+            || field.name.starts_with("asked.")
+    };
+    html! {
+        dl.fields { @for field in one.fields.iter().filter(says) { div { dt { (field.name) } dd { span.body { (field.value) } } } } }
+        dl.noted { @for field in one.fields.iter().filter(|field| !says(field)) { div { dt { (field.name) } dd { span.body { (field.value) } } } } }
+    }
 }
 
 fn yes(asked: &Asked<'_>, seen: &str, key: &str) -> Markup {
@@ -158,12 +169,15 @@ fn tidy(asked: &Asked<'_>, waits: &Waits) -> Result<Markup> {
             }
         }
         @if !pairs.is_empty() {
-            section #duplicates {
-                (parts::counted("Nearly the same", pairs.len()))
+            section #duplicates.pairs {
+                (parts::counted("Nearly the same, or the opposite", pairs.len()))
                 @for pair in pairs.iter().take(PAIRS) {
                     @if let (Ok(a), Ok(b)) = (one(pair.a.as_str()), one(pair.b.as_str())) {
                         div.item data-item data-key=(format!("{} {}", a.id, b.id)) tabindex="-1" {
-                            p.meta { (format!("{:.0} % alike", pair.score * 100.0)) }
+                            p.bar {
+                                @if pair.opposite { span.state.bad { "they contradict each other" } } @else { span.state { (format!("{:.0} % alike", pair.score * 100.0)) } }
+                                @if join::can_stay(&a) { a.button data-hotkey="m" href=(join::path(a.id.as_str(), b.id.as_str())) { "Join into one… " kbd { "m" } } }
+                            }
                             div.side { (half(asked, &a, &b)) (half(asked, &b, &a)) }
                         }
                     }
@@ -186,8 +200,7 @@ fn half(asked: &Asked<'_>, one: &Memory, other: &Memory) -> Markup {
             p.head { (parts::line(one)) " " (parts::trust(one.trust)) }
             (memory::content(asked, one))
             div.actions {
-                (retire(asked, other.id.as_str(), "Keep this one", &format!("says the same as {}", one.id)))
-                a.quiet href=(format!("/edit?id={}", form::encoded(one.id.as_str()))) { "Edit first" }
+                (retire(asked, other.id.as_str(), "Keep only this one", &format!("says the same as {}", one.id)))
             }
         }
     }

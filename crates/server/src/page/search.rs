@@ -116,6 +116,7 @@ fn chips(asked: &Asked<'_>, line: &str, hits: &[Hit]) -> Markup {
         div.chips {
             @for (name, filters) in groups.iter().filter(|(_, filters)| !filters.is_empty()) {
                 ul aria-label=(format!("filter by {}", name.to_lowercase())) {
+                    li.dim aria-hidden="true" { (name) }
                     @for filter in filters {
                         @let set = line.split_whitespace().any(|part| part == filter);
                         li { a.chip href=(format!("/search?q={}", form::encoded(&toggled(line, filter)))) aria-current=[set.then_some("true")] data-line=(toggled(line, filter)) { (said(filter)) } }

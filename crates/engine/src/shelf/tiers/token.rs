@@ -186,13 +186,15 @@ mod tests {
     #[test]
     fn an_end_that_cannot_be_read_has_come() {
         let now = time::parse("2026-03-01T12:00:00Z").unwrap();
+        let days = |days| end(now, &Terms { days: Some(days), ..Terms::default() });
+        let hours = |hours| end(now, &Terms { hours: Some(hours), ..Terms::default() });
         let mut token = Token {
             hash: hash_of("x"),
             user: "ana".into(),
             name: "ci".into(),
             scopes: Scopes::USUAL,
             added_at: String::new(),
-            expires_at: Some(end(now, 1).unwrap()),
+            expires_at: days(1).unwrap(),
             used_at: None,
         };
         assert_eq!(token.ended(now), None);
@@ -200,7 +202,9 @@ mod tests {
         token.expires_at = Some("soon".into());
         assert!(token.ended(now).is_some());
         assert_eq!(token.made_by(), "heirloom user token ana --name ci");
-        assert!(end(now, 0).is_err() && end(now, u32::MAX).is_err());
+        assert_eq!(hours(24).unwrap(), days(1).unwrap());
+        assert!(days(0).is_err() && days(u32::MAX).is_err() && hours(0).is_err() && hours(u32::MAX).is_err());
+        assert!(end(now, &Terms { days: Some(1), hours: Some(1), ..Terms::default() }).is_err());
     }
 
     #[test]
