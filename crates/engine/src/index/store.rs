@@ -232,7 +232,7 @@ impl Store {
         }
         if !self.written {
             self.db.execute_batch(
-                "pragma synchronous = normal; pragma cache_size = -1024; pragma temp_store = memory;
+                "pragma synchronous = normal; pragma cache_size = -8192; pragma temp_store = memory;
                  pragma secure_delete = on; pragma wal_autocheckpoint = 2000;",
             )?;
             self.written = true;

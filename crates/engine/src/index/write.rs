@@ -139,7 +139,7 @@ impl Index {
             self.store.map()?;
         }
         let db = self.store.for_writing()?;
-        db.pragma_update(None, "cache_size", if bulk { -131_072 } else { -1_024 })?;
+        db.pragma_update(None, "cache_size", if bulk { -131_072 } else { -8_192 })?;
         let tx = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
         let mut part = open_part(&tx, owner)?;
         let mut carry = Carry::new(&tx)?;

@@ -67,10 +67,9 @@ impl Database {
         let mut db = connect(&path)?;
         // Nothing is written back by chance: not when a connection closes, not in the middle of a read's audit line.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fault)?;
-        // The file is mapped, so that the cache holds little but what is being written. A server keeps many of these open.
         db.execute_batch(
             "pragma synchronous = full; pragma secure_delete = on; pragma temp_store = memory;
-             pragma wal_autocheckpoint = 0; pragma cache_size = -512; pragma mmap_size = 268435456;",
+             pragma wal_autocheckpoint = 0; pragma cache_size = -4096; pragma mmap_size = 268435456;",
         )
         .map_err(fault)?;
         db.set_prepared_statement_cache_capacity(32);
