@@ -513,7 +513,7 @@ fn a_command_answers_what_the_librarys_verb_answers() {
     same(&["lesson", "load", "git"], &|| told(shelves::load_lessons(&call, "git")));
     same(&["lesson", "topics"], &|| told(shelves::lesson_topics(&call)));
     same(&["vault", "stats"], &|| told(shelves::vault_stats(&call)));
-    same(&["vault", "context", "jobs"], &|| told(shelves::vault_context(&call, "jobs", None)));
+    same(&["vault", "context", "jobs"], &|| told(shelves::vault_context(&call, Some("jobs"), None)));
     let filed = shelves::RecallVault { category: None, tags: Vec::new(), scopes: Vec::new(), limit: 10 };
     same(&["vault", "recall"], &|| told(shelves::recall_vault(&call, &filed)));
     same(&["vault", "propose"], &|| told(shelves::vault_proposals(&call, &none)));

@@ -239,7 +239,7 @@ fn what_waits_is_accepted_rejected_and_taken_back_with_the_keyboard_alone() {
     browser.until("document.querySelectorAll('[name=key]:checked').length === 4");
     browser.keys_until("<Tab>", "document.activeElement.textContent === 'Accept selected…'");
     browser.keys("<Enter>");
-    browser.shows("Exactly this is stored or believed:");
+    browser.shows("Exactly this will be stored or trusted:");
     browser.shows("Never deploy on Fridays");
     browser.until("document.activeElement.textContent === 'Accept 4'");
     browser.keys("<Enter>");
@@ -267,7 +267,7 @@ fn the_playground_shows_the_exact_block_what_is_left_out_and_what_a_setting_woul
     browser.keys_until("<Tab>", "document.activeElement.name === 'inject'");
     browser.keys("0");
     browser.keys("<Enter>");
-    browser.shows("With what you try");
+    browser.shows("With these values");
     browser.shows("Nothing: no memory is close enough");
     assert_eq!(browser.eval("document.querySelectorAll('.side .block').length"), json!(2));
     // Nothing of it was stored.
@@ -282,7 +282,7 @@ fn sessions_audit_doctor_settings_and_users_are_reached_and_used_with_the_keyboa
     browser.keys("ge");
     browser.until("location.pathname === '/sessions' && document.querySelector('tbody tr')");
     browser.keys("j<Enter>");
-    browser.shows("What it was given");
+    browser.shows("What it got");
     browser.shows("Use PostgreSQL for orders");
     browser.keys("ga");
     browser.until("location.pathname === '/audit' && document.querySelectorAll('tbody tr').length > 5");

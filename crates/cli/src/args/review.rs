@@ -51,7 +51,7 @@ pub(crate) enum ReviewAction {
     },
     /// Ask the model in your settings for facts in what you said; each waits here for your yes
     Propose {
-        /// Leave it to whoever does it already
+        /// Stop if another process does it already
         #[arg(long, hide = true)]
         background: bool,
     },

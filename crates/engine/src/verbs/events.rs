@@ -105,14 +105,19 @@ pub fn since(call: &Call, before: &Since) -> Result<(Since, Vec<Happened>)> {
     }
     let bytes = size(call);
     if bytes != before.bytes {
-        now.bytes = bytes;
-        for line in call.audit_entries()?.iter().filter(|line| seq(line) > before.project).take(AT_ONCE) {
+        let lines = call.audit_entries()?;
+        let mut new = lines.iter().filter(|line| seq(line) > before.project);
+        for line in new.by_ref().take(AT_ONCE) {
             now.project = seq(line);
             let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
             // What was refused changed nothing; an intent whose outcome follows is told of once.
             if !matches!(text("verdict"), "refuse" | "intent") && visible(call, text("id")) {
                 happened.extend(told("project", seq(line), text("at"), text("action"), text("id")));
             }
+        }
+        // What is left is looked for again, though the audit may not grow until then.
+        if new.next().is_none() {
+            now.bytes = bytes;
         }
     }
     Ok((now, happened))

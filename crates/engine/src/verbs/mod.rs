@@ -15,6 +15,7 @@ pub mod archive;
 pub mod commit;
 pub mod config;
 pub mod convert;
+pub mod cursor;
 pub mod decide;
 pub mod doctor;
 pub mod edit;

@@ -59,7 +59,9 @@ impl From<Waiting> for Fault {
 }
 
 fn asks(id: &str, key: &str) -> Fault {
-    let message = format!("`{id}` is a person's; this waits for a person's yes and nothing changed");
+    let message = format!(
+        "a person wrote or accepted `{id}`, so this change waits for a person's yes; nothing changed yet"
+    );
     Fault::new(Code::NeedsConfirmation, message)
         .fact("id", id)
         .fact("key", key)
@@ -79,7 +81,7 @@ struct Held {
 /// needs nothing else.
 pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Serialize) -> Result<Waiting> {
     let mut request = serde_json::to_value(request)
-        .map_err(|e| Fault::new(Code::Internal, format!("a request cannot be written down: {e}")))?;
+        .map_err(|e| Fault::new(Code::Internal, format!("the request cannot be saved: {e}")))?;
     if let Err(fault) = texts_screened(call, row_of(memory.kind.shelf()), &mut request) {
         let shelf = memory.kind.shelf();
         if shelf != ShelfName::Tiers {
@@ -121,7 +123,7 @@ fn screened(call: &Call, row: Row, name: &str, value: &mut Value) -> Result<()> 
     match value {
         Value::String(text) => {
             *text = call.screen().as_it_waits(text, row, call.entry().trust()).map_err(|rule| {
-                Fault::new(Code::GateRefused, format!("`{name}` holds what must not be stored"))
+                Fault::new(Code::GateRefused, format!("`{name}` contains something that must not be stored"))
                     .fact("field", name)
                     .fact("rule", rule)
                     .hint("say it without the secret")
@@ -177,7 +179,7 @@ fn read<T: DeserializeOwned>(item: &Item, request: Value) -> Result<T> {
 }
 
 fn damaged(item: &Item) -> Fault {
-    Fault::new(Code::Damaged, format!("inbox item `{}` holds no change that is known", item.key))
+    Fault::new(Code::Damaged, format!("inbox item `{}` is not a change that this version knows", item.key))
         .fact("id", item.id.as_str())
         .hint(format!("`heirloom review reject {}` discards it", item.key))
 }

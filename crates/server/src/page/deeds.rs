@@ -58,7 +58,7 @@ pub(crate) fn run(mut call: Call, page: &Page, deed: &str, form: &Form) -> Resul
         "token" => make_token(call, form),
         "revoke" => revoke(call, form),
         "invite" => invited(call, page, form),
-        _ => Err(Fault::new(Code::NotFound, "there is no such form").hint("reload the page")),
+        _ => Err(Fault::new(Code::NotFound, "unknown form").hint("reload the page")),
     }
 }
 
@@ -160,7 +160,7 @@ fn moved(call: &Call, form: &Form, run: Life) -> Result<Done> {
 fn forget(call: &Call, form: &Form) -> Result<Done> {
     let id = form.text("id").and_then(MemoryId::parse);
     let id = id.ok_or_else(|| {
-        Fault::new(Code::Usage, "no memory is named").hint("open the memory and choose Forget there")
+        Fault::new(Code::Usage, "no memory was named").hint("open the memory and choose Forget there")
     })?;
     let Gone { forgotten: gone, unreached } = remove::forget(call, &id, false)?;
     let mut text = format!("Forgotten for good: {} in {}.", gone.id, count(gone.places.len(), "place"));
@@ -269,7 +269,7 @@ fn set(call: &Call, form: &Form) -> Result<Done> {
 fn unset(call: &Call, form: &Form) -> Result<Done> {
     let key = form.text("key").unwrap_or_default().to_owned();
     config::unset(call, &Unset { key: key.clone(), user: form.text("of") == Some("user") })?;
-    Ok(went(form, "/settings", format!("{key} is taken out."), None))
+    Ok(went(form, "/settings", format!("{key} is removed."), None))
 }
 
 fn add_user(call: &Call, form: &Form) -> Result<Done> {
@@ -288,6 +288,7 @@ fn make_token(call: &Call, form: &Form) -> Result<Done> {
         name: form.said("name"),
         scopes: Some(scopes),
         days,
+        hours: None,
     };
     Ok(Done::Shows(users::made(&heirloom_engine::verbs::users::token(call, &ask)?)))
 }

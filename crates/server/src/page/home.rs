@@ -60,7 +60,7 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
             (parts::empty("Nothing is remembered yet. Save the first memory, or let an agent do it.", "heirloom add decision \"Use PostgreSQL because we need jsonb\""))
         }
         div.two {
-            section aria-labelledby="counts" { h2 #counts { "What there is" } (counts(state, known.own.as_ref())) }
+            section aria-labelledby="counts" { h2 #counts { "All memories" } (counts(state, known.own.as_ref())) }
             section aria-labelledby="over-time" {
                 h2 #over-time { "Over time" }
                 (chart::bars("Stored or changed", "stored", &days(&activity, asked, |day| day.stored)))
@@ -95,7 +95,7 @@ fn own(asked: &Asked<'_>) -> Result<Screen> {
         }
         div.two {
             section aria-labelledby="counts" {
-                h2 #counts { "What there is" }
+                h2 #counts { "All memories" }
                 table.counts {
                     caption.hidden { "Turns and facts" }
                     tbody { @for (name, path, count) in rows { tr { th scope="row" { @if path.is_empty() { (name) } @else { a href=(path) { (name) } } } td.n { (count) } } } }
@@ -134,14 +134,14 @@ fn attention(known: &Known, activity: &Activity) -> Markup {
     let state = &known.state;
     let mut items: Vec<(usize, &str, &str)> = vec![
         (state.waiting_for_review, "waiting for review", "/review"),
-        (known.stale, "with citations that no longer fit", "/review#stale"),
+        (known.stale, "with cited code that changed", "/review#stale"),
         (state.passed_over.len(), "files held back because they cannot be read as notes", "/review#problems"),
         (activity.failed_hooks as usize, "hook runs failed in a row", "/doctor"),
-        (state.issues.len(), "things wrong with the index", "/doctor"),
+        (state.issues.len(), "problems with the index", "/doctor"),
     ];
     items.retain(|(count, _, _)| *count > 0);
     html! {
-        @if items.is_empty() { p.calm { "Nothing. Everything that agents are given was accepted or labelled." } }
+        @if items.is_empty() { p.calm { "Nothing. Everything that agents get is accepted or labelled." } }
         @else {
             ul.attention { @for (count, what, path) in items { li data-item { a href=(path) { strong { (count) } " " (what) } } } }
         }

@@ -187,8 +187,8 @@ pub(crate) fn refused(status: StatusCode, wrong: &Fault) -> Response<Body> {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head { (head("Not here")) }
-            body.alone { main { h1 { "Not here" } (fault(wrong)) } }
+            head { (head("Not found")) }
+            body.alone { main { h1 { "Not found" } (fault(wrong)) } }
         }
     };
     response(status, markup)
@@ -230,7 +230,7 @@ pub(crate) fn sent_to(path: &str) -> Response<Body> {
 
 /// There is too much to do.
 pub(crate) fn overloaded() -> Response<Body> {
-    let fault = Fault::new(heirloom_core::Code::Overloaded, "there is too much to do at the moment")
+    let fault = Fault::new(heirloom_core::Code::Overloaded, "the server is too busy at the moment")
         .hint("try again in a moment");
     refused(StatusCode::SERVICE_UNAVAILABLE, &fault)
 }

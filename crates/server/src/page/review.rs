@@ -25,7 +25,7 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
         && expiring.is_empty();
     let (drafts, stored) = (&waits.waiting.drafts, &waits.waiting.saved_by_agents);
     let body = html! {
-        @if nothing { (parts::empty("Nothing waits. What agents save without a person's word shows up here.", "heirloom review")) }
+        @if nothing { (parts::empty("Nothing waits. What agents save without a person's yes shows up here.", "heirloom review")) }
         @if !drafts.is_empty() || !stored.is_empty() {
             form #bulk action="/preview" {
                 p.bar {
@@ -156,16 +156,16 @@ fn tidy(asked: &Asked<'_>, waits: &Waits) -> Result<Markup> {
         @if !waiting.problems.is_empty() {
             section #problems {
                 (parts::counted("Held back", waiting.problems.len()))
-                p.dim { "Files that hold what the gate refuses or that cannot be read. No agent is given them." }
+                p.dim { "Files that contain what the gate refuses or that cannot be read. Agents do not get them." }
                 ul.lines { @for problem in &waiting.problems { li data-item { code { (problem.file) @if let Some(line) = problem.line { ":" (line) } } " " (problem.message) p.dim { (problem.fix) } } } }
             }
         }
         @if !waiting.doubts.is_empty() { section #doubts { (parts::counted("Lines of the vault to look at", waiting.doubts.len())) ul.lines { @for doubt in &waiting.doubts { li data-item { (parts::by_id(doubt.id.as_str())) " " (doubt.reason) } } } } }
-        @if !waiting.older.is_empty() { section #older { (parts::counted("Older than a later change", waiting.older.len())) p.dim { "Another branch or an old copy brought these back; nobody's word counts for them until you accept them again." } ul.lines { @for id in &waiting.older { li data-item { (parts::by_id(id.as_str())) } } } } }
+        @if !waiting.older.is_empty() { section #older { (parts::counted("Older than a later change", waiting.older.len())) p.dim { "Another branch or an old copy brought these back; they count as not accepted until you accept them again." } ul.lines { @for id in &waiting.older { li data-item { (parts::by_id(id.as_str())) } } } } }
         @if !waiting.stale.is_empty() {
             section #stale {
                 (parts::counted("Cited code that changed", waiting.stale.len()))
-                ul.lines { @for one in &waiting.stale { li data-item { (parts::by_id(&one.id)) " " span.state.bad { @if one.state == Freshness::Gone { "gone: not given to agents" } @else { "changed" } } @for cited in &one.anchors { " " code { (cited.anchor) } } } } }
+                ul.lines { @for one in &waiting.stale { li data-item { (parts::by_id(&one.id)) " " span.state.bad { @if one.state == Freshness::Gone { "gone: agents do not get it" } @else { "changed" } } @for cited in &one.anchors { " " code { (cited.anchor) } } } } }
             }
         }
         @if !pairs.is_empty() {
@@ -186,7 +186,7 @@ fn tidy(asked: &Asked<'_>, waits: &Waits) -> Result<Markup> {
         }
         @if !deletions.is_empty() {
             section #deletions {
-                (parts::counted("Could go", deletions.len()))
+                (parts::counted("Can be removed", deletions.len()))
                 ul.lines { @for proposed in deletions { li data-item { (parts::by_id(proposed.id.as_str())) " " (proposed.reason) (retire(asked, proposed.id.as_str(), "Retire", &proposed.reason)) } } }
             }
         }
@@ -237,7 +237,7 @@ pub(crate) fn preview(asked: &Asked<'_>) -> Result<Screen> {
     let count = chosen.drafts.len() + if accepts { chosen.memories.len() } else { 0 };
     let left = if accepts { 0 } else { chosen.memories.len() };
     let body = html! {
-        p { @if accepts { "Exactly this is stored or believed:" } @else { "These drafts are thrown away:" } }
+        p { @if accepts { "Exactly this will be stored or trusted:" } @else { "These drafts are thrown away:" } }
         ol.items { @for one in &chosen.drafts { (draft(asked, one, false)) } @if accepts { @for one in &chosen.memories { (saved(asked, one, false)) } } }
         @if left > 0 { p.dim { (left) " of the selected are stored already and cannot be rejected; retire them instead." } }
         form method="post" action=(if accepts { "/do/accept" } else { "/do/reject" }) {

@@ -111,5 +111,5 @@ impl Seat {
 }
 
 fn nothing() -> Fault {
-    Fault::new(Code::NotFound, "there is no such form").hint("reload the page")
+    Fault::new(Code::NotFound, "unknown form").hint("reload the page")
 }

@@ -208,6 +208,14 @@ fn flatten(name: &str, value: &Value, out: &mut Vec<Field>) {
     match value {
         Value::Null => {}
         Value::Object(map) => map.iter().for_each(|(part, value)| flatten(&inner(part), value, out)),
+        // Fields that a change asks for are pairs of a name and a value.
+        Value::Array(items) if name == "asked.fields" => {
+            let pairs = items.iter().enumerate();
+            pairs.for_each(|(at, pair)| match pair.as_array().map(Vec::as_slice) {
+                Some([Value::String(part), value]) => flatten(&inner(part), value, out),
+                _ => flatten(&inner(&at.to_string()), pair, out),
+            });
+        }
         Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
             items.iter().enumerate().for_each(|(at, value)| flatten(&inner(&at.to_string()), value, out));
         }
@@ -281,7 +289,7 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
 
 fn record_of(item: &Item) -> Result<Document> {
     Document::parse(item.draft.to_string().as_bytes()).map_err(|why| {
-        Fault::new(Code::Damaged, format!("inbox item `{}` holds no record: {why}", item.key))
+        Fault::new(Code::Damaged, format!("inbox item `{}` is not a record: {why}", item.key))
             .hint(format!("`heirloom review reject {}` discards it", item.key))
     })
 }
@@ -296,7 +304,7 @@ fn place<'e>(
     let category = category.ok_or_else(|| {
         Fault::new(
             Code::Damaged,
-            format!("inbox item `{}` holds no record: its category is not known", item.key),
+            format!("inbox item `{}` is not a record: its category is not known", item.key),
         )
         .hint(format!("`heirloom review reject {}` discards it", item.key))
     })?;

@@ -296,7 +296,7 @@ pub(super) fn act(call: &Call, verb: Verb, shelf: ShelfName, subject: &Subject) 
         Verb::Reject => plain(review::reject(call, &subject.item.as_ref().unwrap().key)),
         Verb::UserAdd => plain(users::add(call, &AddUser { user: "fresh".into() })),
         Verb::UserToken => {
-            let ask = MakeToken { user: "other".into(), name: None, scopes: None, days: None };
+            let ask = MakeToken { user: "other".into(), name: None, scopes: None, days: None, hours: None };
             plain(users::token(call, &ask))
         }
         Verb::UserInvite => {
