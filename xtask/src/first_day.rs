@@ -18,10 +18,11 @@ use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const USAGE: &str = "first-day [--part tune|report|blind|blind-again] [--file SET.txt] [--model minilm.bin] [--all]";
+const USAGE: &str =
+    "first-day [--part tune|report|blind|blind-again|fresh] [--file SET.txt] [--model minilm.bin] [--all]";
 
 /// The parts of the set: one that numbers may be chosen on, and those that are only ever measured.
-const PARTS: [&str; 4] = ["tune", "report", "blind", "blind-again"];
+const PARTS: [&str; 5] = ["tune", "report", "blind", "blind-again", "fresh"];
 
 struct Wanted {
     files: Vec<PathBuf>,
@@ -266,7 +267,7 @@ mod tests {
             let all = read(&part(name)).unwrap();
             for group in Group::ALL {
                 assert!(
-                    all.iter().flat_map(|store| &store.questions).filter(|q| q.group == group).count() >= 40,
+                    all.iter().flat_map(|store| &store.questions).filter(|q| q.group == group).count() >= 25,
                     "{name}: {}",
                     group.name()
                 );

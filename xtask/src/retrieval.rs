@@ -134,6 +134,10 @@ impl Embedder for Remembering {
         self.model.nearness()
     }
 
+    fn asking(&self) -> Option<&[f32]> {
+        self.model.asking()
+    }
+
     fn has_pieces(&self) -> bool {
         self.model.has_pieces()
     }

@@ -98,6 +98,10 @@ impl Embedder for Chosen {
         self.inner().nearness()
     }
 
+    fn asking(&self) -> Option<&[f32]> {
+        self.inner().asking()
+    }
+
     fn is_remote(&self) -> bool {
         self.inner().is_remote()
     }

@@ -125,6 +125,12 @@ pub trait Embedder: Send + Sync {
         Nearness::default()
     }
 
+    /// What all questions have in common: their mean vector, by which a text is near to any of them. Nothing for a model where leaving it out
+    /// tells no more.
+    fn asking(&self) -> Option<&[f32]> {
+        None
+    }
+
     /// Whether texts leave this machine: such a model is asked only where nobody waits long for it, and may fail at any time.
     fn is_remote(&self) -> bool {
         false
