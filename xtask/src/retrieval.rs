@@ -10,7 +10,9 @@ use heirloom_engine::follow::{Look, ShelfIndex};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::index::embed::chosen;
 use heirloom_engine::index::embed::minilm::MiniLm;
-use heirloom_engine::index::embed::{Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
+use heirloom_engine::index::embed::{
+    Asking, Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth,
+};
 use heirloom_engine::rank::query::Conditions;
 use heirloom_engine::recall::answer::{Asked, answer};
 use heirloom_engine::shelf::Audience;
@@ -134,7 +136,7 @@ impl Embedder for Remembering {
         self.model.nearness()
     }
 
-    fn asking(&self) -> Option<&[f32]> {
+    fn asking(&self) -> Option<Asking<'_>> {
         self.model.asking()
     }
 

@@ -63,6 +63,8 @@ mod http;
 #[cfg(feature = "server")]
 mod http_hostile;
 #[cfg(feature = "server")]
+mod http_pages;
+#[cfg(feature = "server")]
 mod http_verbs;
 mod hybrid;
 mod import_samples;

@@ -5,7 +5,8 @@
 //! keeps whatever its writer of that day put into it.
 
 use super::{
-    Added, Done, Outcome, config, decide, doctor, export, import, init, invite, list, model, records, remove,
+    Added, Done, Outcome, config, decide, doctor, export, import, init, invite, join, list, model, records,
+    remove,
 };
 use super::{
     recall, scan, search, setup, shelves, show, staged, status, sync, trail, undo, upkeep, users, vault,
@@ -92,6 +93,7 @@ const TABLE: &[Row] = &[
     ("retire", "What became of each memory", of_type::<Vec<Outcome<Done>>>),
     ("review", "What waits for a person, and what could be tidied up", of_type::<decide::Waits>),
     ("review-accept", "What became of a person's yes", of_type::<decide::Accepted>),
+    ("review-join", "Two memories that became one", of_type::<join::Joined>),
     (
         "review-propose",
         "How many turns were looked at, and how many facts wait because of it",

@@ -5,7 +5,7 @@
 
 use super::builtin::Builtin;
 use super::minilm::MiniLm;
-use super::{Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
+use super::{Asking, Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl Embedder for Chosen {
         self.inner().nearness()
     }
 
-    fn asking(&self) -> Option<&[f32]> {
+    fn asking(&self) -> Option<Asking<'_>> {
         self.inner().asking()
     }
 

@@ -24,7 +24,9 @@ use std::sync::Mutex;
 use self::forward::{Pass, Text};
 use self::weights::Weights;
 use super::vocab::{PieceId, Vocab};
-use super::{Detail, EmbedError, Embedder, Embedding, Nearness, PieceVectors, Space, Worth, pieces, to_unit};
+use super::{
+    Asking, Detail, EmbedError, Embedder, Embedding, Nearness, PieceVectors, Space, Worth, pieces, to_unit,
+};
 use crate::index::mapped;
 
 /// Longest text read, in word pieces with the two special ones: what the model was trained on.
@@ -179,11 +181,12 @@ impl Embedder for MiniLm {
     }
 
     fn nearness(&self) -> Nearness {
-        Nearness { alone: 0.21, beside: 0.05, partly: 0.18 }
+        Nearness { alone: 0.26, beside: 0.10, partly: 0.21 }
     }
 
-    fn asking(&self) -> Option<&[f32]> {
-        (self.space.dims == ASKING.len()).then_some(&ASKING)
+    fn asking(&self) -> Option<Asking<'_>> {
+        let nearness = Nearness { alone: 0.21, beside: 0.05, partly: 0.18 };
+        (self.space.dims == ASKING.len()).then_some(Asking { vector: &ASKING, nearness })
     }
 
     fn has_pieces(&self) -> bool {
