@@ -21,7 +21,7 @@ use std::sync::Arc;
 const USAGE: &str =
     "first-day [--part tune|report|blind|blind-again|fresh] [--file SET.txt] [--model minilm.bin] [--all]";
 
-/// The parts of the set: one that numbers may be chosen on, and those that are only ever measured.
+/// The parts of the set; the README beside them says what each was used for.
 const PARTS: [&str; 5] = ["tune", "report", "blind", "blind-again", "fresh"];
 
 struct Wanted {
