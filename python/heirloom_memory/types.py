@@ -59,16 +59,20 @@ class Hit(Memory):
 
 @dataclass(frozen=True, kw_only=True)
 class Found(Answer):
-    """The answer to a search, best first. `block` is there if `context` was asked for."""
+    """A page of the answer to a search, best first; `next` is the cursor of the following one. `block` is there if `context` was asked for."""
 
     ranking: str
     hits: list[Hit]
     block: str | None = None
+    next: str | None = None
 
     @classmethod
     def of(cls, data: Json) -> Self:
         return cls(
-            ranking=data["ranking"], hits=[Hit.of(hit) for hit in data["hits"]], block=data.get("block")
+            ranking=data["ranking"],
+            hits=[Hit.of(hit) for hit in data["hits"]],
+            block=(data.get("context") or {}).get("block"),
+            next=data.get("next"),
         )
 
 
@@ -225,6 +229,7 @@ class SearchOptions(TypedDict, total=False):
     kind: str
     include_retired: bool
     limit: int
+    cursor: str
     tier: Literal["episodic", "semantic", "all"]
     session: str
     context: bool

@@ -70,6 +70,16 @@ def test_search_gives_hits_with_scores_and_recall_a_block(memory: Heirloom) -> N
     assert [hit.id for hit in recalled.hits] == [found.hits[0].id]
 
 
+def test_search_goes_on_behind_a_page_and_gives_the_block_of_turns_and_facts(memory: Heirloom) -> None:
+    for at in range(5):
+        memory.add("episode", f"We spoke of the harbour crane number {at}")
+    first = memory.search("harbour crane", tier="episodic", limit=3)
+    assert len(first.hits) == 3 and first.next
+    rest = memory.search("harbour crane", tier="episodic", limit=3, cursor=first.next)
+    assert not {hit.id for hit in first.hits} & {hit.id for hit in rest.hits}
+    assert "harbour" in (memory.search("harbour crane", context=True).block or "")
+
+
 def test_working_memory_keeps_words_and_opaque_items(memory: Heirloom) -> None:
     session = memory.session("chat / 1")
     assert session.read().new

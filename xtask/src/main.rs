@@ -82,13 +82,13 @@ tasks:
   hosts [AGENT]… [CHECK]… [--quick] [--model NAME] [--program FILE]   our hooks in the published coding agents, with a scripted model
   order                write xtask/prompt.order anew: what a prompt runs through, for `install` (needs valgrind)
   conformance PATH…    run recorded cases, from files or folders, against the engine
-  bench WHAT           ratios side by side: start, write, index, vault, gate [FILE], hooks, hostile [PROGRAM], tiers,
+  bench WHAT           ratios side by side: start [PROGRAM], write, index, vault, gate [FILE], hooks, hostile [PROGRAM], tiers,
                        upkeep [RECORDS [PROGRAM]]
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
-  first-day [--half tune|report] [--model FILE] [--all]   small stores and questions, saved with `add` and asked with `recall`
+  first-day [--part NAME] [--file SET.txt] [--model FILE] [--all]   small stores and questions, saved with `add` and asked with `recall`
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
-  load [--memories N] [--users N] [--connections N] [--seconds N] [--postgres] [--debug]   what a server takes, beside
-                       the engine in one process and sixteen of the command line
+  load [--memories N] [--users N] [--connections N] [--seconds N] [--postgres] [--no-rivals] [--program FILE] [--debug]
+                       what a server takes, beside the engine in one process and sixteen of the command line
   page pictures | large [--records N] [--turns N] [--debug]   docs/images from demo data; the page over 100,000 memories
   fuzz [TARGET]… [--seconds N]   the parsers under libFuzzer, three minutes each; `ci` takes seconds
   embed WEIGHTS        a text a line in, vectors out: the teacher of the built-in model
@@ -154,7 +154,7 @@ fn main() -> ExitCode {
 
 fn measure(words: &[String]) -> Outcome {
     match words.first().map(String::as_str) {
-        Some("start") => bench::start::run(),
+        Some("start") => bench::start::run(words.get(1).map(Path::new)),
         Some("write") => bench::write::run(),
         Some("index") => bench::index::run(),
         // These measure inside this process.

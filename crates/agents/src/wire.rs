@@ -32,9 +32,9 @@ pub fn read(agent: &Agent, moment: Moment, input: &[u8]) -> Result<Call, Silence
     if input.len() > INPUT_MAX {
         return Err(Silence::Broken(format!("the input is larger than {INPUT_MAX} bytes")));
     }
-    let value = json::parse(input).map_err(|e| Silence::Broken(format!("the input is no JSON: {e}")))?;
+    let value = json::parse(input).map_err(|e| Silence::Broken(format!("the input is not JSON: {e}")))?;
     let Value::Object(object) = value else {
-        return Err(Silence::Broken("the input is no JSON object".to_owned()));
+        return Err(Silence::Broken("the input is not a JSON object".to_owned()));
     };
     let fields = Fields(&object);
     if let Some(event) = fields.text(&["hook_event_name", "hookEventName"]) {
@@ -57,7 +57,7 @@ pub fn read(agent: &Agent, moment: Moment, input: &[u8]) -> Result<Call, Silence
         Some(Value::String(folder)) if folder.is_empty() => None,
         Some(Value::String(folder)) => Some(PathBuf::from(folder)),
         // Guessing a folder here could put files into the wrong project.
-        Some(_) => return Err(Silence::NotOurs("a working folder that is none")),
+        Some(_) => return Err(Silence::NotOurs("a working folder that does not exist")),
     };
     Ok(Call {
         session: fields.text(&["session_id", "sessionId", "conversation_id"]).map(str::to_owned),

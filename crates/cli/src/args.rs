@@ -75,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "URL")]
     pub(crate) database: Option<String>,
 
-    /// Act by the token in this file, which only you may be able to read (also HEIRLOOM_TOKEN)
+    /// Use the token in this file; only you may have permission to read it (or set HEIRLOOM_TOKEN)
     #[arg(long, global = true, help_heading = ANYWHERE, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 
@@ -335,7 +335,7 @@ pub(crate) struct Why {
     pub(crate) id: String,
 }
 
-/// Show what was done and by whom, or check that nothing of it was changed
+/// Show who did what, or check that nobody changed the log
 #[derive(Debug, clap::Args)]
 pub(crate) struct Audit {
     #[command(subcommand)]
@@ -438,7 +438,7 @@ pub(crate) struct Scan {
 
 /// Handle an event of a coding agent; reads the agent's JSON from standard input
 ///
-/// `heirloom setup` writes these calls into an agent's settings. A hook never fails: whatever goes wrong, the agent continues, and `heirloom last` shows what
+/// `heirloom setup` writes these calls into an agent's settings. A hook never stops the agent: if something goes wrong, the agent continues, and `heirloom last` shows what
 /// happened.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Hook {
@@ -498,6 +498,20 @@ pub(crate) struct Reference {
 fn share(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
     number.ok_or_else(|| "use a number from 0 to 1, such as 0.8".to_owned())
+}
+
+/// How long something lasts, in hours: 12h, 30d, 2w.
+fn lifetime(text: &str) -> Result<u32, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let hours = match unit {
+        "h" => Some(1),
+        "d" => Some(24),
+        "w" => Some(24 * 7),
+        _ => None,
+    };
+    let number = number.parse::<u32>().ok().filter(|number| *number > 0);
+    let total = number.zip(hours).and_then(|(number, hours)| number.checked_mul(hours));
+    total.ok_or_else(|| "use hours, days or weeks, such as 12h, 30d or 2w".to_owned())
 }
 
 #[cfg(test)]

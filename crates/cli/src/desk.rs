@@ -121,7 +121,7 @@ impl Office {
         let world = world();
         let around = match place {
             Place::Folder(folder) if !folder.is_dir() => {
-                return Err(Fault::new(Code::NotFound, "the project folder is not there any more")
+                return Err(Fault::new(Code::NotFound, "the project folder no longer exists")
                     .hint("start the server again, in the project as it is now"));
             }
             Place::Folder(folder) => Some(project_folder(folder)),

@@ -67,7 +67,7 @@ impl Server {
         let known = endpoints::trouble(data, url);
         if self.patience != Patience::Person && known.as_ref().is_some_and(|known| known.rests(world::now()))
         {
-            return Err("it failed before and is left alone for a while".to_owned());
+            return Err("it failed before; Heirloom tries it again later".to_owned());
         }
         let reply = self.send(body);
         match &reply {

@@ -40,18 +40,18 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable("COPILOT_HOME", "Copilot CLI's folder (else ~/.copilot)"),
     variable(
         "CI",
-        "set by build servers; unless it is `false` or `0`, installed hooks hold no stop of an agent without a terminal",
+        "set by build servers; unless it is `false` or `0`, hooks never hold a stop of an agent without a terminal",
     ),
-    variable("TMPDIR", "where passing files go, and from where input files are taken, beside /tmp"),
-    variable("NO_COLOR", "no colours if it is set and not empty"),
-    variable("CLICOLOR_FORCE", "colours even if the output is not a terminal"),
+    variable("TMPDIR", "the folder for temporary files; input files may come from it and from /tmp"),
+    variable("NO_COLOR", "turns colours off if it is set and not empty"),
+    variable("CLICOLOR_FORCE", "turns colours on even if the output is not a terminal"),
     variable("TERM", "`dumb` means no colours and no pager"),
     variable(
         "HEIRLOOM_PAGER, PAGER",
         "the program that shows long answers at a terminal; `cat` turns it off (else less)",
     ),
     variable("LESS", "options of less; `FRX` if it is not set"),
-    variable("HEIRLOOM_QUIET", "if it is set, long commands do not say that they still work"),
+    variable("HEIRLOOM_QUIET", "if it is set, long commands do not report that they are still working"),
     variable(
         "HEIRLOOM_LOG",
         "what Heirloom does, step by step and without content, on standard error: error, warn, info, debug or trace; `serve` writes a JSON object per line; hooks ignore it",
@@ -78,7 +78,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
         "PGSERVICE, PGSERVICEFILE",
         "a service that says what the database's address leaves out, and the file it is in (else ~/.pg_service.conf)",
     ),
-    variable("SSL_CERT_FILE", "certificates that are trusted beside the system's"),
+    variable("SSL_CERT_FILE", "certificates that are trusted in addition to the system's"),
 ];
 
 /// Variables that coding agents set in the commands they run. With one of them set nobody counts as a person.

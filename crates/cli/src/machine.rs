@@ -64,7 +64,7 @@ pub(crate) fn settings_file(agent: &Agent, reach: Reach, project: &Path) -> Resu
         Reach::Project => Ok(project.join(install::file(agent, reach))),
         Reach::User => {
             environment::agent_folder(agent).map(|folder| folder.join(agent.file_inside())).ok_or_else(|| {
-                Fault::new(Code::Usage, "there is no home folder")
+                Fault::new(Code::Usage, "the home folder is unknown")
                     .hint("set HOME, or use --shared in a project")
             })
         }

@@ -58,6 +58,11 @@ fn main() -> ExitCode {
             let lost = out.finish().filter(|_| !matches!(args.command, args::Command::Hook(_)));
             ExitCode::from(lost.map_or(code, |fault| out.fault_aloud(&fault)))
         }
+        // Whoever pressed Ctrl-C knows why it ended.
+        Err(_) if person::has_stopped() => {
+            out.finish();
+            ExitCode::from(heirloom_core::code::exit::INTERRUPTED)
+        }
         Err(fault) => {
             out.finish();
             ExitCode::from(out.fault(&person::explained(fault)))

@@ -36,7 +36,7 @@ impl Named {
         let database = typed.map(str::to_owned).or_else(|| kept.clone()).or_else(|| own.database.clone());
         if let Some(file) = token_file {
             let token = private_text(file)?.ok_or_else(|| {
-                Fault::new(Code::Usage, format!("there is no file `{}`", file.display()))
+                Fault::new(Code::Usage, format!("file `{}` does not exist", file.display()))
                     .hint("give --token-file a file that holds the token")
             })?;
             return Ok(Named { database, token: Some(not_empty(token, "the token file")?) });
@@ -44,7 +44,7 @@ impl Named {
         if let Some(token) = environment::token() {
             let token = not_empty(token, "HEIRLOOM_TOKEN")?;
             if matches!((typed, &kept), (Some(named), Some(kept)) if named != kept) {
-                let message = "the token in HEIRLOOM_TOKEN is for the database in HEIRLOOM_DATABASE_URL and goes to no other";
+                let message = "the token in HEIRLOOM_TOKEN is for the database in HEIRLOOM_DATABASE_URL only";
                 return Err(Fault::new(Code::Unauthenticated, message).hint(
                     "leave --database out, or set HEIRLOOM_DATABASE_URL and HEIRLOOM_TOKEN of that database together",
                 ));

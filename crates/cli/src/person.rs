@@ -8,7 +8,19 @@ use heirloom_core::{Audience, Caller, Code, Fault, Settings, Verb, Who, fault::R
 use heirloom_engine::Call;
 use heirloom_engine::shelf::tiers::Access;
 use heirloom_engine::verbs::config::{Answer, check_pin, waits_for_pin};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What Ctrl-C sends.
+const CTRL_C: u8 = 0x03;
+/// Whether somebody pressed Ctrl-C at a question. Commands pass the error on; `main` ends the process with the exit code for it.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody pressed Ctrl-C at a question.
+pub(crate) fn has_stopped() -> bool {
+    STOPPED.load(Ordering::Relaxed)
+}
 
 /// Whether a person sits at this terminal.
 pub(crate) fn is_present() -> bool {
@@ -110,25 +122,53 @@ fn say(line: &str) {
 
 /// Asks for something that must not be seen on the screen.
 pub(crate) fn secret(question: &str) -> Result<String> {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-    let terminal = std::io::stdin();
-    let before = tcgetattr(&terminal).map_err(|_| {
-        Fault::new(Code::NeedsPerson, "there is no terminal to ask for the PIN")
-            .hint("run it yourself, in a terminal of your own")
-    })?;
-    let mut hidden = before.clone();
-    hidden.local_modes.remove(LocalModes::ECHO);
-    hidden.local_modes.insert(LocalModes::ECHONL | LocalModes::ICANON);
-    let unseen = || Fault::new(Code::Io, "the terminal cannot hide what is typed");
-    tcsetattr(&terminal, OptionalActions::Now, &hidden).map_err(|_| unseen())?;
+    let hidden = Modes::set(|modes| {
+        modes.local_modes.remove(LocalModes::ECHO);
+        modes.local_modes.insert(LocalModes::ECHONL | LocalModes::ICANON);
+    });
+    let Some(hidden) = hidden else {
+        return Err(Fault::new(Code::NeedsPerson, "there is no terminal to ask for the PIN")
+            .hint("run it yourself, in a terminal of your own"));
+    };
     let typed = ask(question, question);
-    let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
+    drop(hidden);
     let typed = typed?;
     if typed.is_empty() {
         return Err(Fault::new(Code::NeedsPerson, "no PIN was typed; nothing was done")
             .hint("run the command again and type the PIN"));
     }
     Ok(typed)
+}
+
+/// The terminal in other modes until this is dropped.
+struct Modes {
+    before: Termios,
+}
+
+impl Modes {
+    fn set(change: impl FnOnce(&mut Termios)) -> Option<Modes> {
+        let before = tcgetattr(std::io::stdin()).ok()?;
+        let mut modes = before.clone();
+        change(&mut modes);
+        tcsetattr(std::io::stdin(), OptionalActions::Now, &modes).ok()?;
+        Some(Modes { before })
+    }
+
+    /// Ctrl-C ends the line like Enter does, instead of the process, so that the terminal can be put back and the exit code is ours.
+    fn of_a_question() -> Option<Modes> {
+        /// A key that is switched off.
+        const NONE: u8 = 0;
+        Modes::set(|modes| {
+            modes.special_codes[SpecialCodeIndex::VINTR] = NONE;
+            modes.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
+        })
+    }
+}
+
+impl Drop for Modes {
+    fn drop(&mut self) {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
+    }
 }
 
 /// Asks for a yes, in the one form of every question: Enter, `n` and the end of the input are no. `assumed` is `--yes`; without it and without a terminal
@@ -149,19 +189,47 @@ pub(crate) fn is_yes(answer: &str) -> bool {
 /// Asks, and returns what was typed. `what` is the question without its possible answers.
 pub(crate) fn ask(question: &str, what: &str) -> Result<String> {
     if !std::io::stdin().is_terminal() {
-        return Err(Fault::new(Code::NeedsPerson, format!("nobody is here to answer: {what}"))
+        return Err(Fault::new(Code::NeedsPerson, format!("there is nobody to ask: {what}"))
             .hint("run it in a terminal, or add --yes to answer yes in a script"));
     }
     let _hushed = crate::output::watch::hush();
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{} ", crate::output::spelled(question));
     let _ = err.flush();
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    let read = read.map_err(|e| Fault::new(Code::Io, format!("cannot read the answer: {e}")))?;
-    if read == 0 {
-        // The end of the input is an answer too, and leaves the cursor behind the question.
-        let _ = writeln!(err);
+    let modes = Modes::of_a_question();
+    let answer = line().map_err(|e| Fault::new(Code::Io, format!("cannot read the answer: {e}")))?;
+    drop(modes);
+    // Ctrl-C and the end of the input leave the cursor behind the question.
+    match answer.last() {
+        Some(b'\n') => {}
+        Some(&CTRL_C) => {
+            let _ = writeln!(err);
+            STOPPED.store(true, Ordering::Relaxed);
+            return Err(Fault::new(Code::NeedsPerson, format!("stopped with Ctrl-C: {what}"))
+                .hint("run the command again"));
+        }
+        _ => {
+            let _ = writeln!(err);
+        }
     }
-    Ok(answer.trim().to_owned())
+    Ok(String::from_utf8_lossy(&answer).trim().to_owned())
+}
+
+/// A line as it was typed, up to Enter, Ctrl-C or the end of the input.
+fn line() -> std::io::Result<Vec<u8>> {
+    let mut stdin = std::io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        let bytes = match stdin.fill_buf() {
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        let end = bytes.iter().position(|byte| [b'\n', CTRL_C].contains(byte));
+        let used = end.map_or(bytes.len(), |end| end + 1);
+        line.extend_from_slice(&bytes[..used]);
+        stdin.consume(used);
+        if end.is_some() || used == 0 {
+            return Ok(line);
+        }
+    }
 }

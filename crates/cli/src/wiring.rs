@@ -96,7 +96,7 @@ fn access_by(named: &Named, world: &World, store: Arc<dyn TierStore>) -> Result<
 
 fn nobody() -> Fault {
     Fault::new(Code::Unauthenticated, "a shared database needs a token to know who you are").hint(
-        "ask whoever looks after it for a token (`heirloom user token NAME`), then set HEIRLOOM_TOKEN or give --token-file",
+        "ask its administrator for a token (`heirloom user token NAME`), then set HEIRLOOM_TOKEN or give --token-file",
     )
 }
 

@@ -169,7 +169,7 @@ fn every_reading_command_answers_in_the_shape_its_schema_promises() {
 }
 
 /// The answers of commands that change something; they are held against their schemas one after the other.
-const ACTS: [&str; 10] = [
+const ACTS: [&str; 11] = [
     "config-approve",
     "config-category",
     "config-pin",
@@ -178,6 +178,7 @@ const ACTS: [&str; 10] = [
     "model-embed",
     "model-remove",
     "review-accept",
+    "review-join",
     "review-reject",
     "trust",
 ];
@@ -217,6 +218,18 @@ fn every_command_that_keeps_house_answers_in_the_shape_its_schema_promises() {
     let accepted = person(&["review", "accept", "--all"], "y\n").ok();
     assert!(accepted.stderr.contains("Never push on Fridays"), "{accepted:?}");
     fits("review-accept", &accepted);
+    for text in ["Keep carts in Redis because it is quick", "Keep baskets in Redis because it is cheap"] {
+        env.run(&["add", "decision", text]).ok();
+    }
+    let both = [
+        "review",
+        "join",
+        "keep-carts-in-redis",
+        "keep-baskets-in-redis",
+        "--field",
+        "rationale=quick, cheap",
+    ];
+    fits("review-join", &person(&both, "").ok());
     fits("trust", &person(&["trust", "keep-jobs-in-postgresql"], "y\n").ok());
     fits("config-pin", &person(&["config", "pin"], "4711\n4711\n").ok());
     fits("config-pin", &person(&["config", "pin", "--remove"], "4711\n").ok());
@@ -500,7 +513,7 @@ fn a_command_answers_what_the_librarys_verb_answers() {
     same(&["lesson", "load", "git"], &|| told(shelves::load_lessons(&call, "git")));
     same(&["lesson", "topics"], &|| told(shelves::lesson_topics(&call)));
     same(&["vault", "stats"], &|| told(shelves::vault_stats(&call)));
-    same(&["vault", "context", "jobs"], &|| told(shelves::vault_context(&call, "jobs", None)));
+    same(&["vault", "context", "jobs"], &|| told(shelves::vault_context(&call, Some("jobs"), None)));
     let filed = shelves::RecallVault { category: None, tags: Vec::new(), scopes: Vec::new(), limit: 10 };
     same(&["vault", "recall"], &|| told(shelves::recall_vault(&call, &filed)));
     same(&["vault", "propose"], &|| told(shelves::vault_proposals(&call, &none)));

@@ -432,10 +432,13 @@ impl Twice {
         });
         self.step("user-token", &["user", "token", "anna", "--scope", "read,delete"], Some(""), &|call| {
             let scopes = Scopes::parse("read,delete").ok();
-            told(users::token(call, &MakeToken { user: anna(), name: None, scopes, days: None }))
+            told(users::token(call, &MakeToken { user: anna(), name: None, scopes, days: None, hours: None }))
         });
         self.step("user-token", &["user", "token", "anna"], None, &|call| {
-            told(users::token(call, &MakeToken { user: anna(), name: None, scopes: None, days: None }))
+            told(users::token(
+                call,
+                &MakeToken { user: anna(), name: None, scopes: None, days: None, hours: None },
+            ))
         });
         let server = "https://memory.example.org";
         self.step("user-invite", &["user", "invite", "anna", "--server", server], Some(""), &|call| {

@@ -166,11 +166,12 @@ impl Browser {
     }
 
     /// Types: letters as they are, `<Enter>`, `<Tab>`, `<Escape>`, `<Space>` by their names.
+    #[track_caller]
     pub(crate) fn keys(&mut self, text: &str) {
-        // A key that comes before the page's script is lost, as it would be to somebody who types that fast.
-        self.until("document.readyState === 'complete'");
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
+            // A key goes to the screen that is there. While the page's script is not, or another screen is on its way, nobody can know which one that is.
+            self.until("document.readyState === 'complete' && !document.querySelector('main[aria-busy]')");
             let named = rest.strip_prefix('<').and_then(|after| after.split_once('>'));
             let (key, typed) = match named {
                 Some((name, after)) => {
@@ -191,6 +192,9 @@ impl Browser {
                 "Tab" => 9,
                 "Escape" => 27,
                 " " => 32,
+                "End" => 35,
+                "Home" => 36,
+                "ArrowUp" => 38,
                 "ArrowDown" => 40,
                 "Backspace" => 8,
                 _ => 0,

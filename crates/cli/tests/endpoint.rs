@@ -52,6 +52,12 @@ impl Server {
         self.asked.lock().unwrap().len()
     }
 
+    /// How many texts were sent.
+    pub(crate) fn sent(&self) -> usize {
+        let asked = self.asked.lock().unwrap();
+        asked.iter().filter_map(|(_, _, body)| body["input"].as_array().map(Vec::len)).sum()
+    }
+
     /// Every text that was sent.
     fn texts(&self) -> String {
         self.asked.lock().unwrap().iter().map(|(_, _, body)| body.to_string()).collect()
@@ -143,7 +149,7 @@ fn ready(server: &Server) -> TestEnv {
 }
 
 /// The user's own settings name the server, which may take long to answer on a busy machine.
-fn named(env: &TestEnv, server: &Server, model: &str) {
+pub(crate) fn named(env: &TestEnv, server: &Server, model: &str) {
     named_for(env, server, model, 60_000);
 }
 

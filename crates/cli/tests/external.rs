@@ -155,6 +155,20 @@ fn a_silent_host_holds_nobody_up_and_is_said_by_everybody() {
 }
 
 #[test]
+fn a_host_that_stays_silent_is_noted_once_a_day_and_not_at_every_write() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let env = with(on(json!({ "memory_type": "git_repo", "git_timeout_seconds": 1,
+        "memory_path": format!("https://127.0.0.1:{port}/lessons.git") })));
+    add(&env, "Commits were lost, fixed by reflog");
+    for what in ["Pods were killed, fixed by a limit", "Tags were lost, fixed by a push"] {
+        assert!(add(&env, what).stderr.contains("did not answer"));
+    }
+    let noted = std::fs::read_to_string(env.memory(".local/health/external.jsonl")).unwrap();
+    assert_eq!(noted.lines().count(), 1, "{noted}");
+}
+
+#[test]
 fn what_git_says_is_shown_and_not_its_last_line() {
     let env = with(on(json!({ "memory_type": "git_repo", "memory_path": "~/repository",
         "sync_strategy": "auto_push" })));

@@ -27,7 +27,7 @@ fn upkeep_is_done_over_http_as_by_commands() {
     let dropped = server.post(&format!("{path}/anchors"), &json!({ "action": "drop" })).is(200).json();
     assert_eq!(dropped["anchors"], json!([]));
     server.get(&format!("{path}/why")).fails(404, "NOT_FOUND");
-    assert_eq!(server.get("/v1/runs").is(200).json(), json!([]));
+    assert_eq!(server.get("/v1/runs").is(200).json(), json!({ "runs": [] }));
     assert_eq!(server.get("/v1/verify").is(200).json()["ok"], true);
     assert_eq!(server.ask("POST", "/v1/repair", None).is(200).json()["ok"], true);
     let secret = format!("the key is ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");

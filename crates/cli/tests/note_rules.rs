@@ -161,7 +161,7 @@ fn ids_are_random_and_a_message_is_still_kept_once() {
 }
 
 #[test]
-fn tags_ignore_case_in_a_search_and_a_filter_that_fits_nothing_says_so() {
+fn tags_ignore_case_in_a_search_and_a_list_and_a_filter_that_fits_nothing_says_so() {
     let env = ready();
     env.run(&["add", "note", "The importer retries\nthree times", "--tag", "Importer"]).ok();
     for strategy in ["title_tags", "hybrid"] {
@@ -175,6 +175,13 @@ fn tags_ignore_case_in_a_search_and_a_filter_that_fits_nothing_says_so() {
         }
         let nothing = env.run(&["search", "importer", "tag:nowhere"]).ok();
         assert!(nothing.stderr.contains("tag:nowhere"), "{nothing:?}");
+    }
+    for tag in ["importer", "IMPORTER", "Importer"] {
+        assert_eq!(
+            env.run(&["list", "--tag", tag, "--json"]).ok().items().as_array().unwrap().len(),
+            1,
+            "{tag}"
+        );
     }
     let exact = env.run(&["note", "list", "--keyword", "importer"]).ok();
     assert!(exact.stdout.is_empty() && exact.stderr.contains("`Importer`"), "{exact:?}");

@@ -2,11 +2,11 @@
 
 use crate::browser::Browser;
 use crate::env::TestEnv;
-use crate::page::{Opened, seeded};
+use crate::page::{Opened, seeded, twice};
 use serde_json::json;
 
 /// Every screen, with a name for its picture.
-const SCREENS: [(&str, &str); 15] = [
+const SCREENS: [(&str, &str); 19] = [
     ("home", "/"),
     ("search", "/search?q=orders"),
     ("search-empty", "/search?q=nothingfitsthis"),
@@ -15,6 +15,16 @@ const SCREENS: [(&str, &str); 15] = [
     ("edit", "/edit?id=decision:use-postgresql-for-orders"),
     ("changes", "/changes"),
     ("review", "/review"),
+    (
+        "join",
+        "/join?id=decision:keep-carts-in-redis-for-one-day&other=decision:keep-carts-in-redis-for-two-days",
+    ),
+    ("history", "/history?id=decision:use-postgresql-for-orders"),
+    (
+        "preview",
+        "/preview?do=retire&id=decision:use-postgresql-for-orders&id=decision:send-mail-through-a-queue",
+    ),
+    ("search-all", "/search"),
     ("playground", "/playground?prompt=which+database+do+we+use+for+orders%3F&inject=1"),
     ("sessions", "/sessions"),
     ("audit", "/audit?verify=1"),
@@ -58,6 +68,7 @@ fn looked_at(env: &TestEnv, name: &str, screens: &[(&str, &str)]) {
 #[test]
 fn every_screen_is_accessible_at_320_and_1280_pixels_in_light_and_dark() {
     let env = seeded();
+    twice(&env);
     env.at_terminal(
         &["edit", "decision:use-postgresql-for-orders", "--field", "rationale=we need jsonb"],
         "",
@@ -74,7 +85,20 @@ fn an_empty_store_and_a_project_without_one_say_what_to_do_next() {
     let screens = SCREENS.map(|(name, path)| (name, path.split('?').next().unwrap()));
     let screens: Vec<(&str, &str)> = screens
         .into_iter()
-        .filter(|(name, _)| !matches!(*name, "memory" | "forget" | "edit" | "fault" | "search-empty"))
+        .filter(|(name, _)| {
+            !matches!(
+                *name,
+                "memory"
+                    | "forget"
+                    | "edit"
+                    | "fault"
+                    | "search-empty"
+                    | "search-all"
+                    | "join"
+                    | "history"
+                    | "preview"
+            )
+        })
         .collect();
     {
         let opened = Opened::of(&env);

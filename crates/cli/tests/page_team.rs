@@ -3,7 +3,6 @@
 use crate::browser::Browser;
 use crate::env::TestEnv;
 use crate::http::{Reply, Server, token_of};
-use crate::page::tried;
 use serde_json::{Value, json};
 
 /// A server and the name of its page.
@@ -285,50 +284,48 @@ fn only_the_pages_own_forms_from_its_own_origin_and_browser_count() {
 
 #[test]
 fn somebody_signs_in_confirms_with_the_pin_and_accepts_a_draft_with_the_keyboard_alone() {
-    tried(|| {
-        let env = TestEnv::ready();
-        let anna = token_of(&env, "anna", "read,write");
-        let team = Team::of(Server::with(&env, &[]));
-        waits(&team.server, &anna, "I live in Graz");
-        let path = link(&env, "anna");
-        let mut browser = Browser::start();
-        browser.looks(1280, 800, false);
-        browser.go(&format!("{}{path}", team.origin()));
-        assert_eq!(browser.violations(), Vec::<String>::new());
-        browser.picture("team-invite");
-        browser.keys(&format!("{anna}<Tab>4711<Tab>4711<Enter>"));
-        browser.until("location.pathname === '/' && document.body.dataset.live === 'on'");
-        // Signed out and in again, as a reader first.
-        browser.keys_until("<Tab>", "document.activeElement.textContent === 'Sign out'");
-        browser.keys("<Enter>");
-        browser.until("location.pathname === '/signin'");
-        assert_eq!(browser.violations(), Vec::<String>::new());
-        browser.picture("team-sign-in");
-        browser.keys(&format!("{anna}<Enter>"));
-        browser.until("location.pathname === '/' && document.body.dataset.live === 'on'");
-        browser.shows("waiting for review");
-        assert_eq!(browser.violations(), Vec::<String>::new());
-        browser.picture("team-home");
-        browser.keys_until("<Tab>", "document.activeElement.textContent === 'Confirm as a person'");
-        browser.keys("<Enter>");
-        browser.until("location.pathname === '/confirm' && document.activeElement.name === 'pin'");
-        browser.picture("team-confirm");
-        browser.keys("4711<Enter>");
-        browser.until("location.pathname === '/' && document.body.dataset.live === 'on'");
-        browser.shows("You are confirmed as a person.");
-        browser.keys("gr");
-        browser.until("location.pathname === '/review' && document.querySelector('.items [data-item]')");
-        browser.keys("ja");
-        browser.shows("Accepted 1 item");
-        assert_eq!(facts(&team.server, &anna).len(), 1);
-        let events = browser.events();
-        // Chromium also gives advice, which is no complaint.
-        let advice =
-            |text: &String| text.contains("\"level\":\"verbose\"") || text.contains("\"level\":\"info\"");
-        let mut complaints = Browser::complaints(&events);
-        complaints.retain(|text| !advice(text));
-        assert_eq!(complaints, Vec::<String>::new());
-        let origins: Vec<String> = Browser::origins(&events).into_iter().collect();
-        assert_eq!(origins, [team.origin()]);
-    });
+    let env = TestEnv::ready();
+    let anna = token_of(&env, "anna", "read,write");
+    let team = Team::of(Server::with(&env, &[]));
+    waits(&team.server, &anna, "I live in Graz");
+    let path = link(&env, "anna");
+    let mut browser = Browser::start();
+    browser.looks(1280, 800, false);
+    browser.go(&format!("{}{path}", team.origin()));
+    assert_eq!(browser.violations(), Vec::<String>::new());
+    browser.picture("team-invite");
+    browser.keys(&format!("{anna}<Tab>4711<Tab>4711<Enter>"));
+    browser.until("location.pathname === '/' && document.body.dataset.live === 'on'");
+    // Signed out and in again, as a reader first.
+    browser.keys_until("<Tab>", "document.activeElement.textContent === 'Sign out'");
+    browser.keys("<Enter>");
+    browser.until("location.pathname === '/signin'");
+    assert_eq!(browser.violations(), Vec::<String>::new());
+    browser.picture("team-sign-in");
+    browser.keys(&format!("{anna}<Enter>"));
+    browser.until("location.pathname === '/' && document.body.dataset.live === 'on'");
+    browser.shows("waiting for review");
+    assert_eq!(browser.violations(), Vec::<String>::new());
+    browser.picture("team-home");
+    browser.keys_until("<Tab>", "document.activeElement.textContent === 'Confirm as a person'");
+    browser.keys("<Enter>");
+    browser.until("location.pathname === '/confirm' && document.activeElement.name === 'pin'");
+    browser.picture("team-confirm");
+    browser.keys("4711<Enter>");
+    browser.until("location.pathname === '/' && document.body.dataset.live === 'on'");
+    browser.shows("You are confirmed as a person.");
+    browser.keys("gr");
+    browser.until("location.pathname === '/review' && document.querySelector('.items [data-item]')");
+    browser.keys("ja");
+    browser.shows("Accepted 1 item");
+    assert_eq!(facts(&team.server, &anna).len(), 1);
+    let events = browser.events();
+    // Chromium also gives advice, which is no complaint.
+    let advice =
+        |text: &String| text.contains("\"level\":\"verbose\"") || text.contains("\"level\":\"info\"");
+    let mut complaints = Browser::complaints(&events);
+    complaints.retain(|text| !advice(text));
+    assert_eq!(complaints, Vec::<String>::new());
+    let origins: Vec<String> = Browser::origins(&events).into_iter().collect();
+    assert_eq!(origins, [team.origin()]);
 }

@@ -94,6 +94,15 @@ fn an_import_is_previewed_exactly_taken_once_and_says_what_it_refused() {
         assert_eq!(shelf(&preview, name), shelf(&report, name), "{name}");
     }
     assert_eq!(preview["refused"], report["refused"]);
+    assert_eq!(preview["left_out"], report["left_out"]);
+    let left: Vec<(&str, &str)> = report["left_out"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["from"].as_str().unwrap(), one["why"].as_str().unwrap()))
+        .filter(|(_, why)| *why == "it is retired there")
+        .collect();
+    assert_eq!(left.len(), 2, "a record and a lesson: {left:?}");
     assert_eq!((new_on(&report, "records"), new_on(&report, "topics"), new_on(&report, "notes")), (2, 13, 3));
     assert_eq!(
         (&shelf(&report, "records")["left_out"], &shelf(&report, "topics")["left_out"]),

@@ -11,7 +11,7 @@ const CARELESS: &[&str] = &["fsync=off", "full_page_writes=off"];
 pub(crate) fn team(env: &TestEnv, server: &Server, name: &str) -> (String, String) {
     let operator = server.database(name);
     let done = env.run(&["team", "init", "--admin-url", &operator, "--user", "root", "--json"]).ok().json();
-    assert_eq!((&done["version"], &done["user"]), (&5.into(), &"root".into()), "{done}");
+    assert_eq!((&done["version"], &done["user"]), (&6.into(), &"root".into()), "{done}");
     (server.address("heirloom_app", name), done["token"].as_str().unwrap().to_owned())
 }
 
@@ -126,7 +126,7 @@ fn without_a_token_nobody_is_anybody_in_a_shared_database() {
         .run(&["team", "status", "--admin-url", &server.address("keeper", "identity"), "--json"])
         .ok()
         .json();
-    assert_eq!((&status["version"], &status["found"]["admins"]), (&5.into(), &1.into()), "{status}");
+    assert_eq!((&status["version"], &status["found"]["admins"]), (&6.into(), &1.into()), "{status}");
     let fits = |name: &str, answer: &Value| {
         let schemas = heirloom_postgres::team::answers();
         let (_, schema) = schemas.iter().find(|(of, _)| *of == name).unwrap();
@@ -182,4 +182,51 @@ fn a_server_on_a_shared_database_needs_no_token_of_its_own_and_says_what_the_dat
     let gone = server.ask_with("", "GET", "/readyz", None, &[]).is(503);
     assert_eq!(gone.body, "DATABASE_UNAVAILABLE\n");
     server.ask_with("", "GET", "/healthz", None, &[]).is(200);
+}
+
+#[test]
+fn vectors_are_made_in_the_background_by_batches_and_a_kill_costs_one_batch() {
+    const TURNS: usize = 700;
+    let server = Server::start(Release::Sixteen, CARELESS);
+    let mut env = TestEnv::new();
+    env.run(&["init"]).ok();
+    let (address, admin) = team(&env, &server, "embedding");
+    env.set("HEIRLOOM_DATABASE_URL", &address).set("HEIRLOOM_TOKEN", &admin).set("EMBEDDING_KEY", "k");
+    let one = env.run(&["add", "episode", "It rains on turn number 0", "--json"]).ok().json();
+    // The rest as one script would bring them, quicker than as many processes.
+    server.sql(
+        "embedding",
+        &format!(
+            "insert into heirloom.memory (user_id, id, tier, status, session, slot, occurred_at, expires_at, length, content, detail)
+             select user_id, id || '-' || n, tier, status, session, slot, occurred_at, expires_at, length, 'Rows of the database, turn ' || n,
+                 jsonb_set(detail, '{{id}}', to_jsonb(id || '-' || n)) from heirloom.memory, generate_series(1, {}) as n",
+            TURNS - 1
+        ),
+    );
+    let endpoint = crate::endpoint::Server::start();
+    crate::endpoint::named(&env, &endpoint, "m");
+    let turns = |env: &TestEnv| env.run(&["model", "status", "--json"]).ok().json()["turns"].clone();
+    assert_eq!(turns(&env), serde_json::json!({ "embedded": 0, "memories": TURNS }));
+    let mut child = env.command(HEIRLOOM).args(["model", "embed"]).spawn().unwrap();
+    let vectors = || -> usize {
+        server
+            .sql("embedding", "select count(*) from heirloom.vector where model like 'endpoint:%'")
+            .parse()
+            .unwrap()
+    };
+    crate::env::until("a batch is stored", || vectors() > 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let there = vectors();
+    assert!(there > 0 && turns(&env)["embedded"] == there, "what was stored counts");
+    let again = env.run(&["model", "embed"]).ok();
+    assert!(
+        again.stdout.contains(&format!("{TURNS} of {TURNS} of your turns and facts have a vector")),
+        "{again:?}"
+    );
+    assert_eq!(vectors(), TURNS, "each once");
+    assert!(endpoint.sent() <= TURNS + 2 * 256, "{} texts were sent", endpoint.sent());
+    // By meaning: no word of the question stands in what is found.
+    let hits = env.run(&["search", "--tier", "all", "umbrella", "--json"]).ok().items();
+    assert_eq!(hits[0]["id"], one["id"], "{hits}");
 }

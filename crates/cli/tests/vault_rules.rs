@@ -185,3 +185,49 @@ fn an_empty_question_to_the_vault_gives_nothing() {
     }
     assert!(env.run(&["vault", "context", "mission"]).ok().stdout.contains("keep tools simple"));
 }
+
+#[test]
+fn without_a_question_the_vault_gives_its_newest() {
+    let env = ready();
+    add(&env, "canon", "Our mission is to keep tools simple", &[]);
+    let gone = add(&env, "canon", "Every service speaks plain English", &[]);
+    env.at_terminal(&["retire", &gone], "").ok();
+    let block = env.run(&["vault", "context"]).ok().stdout;
+    assert!(block.contains("keep tools simple") && !block.contains("plain English"), "{block}");
+}
+
+#[test]
+fn an_item_of_many_that_cannot_be_read_is_refused_by_name_and_costs_only_itself() {
+    let env = ready();
+    let many = json!([
+        { "text": "Deploys happen on Tuesdays", "mood": "glad" },
+        { "text": "Whole lines are for the import", "id": "0123456789ab", "version": 3 },
+        "a bare text",
+        { "text": 5 },
+        { "text": "Tags are a list", "tags": "one" },
+        { "category": "bio" },
+        { "text": "Reports are written in English", "category": null },
+    ]);
+    let file = env.raw_input(many.to_string().as_bytes());
+    let ran = env.at_terminal(&["vault", "bulk-add", &file, "--json"], "");
+    let answers = ran.json();
+    for (at, named) in
+        [(0, "`mood`"), (1, "`id`"), (2, "JSON object"), (3, "`text`"), (4, "`tags`"), (5, "`text`")]
+    {
+        assert_eq!(
+            (&answers[at]["status"], &answers[at]["code"]),
+            (&json!("refused"), &json!("INPUT_ERROR"))
+        );
+        assert!(answers[at]["message"].as_str().unwrap().contains(named), "{answers}");
+    }
+    assert_eq!((ran.code, &answers[6]["status"]), (Some(1), &json!("created")), "{answers}");
+    let lines =
+        b"{\"text\": \"Mails go out at noon\"}\n{broken\n\n{\"text\": \"The queue is drained nightly\"}\n";
+    let answers = env.at_terminal(&["vault", "bulk-add", &env.raw_input(lines), "--json"], "").json();
+    let statuses: Vec<&str> = (0..3).filter_map(|at| answers[at]["status"].as_str()).collect();
+    assert_eq!(statuses, ["created", "refused", "created"], "{answers}");
+    // An array that breaks off is not taken line by line.
+    let broken = env.raw_input(b"[\n{\"text\": \"Half of a file\"}\n");
+    env.at_terminal(&["vault", "bulk-add", &broken, "--json"], "").fails_with("INPUT_ERROR", 1);
+    assert_eq!(env.run(&["list", "--json"]).ok().items().as_array().unwrap().len(), 3);
+}

@@ -96,7 +96,7 @@ table! {
     Search "search" Read FREE, NO, "finds memories";
     Recall "recall" Read FREE, NO, "gives what an agent would be given for a prompt";
     Brief "brief" Read FREE, NO, "gives the lessons that fit a task";
-    Snapshot "snapshot" Read FREE, NO, "gives what an agent is told at the start of a session";
+    Snapshot "snapshot" Read FREE, NO, "gives what an agent gets at the start of a session";
     Review "review" Read FREE, NO, "lists what waits for a person";
     Status "status" Read FREE, NO, "counts what there is and says what needs attention";
     Verify "verify" Read FREE, NO, "checks the stored files";
@@ -128,8 +128,9 @@ table! {
     Archive "archive" Write KEEPS_A_PERSONS, NO, "keeps a memory for the record, out of recall";
     Unarchive "unarchive" Write KEEPS_A_PERSONS, NO, "puts an archived memory back into use";
     Convert "convert" Write KEEPS_A_PERSONS, NO, "makes a memory of another kind from this one";
+    Join "join" Write KEEPS_A_PERSONS, NO, "makes one memory of two; the other is retired";
     Anchor "anchor" Write KEEPS_A_PERSONS, NO, "says which code a memory cites";
-    Undo "undo" Write [May::Does, May::Does, May::Refused], NO, "takes a change back";
+    Undo "undo" Write [May::Does, May::Does, May::Refused], NO, "undoes a change";
 
     Forget "forget" Delete FREE, NO, "removes every trace of a memory";
     Clear "clear" Delete FREE, NO, "removes every turn or fact of a user";
@@ -140,7 +141,7 @@ table! {
     Uninstall "uninstall" Delete FREE, NO, "takes the hooks out of coding agents";
 
     Accept "accept" Write PERSON, NO, "accepts what waits, or a memory as it stands";
-    Reject "reject" Write FREE, NO, "turns down what waits; `undo` brings it back";
+    Reject "reject" Write FREE, NO, "rejects what waits; `undo` brings it back";
     ConfigSet "config_set" Write FREE, NO, "changes a setting that loosens nothing";
     ConfigGuarded "config_guarded" Write PERSON, NO, "changes or removes a guarded setting, or approves one";
     UserAdd "user_add" Admin FREE, NO, "adds a user";

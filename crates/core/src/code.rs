@@ -115,15 +115,15 @@ table! {
         "a memory retired less than 24 hours ago would come back under its old name"
         "restore it with `heirloom restore <id>`, or choose another name";
     Create "CREATE_ERROR" REFUSED 409
-        "there is already a memory at this place" "update it, or choose another name";
+        "a memory with this name exists already" "update it, or choose another name";
     Update "UPDATE_ERROR" REFUSED 404
         "there is nothing to update" "create it first";
     Delete "DELETE_ERROR" REFUSED 409
-        "the memory cannot be retired from its present status" "unarchive it first";
+        "a memory with this status cannot be retired" "unarchive it first";
     Archive "ARCHIVE_ERROR" REFUSED 409
-        "the memory cannot be archived from its present status" "only active memories can be archived";
+        "a memory with this status cannot be archived" "only active memories can be archived";
     Unarchive "UNARCHIVE_ERROR" REFUSED 409
-        "the memory cannot be unarchived from its present status" "only archived memories can be unarchived";
+        "a memory with this status cannot be unarchived" "only archived memories can be unarchived";
     Restore "RESTORE_ERROR" REFUSED 409
         "the memory cannot be restored" "only memories retired within the grace period can be restored";
     Read "READ_ERROR" REFUSED 500
@@ -133,13 +133,13 @@ table! {
     Security "SECURITY_ERROR" REFUSED 403
         "the input comes from a place that is not allowed" "put the input below the temporary folder";
     GateRefused "GATE_REFUSED" REFUSED 422
-        "the text holds what must not be stored" "write where the secret is kept, not the secret itself";
+        "the text contains something that must not be stored" "write where the secret is kept, not the secret itself";
     NeedsConfirmation "NEEDS_CONFIRMATION" WAITS 202
         "the memory waits in the review inbox" "a person decides with `heirloom review`";
     Capacity "CAPACITY_ERROR" REFUSED 409
         "the category is full" "retire or archive something first, or raise the limit";
     NotFound "NOT_FOUND" NOT_FOUND 404
-        "there is no such memory" "`heirloom list` shows the memories there are";
+        "this memory does not exist" "`heirloom list` shows all memories";
     Ambiguous "AMBIGUOUS" REFUSED 409
         "the name fits more than one memory" "use the full id";
     NeedsPerson "NEEDS_PERSON" REFUSED 403
@@ -149,21 +149,21 @@ table! {
     Unauthenticated "UNAUTHENTICATED" REFUSED 401
         "the token is not valid" "ask for a new one: `heirloom user token <name>`";
     LockBusy "LOCK_BUSY" RETRY 503
-        "another process holds the store" "try again; nothing was written";
+        "another process is writing to the store" "try again; nothing was written";
     Unavailable "DATABASE_UNAVAILABLE" RETRY 503
         "the database cannot be reached or is too busy" "try again; what was acknowledged is stored";
     RateLimited "RATE_LIMITED" RETRY 429
-        "too many requests of one token" "wait as long as the answer says, then try again";
+        "one token sends too many requests" "wait for the time in Retry-After, then try again";
     Overloaded "OVERLOADED" RETRY 503
-        "the server has too much to do" "wait as long as the answer says, then try again";
+        "the server has too much to do" "wait for the time in Retry-After, then try again";
     Io "IO_ERROR" IO 500
         "the disk or the system refused" "check space and permissions; nothing was half-written";
     Damaged "DAMAGED" REFUSED 500
         "a file of the store is damaged" "`heirloom verify` names it";
     Usage "USAGE" USAGE 400
-        "the command was called wrongly" "see `--help`";
+        "the command line is wrong" "see `--help`";
     Internal "INTERNAL" REFUSED 500
-        "a rule of the program itself was broken" "please report it, with the command you ran";
+        "Heirloom has a bug" "please report it, with the command you ran";
 }
 
 impl Code {

@@ -67,10 +67,10 @@ impl Left {
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Left::Large => ("larger than a hook reads", "heirloom verify"),
-            Left::Files => ("not looked at", "heirloom search"),
+            Left::Files => ("not read", "heirloom search"),
             Left::Texts => ("not in the search index yet", "heirloom search"),
-            Left::Vault => ("of the vault not looked at", "heirloom vault stats"),
-            Left::Index => ("parts of index.md not looked at or not made", "heirloom verify --fix"),
+            Left::Vault => ("of the vault not read", "heirloom vault stats"),
+            Left::Index => ("parts of index.md not read or not made", "heirloom verify --fix"),
             Left::Drafts => ("in review not counted", "heirloom review"),
         }
     }

@@ -246,7 +246,7 @@ impl Call {
 
     /// Random bytes for what nobody may guess.
     pub fn random(&self) -> Result<[u8; 32]> {
-        let missing = || Fault::new(Code::Internal, "there is no source of random bytes");
+        let missing = || Fault::new(Code::Internal, "the system gives no random bytes");
         self.deployment.dice().ok_or_else(missing)?()
     }
 

@@ -77,7 +77,7 @@ impl Salt {
 
 /// The refusal of whoever must wait until then.
 pub fn wait_until(end: &str) -> Fault {
-    Fault::new(Code::NeedsPerson, "the PIN was wrong too often")
+    Fault::new(Code::NeedsPerson, "too many wrong PINs")
         .fact("until", end)
         .hint(format!("try again after {end}"))
 }
@@ -217,7 +217,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 
 fn write(path: &Path, value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(value)
-        .map_err(|e| Fault::new(Code::Internal, format!("a PIN cannot be written down: {e}")))?;
+        .map_err(|e| Fault::new(Code::Internal, format!("the PIN cannot be saved: {e}")))?;
     files::write(path, (text + "\n").as_bytes(), Mode::Private)
 }
 

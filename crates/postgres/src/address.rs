@@ -71,7 +71,7 @@ impl Address {
             }
         }
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-            return Err(wrong("it names no host"));
+            return Err(wrong("it has no host"));
         }
         let said_password = config.get_password().is_some();
         if !said_password {
@@ -172,7 +172,7 @@ fn checks(config: &mut Config, said: &BTreeMap<String, String>, outside: &Outsid
     let client = match (file("sslcert"), file("sslkey")) {
         (Some(certificate), Some(key)) => Some((certificate, key)),
         (None, None) => None,
-        _ => return Err(wrong("sslcert and sslkey come together")),
+        _ => return Err(wrong("sslcert and sslkey must be given together")),
     };
     Ok(Checks { roots, more: outside.more_certificates.clone(), name, client, used: ssl != SslMode::Disable })
 }
@@ -217,7 +217,7 @@ fn service_of(name: &str, file: Option<&Path>) -> Result<Vec<(String, String)>> 
         Fault::new(Code::Config, format!("the service `{name}` cannot be used: {why}"))
             .hint("name it in ~/.pg_service.conf or in the file that PGSERVICEFILE names")
     };
-    let file = file.ok_or_else(|| missing("there is no service file".to_owned()))?;
+    let file = file.ok_or_else(|| missing("the service file does not exist".to_owned()))?;
     let text = std::fs::read_to_string(file).map_err(|e| missing(format!("`{}`: {e}", file.display())))?;
     let mut inside = false;
     let mut found = None;
@@ -233,7 +233,7 @@ fn service_of(name: &str, file: Option<&Path>) -> Result<Vec<(String, String)>> 
             words.push((word.trim().to_owned(), value.trim().to_owned()));
         }
     }
-    found.ok_or_else(|| missing(format!("`{}` does not have it", file.display())))
+    found.ok_or_else(|| missing(format!("`{}` does not define it", file.display())))
 }
 
 /// The password of a password file for this server, database and user. A file that others can read does not count, as with libpq.

@@ -39,7 +39,7 @@ fn meaning(state: &str, message: &str) -> (Code, &'static str) {
             Code::Unavailable,
             "the statement took longer than the limit; try again when the database is less busy",
         ),
-        "55P03" => (Code::LockBusy, "somebody else changes the schema; try again in a moment"),
+        "55P03" => (Code::LockBusy, "somebody else is changing the schema; try again in a moment"),
         "40P01" | "40001" => (Code::LockBusy, ""),
         "58P01" | "0A000" if message.contains("vector") => (Code::Config, NO_VECTOR),
         "42704" if message.contains("vec") => (Code::Config, NO_VECTOR),
@@ -65,11 +65,11 @@ const CROWDED: &str =
     "the server has no connection left: try again, raise `max_connections`, or put pgbouncer in front";
 
 /// What to do about a server that cannot be reached.
-const NEXT: &str = "see that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; what was acknowledged is stored";
+const NEXT: &str = "check that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; what was acknowledged is stored";
 
 /// The connection itself failed.
 fn broken(error: &Error) -> Fault {
-    let fault = |code| Fault::new(code, format!("the connection to PostgreSQL: {}", chain(error)));
+    let fault = |code| Fault::new(code, format!("cannot connect to PostgreSQL: {}", chain(error)));
     if is_tls(error) {
         return fault(Code::Config).hint(
             "the server's certificate must be one this system trusts (`sslrootcert` or SSL_CERT_FILE name others), and the address must name the \
@@ -97,7 +97,7 @@ fn broken(error: &Error) -> Fault {
 
 /// The server did not answer in time.
 pub(crate) fn silent() -> Fault {
-    Fault::new(Code::Unavailable, "the connection to PostgreSQL: no answer in time").hint(NEXT)
+    Fault::new(Code::Unavailable, "PostgreSQL did not answer in time").hint(NEXT)
 }
 
 /// A call took too long.

@@ -36,8 +36,9 @@ use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::gate::Passed;
 use heirloom_engine::pin::{Answer, Pin, Salt};
 use heirloom_engine::shelf::tiers::{
-    Account, Back, Change, Counts, Ended, Event, Found, Head, Invite, KeptRow, KeyTurn, Line, Mark, Page,
-    Question, Receipt, Removed, Stored, Taken, TierDraft, TierStore, Token, Told, UserContext, Wanted, Which,
+    Account, Back, Change, Counts, Embedded, Ended, Event, Found, Head, Invite, KeptRow, KeyTurn, Line, Mark,
+    Page, Question, Receipt, Removed, Stored, Taken, TierDraft, TierStore, Token, Told, UserContext, Wanted,
+    Which,
 };
 use jiff::Timestamp;
 
@@ -60,7 +61,10 @@ impl TierStore for PgStore {
         for draft in drafts {
             who.owns(&draft.draft().stored().user)?;
         }
-        self.run(write::write(self, who, drafts, events, mark))
+        // Embedding takes as long as it takes: neither the limit of a call nor a connection waits for it.
+        let memories: Vec<&Stored> = drafts.iter().map(|draft| draft.draft().stored()).collect();
+        let made = vectors::Vectors::of(self, &memories);
+        self.run(write::write(self, who, drafts, &made, events, mark))
     }
 
     fn get(&self, who: &UserContext, id: &str) -> Result<Option<Stored>> {
@@ -83,6 +87,10 @@ impl TierStore for PgStore {
 
     fn embed(&self, who: &UserContext, limit: usize) -> Result<usize> {
         vectors::embed(self, who, limit)
+    }
+
+    fn embedded(&self, who: &UserContext) -> Result<Embedded> {
+        vectors::embedded(self, who)
     }
 
     fn change(

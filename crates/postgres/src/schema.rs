@@ -5,7 +5,7 @@
 //! statement that was not quoted.
 
 /// The schema that this program works with. Versions 1 to 3 are those of 0.1, whose tables belonged to the application.
-pub(crate) const VERSION: i32 = 5;
+pub(crate) const VERSION: i32 = 6;
 
 /// The first version whose tables stay where they are: what came later is added by a step.
 pub(crate) const STEPS_FROM: i32 = 4;
@@ -43,19 +43,31 @@ impl Place {
 
     /// The schema and its tables. From here on statements run as `heirloom_owner`.
     pub(crate) fn tables(&self) -> String {
-        self.filled(&[include_str!("schema/tables.sql"), include_str!("schema/step_5.sql")].concat())
+        let steps = [
+            include_str!("schema/tables.sql"),
+            include_str!("schema/step_5.sql"),
+            include_str!("schema/step_6.sql"),
+        ];
+        self.filled(&steps.concat())
     }
 
-    /// From version 4 to this one: new tables, and every function as it is now. Run as a login that may act as `heirloom_owner`.
-    pub(crate) fn step(&self) -> String {
+    /// From version 4 or a later one to this one: new tables and columns, and every function as it is now. Run as a login that may act as `heirloom_owner`.
+    pub(crate) fn step(&self, before: i32) -> String {
         let mut text = "set local role heirloom_owner;\n".to_owned();
-        text.push_str(include_str!("schema/step_5.sql"));
+        if before < 5 {
+            text.push_str(include_str!("schema/step_5.sql"));
+            text.push_str(&self.policies_of(&OF_STEP_5));
+        }
+        text.push_str(include_str!("schema/step_6.sql"));
+        // Vectors that were made without word pieces are made anew by whoever uses that model next.
+        text.push_str("delete from heirloom.vector where model like 'all-minilm%';\n");
         text.push_str(&self.functions());
-        text.push_str(&self.policies_of(&OF_STEP_5));
         text.push_str(&format!("update heirloom.version set version = {VERSION};\nreset role;\n"));
         if self.citus {
             text.push_str("set local citus.propagate_set_commands = 'local';\n");
-            text.push_str(&distributed(&OF_STEP_5));
+            if before < 5 {
+                text.push_str(&distributed(&OF_STEP_5));
+            }
             text.push_str(NESTED);
         }
         text

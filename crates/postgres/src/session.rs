@@ -26,12 +26,17 @@ impl Session {
         let shown = [text(&secret), text(&user), boolean(&durable), text(&LONGEST)];
         let asks = "select heirloom.begin($1, $2, $3, $4)";
         // Whoever looks at the server's activity or its log finds the request there. The id of a trace is hex digits alone.
-        let begin = who.trace().map_or_else(
-            || "begin".to_owned(),
-            |id| format!("begin; set local application_name = 'heirloom {id}'"),
-        );
-        let (begun, shown) = tokio::join!(lease.batch(&begin), lease.query(asks, &shown));
+        let named = who.trace().map(|id| format!("set local application_name = 'heirloom {id}'"));
+        let named = async {
+            match &named {
+                Some(statement) => lease.batch(statement).await,
+                None => Ok(()),
+            }
+        };
+        // Each in a message of its own, sent without waiting: Citus hands on the whole text of the message that a setting came in.
+        let (begun, named, shown) = tokio::join!(lease.batch("begin"), named, lease.query(asks, &shown));
         begun?;
+        named?;
         match shown {
             Ok(_) => Ok(Session(lease)),
             Err(fault) => Err(store.looked_into(fault).await),
@@ -65,5 +70,5 @@ impl Session {
 /// Nobody is anybody in a shared database without a token.
 fn without_token() -> Fault {
     Fault::new(Code::Unauthenticated, "a shared database needs a token to know who you are")
-        .hint("ask whoever runs it for a token, then set HEIRLOOM_TOKEN or give --token-file")
+        .hint("ask its administrator for a token, then set HEIRLOOM_TOKEN or give --token-file")
 }

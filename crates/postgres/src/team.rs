@@ -271,7 +271,7 @@ impl Team {
                 let exists = "select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
                     where n.nspname = 'heirloom' and c.relname = $1)";
                 if self.client.query_one(exists, &[&index]).await.map_err(sql)?.get(0) {
-                    did.push(format!("{name}: the index is there"));
+                    did.push(format!("{name}: the index exists"));
                     continue;
                 }
                 let began = Instant::now();
@@ -286,7 +286,7 @@ impl Team {
                 did.push(format!("{name}: index built in {:.1} s", began.elapsed().as_secs_f64()));
             }
             if did.is_empty() {
-                did.push("there are no vectors yet; nothing was built".to_owned());
+                did.push("no vectors yet; nothing was built".to_owned());
             }
             Ok(did)
         })
@@ -317,15 +317,23 @@ impl Team {
 
     /// From a version whose tables stay where they are.
     async fn stepped(&self, before: i32, founding: &Founding) -> Result<Done> {
-        let distributed = "select (to_regclass('pg_dist_partition') is not null)::text";
-        let citus = self.text(distributed).await?.as_deref() == Some("true");
-        let place = self.place(citus).await?;
+        let place = self.place(self.is_distributed().await?).await?;
         let note = Note::system(&format!("team upgrade: schema {before} to {VERSION}"), founding.now);
-        self.change(&step(&place), Some(&note)).await?;
+        self.change(&step(&place, before), Some(&note)).await?;
         let did = vec![format!(
             "brought the schema from version {before} to {VERSION}; users, tokens and memories stay as they are"
         )];
         Ok(Done { before: Some(before), version: VERSION, did, ..Done::default() })
+    }
+
+    /// Whether Citus distributes the tables: that it is installed does not say so.
+    async fn is_distributed(&self) -> Result<bool> {
+        let there = "select (to_regclass('pg_catalog.pg_dist_partition') is not null)::text";
+        if self.text(there).await?.as_deref() != Some("true") {
+            return Ok(false);
+        }
+        let memory = "select (exists (select from pg_catalog.pg_dist_partition where logicalrelid = to_regclass('heirloom.memory')))::text";
+        Ok(self.text(memory).await?.as_deref() == Some("true"))
     }
 
     /// Runs a change of the schema and notes it in an audit, all of it or nothing.
@@ -392,7 +400,7 @@ impl Team {
                 .map_err(|e| missing(sql(e).message))?;
             found = self.client.query_opt(asked, &[]).await.map_err(sql)?;
         }
-        let row = found.ok_or_else(|| missing("it is not there".to_owned()))?;
+        let row = found.ok_or_else(|| missing("it is not installed".to_owned()))?;
         let (vector, version): (String, String) = (row.get(0), row.get(1));
         if is_old(&version) {
             return Err(missing(format!("{version} is too old")));
@@ -429,7 +437,7 @@ impl Team {
 
 fn damaged(found: i32) -> Fault {
     Fault::new(Code::Config, format!("schema {found} cannot be used"))
-        .hint("`heirloom team status` says what is there")
+        .hint("`heirloom team status` shows the versions")
 }
 
 pub(crate) fn is_old(version: &str) -> bool {

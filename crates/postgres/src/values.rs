@@ -28,4 +28,5 @@ values! {
     jsonb JSONB;
     jsonbs JSONB_ARRAY;
     boolean BOOL;
+    bytes BYTEA_ARRAY;
 }

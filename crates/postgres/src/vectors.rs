@@ -7,31 +7,39 @@ use crate::link::PgStore;
 use crate::rows;
 use crate::session::Session;
 use crate::statements;
-use crate::values::{bigint, bigints, int, text, texts};
+use crate::values::{bigint, bigints, bytes, int, text, texts};
 use heirloom_core::{Code, Fault, fault::Result};
-use heirloom_engine::index::embed::{Detail, Embedder as _, Space};
-use heirloom_engine::shelf::tiers::{Stored, Tier, UserContext};
+use heirloom_engine::index::embed::chosen::Chosen;
+use heirloom_engine::index::embed::{Detail, EmbedError, Embedder as _, Embedding, Nearness, Space, Worth};
+use heirloom_engine::shelf::tiers::{Embedded, Judge, Stored, Tier, UserContext, kept_pieces, passage};
 use std::sync::PoisonError;
 
-/// Vectors that were made, as pgvector reads them; none where a text has no direction.
+/// Vectors that were made, as pgvector reads them, and what is kept of word pieces; none where a text has no direction.
 pub(crate) struct Vectors {
     space: Option<Space>,
-    made: Vec<Option<String>>,
+    made: Vec<(Option<String>, Option<Vec<u8>>)>,
+}
+
+/// What a model makes of texts, with word pieces where it has them.
+fn made(model: &Chosen, texts: &[&str]) -> std::result::Result<Vec<Embedding>, EmbedError> {
+    model.embed(texts, if model.has_pieces() { Detail::Pieces } else { Detail::Pooled })
 }
 
 impl Vectors {
-    /// Vectors of texts, if the model is on this machine.
-    pub(crate) fn of(store: &PgStore, searched: &[&str]) -> Vectors {
+    /// Vectors of memories, if the model is on this machine.
+    pub(crate) fn of(store: &PgStore, memories: &[&Stored]) -> Vectors {
         let none = Vectors { space: None, made: Vec::new() };
         let Some(model) = store.model().filter(|model| !model.is_remote()) else { return none };
-        match model.embed(searched, Detail::Pooled) {
-            Ok(made) => Vectors {
-                space: Some(model.space().clone()),
-                made: made.iter().map(|one| as_text(&one.vector)).collect(),
-            },
-            // Keywords still find it, and the next `embed` makes up for it.
-            Err(_) => none,
-        }
+        // Keywords still find what cannot be embedded now, and the next `embed` makes up for it.
+        Vectors::made(model, memories).unwrap_or(none)
+    }
+
+    fn made(model: &Chosen, memories: &[&Stored]) -> std::result::Result<Vectors, EmbedError> {
+        let passages: Vec<String> = memories.iter().map(|stored| passage(stored)).collect();
+        let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
+        let kept = |one: &Embedding| (as_text(&one.vector), kept_pieces(one));
+        let made = made(model, &passages)?.iter().map(kept).collect();
+        Ok(Vectors { space: Some(model.space().clone()), made })
     }
 
     /// Stores those of memories in use: which of the texts, its tier, its place.
@@ -46,10 +54,14 @@ impl Vectors {
         know(store, tx, space).await?;
         let places: Vec<i64> = rows.iter().map(|(_, _, place)| *place).collect();
         let tiers: Vec<&str> = rows.iter().map(|(_, tier, _)| tier.name()).collect();
-        let made: Vec<Option<&str>> =
-            rows.iter().map(|(at, _, _)| self.made.get(*at).and_then(Option::as_deref)).collect();
+        let (made, pieces): (Vec<Option<&str>>, Vec<Option<&[u8]>>) = rows
+            .iter()
+            .map(|(at, _, _)| self.made.get(*at))
+            .map(|one| one.map_or((None, None), |(vector, pieces)| (vector.as_deref(), pieces.as_deref())))
+            .unzip();
         let user = who.user();
-        let values = [text(&user), text(&space.model), bigints(&places), texts(&tiers), texts(&made)];
+        let values =
+            [text(&user), text(&space.model), bigints(&places), texts(&tiers), texts(&made), bytes(&pieces)];
         tx.run(statements::VECTOR, &values).await
     }
 }
@@ -66,25 +78,26 @@ async fn know(store: &PgStore, tx: &Session, space: &Space) -> Result<()> {
     Ok(())
 }
 
-/// A question's vector.
+/// A question's vector, and what its model says of it.
 pub(crate) struct Asked {
     pub(crate) vector: Option<String>,
     pub(crate) space: Space,
+    pub(crate) judge: Judge,
 }
 
 /// The vector of a question. A model elsewhere is asked only if this user has vectors of it; one that does not answer costs the vectors, not the
 /// memories.
 pub(crate) fn asked(store: &PgStore, who: &UserContext, question: &str) -> Result<Asked> {
+    let silent = Judge { worth: Worth::default(), nearness: Nearness::default(), asked: None };
     let Some(model) = store.model() else {
-        return Ok(Asked { vector: None, space: Space { model: "none".to_owned(), dims: 0 } });
+        return Ok(Asked { vector: None, space: Space { model: "none".to_owned(), dims: 0 }, judge: silent });
     };
     let space = model.space().clone();
-    if model.is_remote() && !store.run_again(|| any(store, who, &space))? {
-        return Ok(Asked { vector: None, space });
-    }
-    let made = model.embed(&[question], Detail::Pooled).ok();
-    let vector = made.and_then(|made| as_text(&made.first()?.vector));
-    Ok(Asked { vector, space })
+    let wanted = !model.is_remote() || store.run_again(|| any(store, who, &space))?;
+    let answer = if wanted { made(model, &[question]).ok().and_then(|mut made| made.pop()) } else { None };
+    let vector = answer.as_ref().and_then(|made| as_text(&made.vector));
+    let judge = Judge { worth: model.worth(), nearness: model.nearness(), asked: answer };
+    Ok(Asked { vector, space, judge })
 }
 
 async fn any(store: &PgStore, who: &UserContext, space: &Space) -> Result<bool> {
@@ -107,12 +120,10 @@ pub(crate) fn embed(store: &PgStore, who: &UserContext, limit: usize) -> Result<
     if found.is_empty() {
         return Ok(0);
     }
-    let searched: Vec<_> = found.iter().map(|(_, stored)| stored.searched()).collect();
-    let searched: Vec<&str> = searched.iter().map(AsRef::as_ref).collect();
-    let made = model.embed(&searched, Detail::Pooled).map_err(|e| {
+    let memories: Vec<&Stored> = found.iter().map(|(_, stored)| stored).collect();
+    let vectors = Vectors::made(model, &memories).map_err(|e| {
         Fault::new(Code::Unavailable, e.to_string()).hint("`heirloom model status` says what is wrong")
     })?;
-    let vectors = Vectors { space: Some(space), made: made.iter().map(|one| as_text(&one.vector)).collect() };
     let rows: Vec<(usize, Tier, i64)> =
         found.iter().enumerate().map(|(at, (place, stored))| (at, stored.tier, *place)).collect();
     store.run(async {
@@ -121,6 +132,23 @@ pub(crate) fn embed(store: &PgStore, who: &UserContext, limit: usize) -> Result<
         tx.commit().await
     })?;
     Ok(left.saturating_sub(found.len()))
+}
+
+/// How many memories in use there are, and how many of them have a vector of the model in use.
+pub(crate) fn embedded(store: &PgStore, who: &UserContext) -> Result<Embedded> {
+    let name = store.model().map_or_else(String::new, |model| model.space().model.clone());
+    store.run_again(|| async {
+        let tx = Session::begin(store, who, false).await?;
+        let user = who.user();
+        let values = [text(&user), text(&name)];
+        let asked = format!(
+            "select (select count(*) from heirloom.memory where user_id = $1 and status = 'active'), (select count(*) {LACKING})"
+        );
+        let row = tx.one(&asked, &values).await?;
+        tx.commit().await?;
+        let count = |at| row.as_ref().map_or(0, |row| row.get::<_, i64>(at).unsigned_abs());
+        Ok(Embedded { memories: count(0), embedded: count(0).saturating_sub(count(1)) })
+    })
 }
 
 async fn lacking(

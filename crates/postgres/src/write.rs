@@ -15,7 +15,7 @@ use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::gate::Passed;
 use heirloom_engine::shelf::tiers::{
     Change, Event, Head, LifeStatus, Mark, Receipt, Removed, Stored, Tier, TierDraft, Told, Touched,
-    UserContext, Which, counted_terms,
+    UserContext, Which, indexed_terms,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -24,13 +24,11 @@ pub(crate) async fn write(
     store: &PgStore,
     who: &UserContext,
     drafts: &[Passed<TierDraft>],
+    made: &Vectors,
     events: &[Event],
     mark: Option<&Mark>,
 ) -> Result<Receipt> {
     let ready: Vec<Ready<'_>> = drafts.iter().map(|draft| Ready::new(draft.draft().stored())).collect();
-    // Embedding takes longer than the statements; it is done before a row is locked.
-    let searched: Vec<_> = ready.iter().map(|one| one.stored.searched()).collect();
-    let made = Vectors::of(store, &searched.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     let tx = Session::begin(store, who, true).await?;
     let mut owner = lock(&tx, who).await?;
     let places = insert(&tx, who, &ready).await?;
@@ -73,13 +71,8 @@ struct Ready<'s> {
 
 impl<'s> Ready<'s> {
     fn new(stored: &'s Stored) -> Ready<'s> {
-        let mut text = stored.searched().into_owned();
-        for tag in &stored.tags {
-            text.push(' ');
-            text.push_str(tag);
-        }
-        let terms: Vec<(String, f32)> = counted_terms(&text).into_iter().collect();
-        let length = terms.iter().map(|(_, count)| *count).sum::<f32>() as i32;
+        let (terms, length) = indexed_terms(stored);
+        let length = i32::try_from(length).unwrap_or(i32::MAX);
         Ready { stored, terms, length }
     }
 }
@@ -182,29 +175,31 @@ pub(crate) async fn update(
     before: &Stored,
     after: &Stored,
 ) -> Result<()> {
-    let ready = Ready::new(after);
     let active = after.status == LifeStatus::Active;
     let expires = after.expires_at.map(Timestamp::as_second);
     let (status, detail) = (after.status.name(), detail(after));
     let row = tx
         .one(
-            "update heirloom.memory set status = $3, expires_at = $4, detail = $5 where user_id = $1 and id = $2 returning place",
+            "update heirloom.memory set status = $3, expires_at = $4, detail = $5 where user_id = $1 and id = $2 returning place, length",
             &[text(&who.user()), text(&after.id), text(&status), bigint(&expires), jsonb(&detail)],
         )
         .await?;
     let gone = || Fault::new(Code::Internal, "a row that was just read is not there");
-    let place: i64 = row.ok_or_else(gone)?.get(0);
+    let row = row.ok_or_else(gone)?;
+    // The totals lose and get what the row says, whichever version counted its words.
+    let (place, length): (i64, i32) = (row.get(0), row.get(1));
     match (before.status == LifeStatus::Active, active) {
         (true, false) => {
             let places = vec![place];
             tx.run("select heirloom.drop_index($1, $2)", &[text(&who.user()), bigints(&places)]).await?;
-            owner.count(after.tier, -1, ready.length);
+            owner.count(after.tier, -1, length);
         }
         (false, true) => {
+            let ready = Ready { length, ..Ready::new(after) };
             post(tx, who, &[(&ready, place)]).await?;
-            let made = Vectors::of(store, &[&after.searched()]);
+            let made = Vectors::of(store, &[after]);
             made.store(store, tx, who, &[(0, after.tier, place)]).await?;
-            owner.count(after.tier, 1, ready.length);
+            owner.count(after.tier, 1, length);
         }
         _ => {}
     }

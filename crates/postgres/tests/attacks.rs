@@ -34,7 +34,7 @@ fn house(server: &Server, folder: &std::path::Path) -> Stage {
         ("upkeep", Scopes::NONE.with(Grant::Upkeep)),
         ("admin", Scopes::USUAL.with(Grant::Admin)),
     ] {
-        let terms = Terms { name: name.to_owned(), scopes, days: None };
+        let terms = Terms { name: name.to_owned(), scopes, days: None, hours: None };
         give_token(stage.store.as_ref(), who, "ada", &format!("hlm_{name}"), &terms, world).unwrap();
     }
     stage

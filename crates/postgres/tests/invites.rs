@@ -125,7 +125,7 @@ fn two_servers_on_one_database_agree_about_a_key() {
 }
 
 #[test]
-fn a_database_of_version_4_is_upgraded_in_place_and_every_run_of_team_is_audited() {
+fn a_database_of_version_4_or_5_is_upgraded_in_place_and_every_run_of_team_is_audited() {
     let server = Server::start(Release::Sixteen, CARELESS);
     let folder = tempfile::tempdir().unwrap();
     let address = set_up(&server, "four");
@@ -134,13 +134,14 @@ fn a_database_of_version_4_is_upgraded_in_place_and_every_run_of_team_is_audited
     server.sql(
         "four",
         "drop function heirloom.put_invite, heirloom.take_invite, heirloom.my_salt, heirloom.try_pin, heirloom.kept_of;
-         drop table heirloom.invite, heirloom.pin, heirloom.once; update heirloom.version set version = 4",
+         drop table heirloom.invite, heirloom.pin, heirloom.once; alter table heirloom.vector drop column pieces;
+         update heirloom.version set version = 4",
     );
     let operator = server.address("keeper", "four");
     let needs = team(&operator).estimate().unwrap();
-    assert_eq!((needs.before, needs.version, needs.rows), (Some(4), 5, 0));
+    assert_eq!((needs.before, needs.version, needs.rows), (Some(4), 6, 0));
     let done = team(&operator).upgrade(&founding(), &MayDelete::Nobody).unwrap();
-    assert!(!done.founded && done.before == Some(4) && done.version == 5, "{done:?}");
+    assert!(!done.founded && done.before == Some(4) && done.version == 6, "{done:?}");
     assert!(!team(&operator).upgrade(&founding(), &MayDelete::Nobody).unwrap().founded);
     team(&operator).init(&founding()).unwrap();
     let status = team(&operator).status().unwrap();
@@ -159,10 +160,17 @@ fn a_database_of_version_4_is_upgraded_in_place_and_every_run_of_team_is_audited
     );
     let said: Vec<&str> = lines.lines().collect();
     assert_eq!(said.len(), 3, "{lines}");
-    assert!(said[0].starts_with("1 ") && said[0].contains("schema 4 to 5"), "{lines}");
+    assert!(said[0].starts_with("1 ") && said[0].contains("schema 4 to 6"), "{lines}");
     assert!(said[1].contains("team upgrade: nothing") && said[2].contains("team init: nothing"), "{lines}");
     assert!(said.iter().all(|line| line.contains("an operator (keeper)")), "{lines}");
     let linked = format!("select bool_and(prev = before) from (select prev, coalesce(lag(hash) over (order by seq), repeat('0', 64)) as before
         from heirloom.audit where user_id = '{SYSTEM}') l");
     assert_eq!(server.sql("four", &linked), "t");
+    // From version 5, which had all tables already.
+    server.sql(
+        "four",
+        "alter table heirloom.vector drop column pieces; update heirloom.version set version = 5",
+    );
+    assert_eq!(team(&operator).upgrade(&founding(), &MayDelete::Nobody).unwrap().before, Some(5));
+    assert_eq!(tiers(&stage.of("ada")).search("harbour", None, 5).unwrap().len(), 1);
 }

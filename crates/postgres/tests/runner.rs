@@ -10,9 +10,11 @@
 
 mod asynchronous;
 mod attacks;
+mod citus;
 mod crash;
 mod identity;
 mod invites;
+mod models;
 mod moving;
 mod pooler;
 mod server;

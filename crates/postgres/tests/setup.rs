@@ -56,7 +56,7 @@ fn only_an_operator_changes_the_schema_and_twice_at_once_makes_it_once() {
     // Somebody who holds the schema's lock is waited for, not for long.
     let status = team(&operator).status().unwrap();
     let found = status.found.unwrap();
-    assert_eq!((status.version, found.users, found.memories), (Some(5), 2, 60));
+    assert_eq!((status.version, found.users, found.memories), (Some(6), 2, 60));
     assert!(found.tables.iter().all(|table| table.guarded));
 }
 
@@ -189,7 +189,7 @@ fn a_database_of_0_1_is_taken_over_with_all_that_is_in_it() {
     assert_eq!(server.sql("older", "select version from heirloom.version"), "1", "only said");
     let founding = Founding { app_role: Some("app".to_owned()), ..founding() };
     let done = team(&operator).upgrade(&founding, &MayDelete::These(vec!["anna".to_owned()])).unwrap();
-    assert!(done.founded && done.version == 5, "{done:?}");
+    assert!(done.founded && done.version == 6, "{done:?}");
     assert!(!team(&operator).upgrade(&founding, &MayDelete::Nobody).unwrap().founded);
     // The old address works, by the old token, which may delete because somebody said so.
     let app = server.address("app", "older");
@@ -207,7 +207,7 @@ fn a_database_of_0_1_is_taken_over_with_all_that_is_in_it() {
         "older",
         "select metadata from heirloom.audit where action = 'account_change' and user_id = 'the-keeper'",
     );
-    assert!(lines.contains("schema 1 to 5") && lines.contains("an operator (keeper)"), "{lines}");
+    assert!(lines.contains("schema 1 to 6") && lines.contains("an operator (keeper)"), "{lines}");
     tiers(&call).add_episode(Turn::of(Role::User, "and on"), OWNER).unwrap();
     tiers(&call).verify_audit().unwrap();
     // Berta had rows and no account: she has one now, and no token. Without a token the login sees nothing, and owns nothing.
@@ -218,4 +218,61 @@ fn a_database_of_0_1_is_taken_over_with_all_that_is_in_it() {
     assert!(server.asked("app", "older", "drop schema heirloom cascade").is_err());
     assert!(server.asked("app", "older", "create schema mine").is_err());
     assert_eq!(server.sql("older", "select to_regnamespace('heirloom_before') is null"), "t");
+}
+
+#[test]
+fn team_status_says_when_an_index_pays_and_team_index_builds_one_for_each_model() {
+    let server = Server::start(Release::Sixteen, CARELESS);
+    let app = set_up(&server, "indexed");
+    let operator = server.address("keeper", "indexed");
+    let folder = tempfile::tempdir().unwrap();
+    let stage = Stage::new(Arc::new(PgStore::at(&app).unwrap()), folder.path());
+    let call = stage.of("ada");
+    let turns = (0..300).map(|n| (Turn::of(Role::User, format!("harbour number {n}")), OWNER)).collect();
+    tiers(&call).add_episodes(turns).unwrap();
+    let advised = || team(&operator).status().unwrap().next.iter().any(|next| next.contains("team index"));
+    assert!(!advised(), "three hundred are compared one by one");
+    server.sql("indexed", "update heirloom.owner set episodes = 20001 where user_id = 'ada'");
+    assert!(advised());
+    server.sql("indexed", "insert into heirloom.model values ('endpoint:large', 4096)");
+    let did = team(&operator).index().unwrap();
+    assert!(did.iter().any(|line| line.contains("index built")), "{did:?}");
+    assert!(did.iter().any(|line| line.contains("4096 dimensions") && line.contains("exact")), "{did:?}");
+    assert!(!advised());
+    let again = team(&operator).index().unwrap();
+    assert!(again.iter().any(|line| line.contains("the index exists")), "{again:?}");
+    // Searches of somebody with so many ask the index, and find what comparing all would.
+    let found = tiers(&call).search("harbour number 250", None, 3).unwrap();
+    assert_eq!(found[0].memory.content, "harbour number 250");
+    assert!(found[0].explain.cosine.is_some_and(|cosine| cosine > 0.9), "{:?}", found[0].explain);
+}
+
+#[test]
+fn signing_in_is_one_look_into_an_index_however_many_accounts_there_are() {
+    let server = Server::start(Release::Sixteen, CARELESS);
+    let app = set_up(&server, "crowded");
+    server.sql(
+        "crowded",
+        "insert into heirloom.account select 'user-' || n, '2026-01-01T00:00:00Z' from generate_series(1, 5000) as n;
+         insert into heirloom.token select encode(sha256(n::text::bytea), 'hex'), 'user-' || n, '', '{read,write}', '2026-01-01T00:00:00Z', null
+             from generate_series(1, 5000) as n;
+         analyze heirloom.token, heirloom.account",
+    );
+    server.sql("crowded", "select pg_stat_reset()");
+    for _ in 0..5 {
+        assert_eq!(signed_in(&app, KEEPER_TOKEN).unwrap().user(), "the-keeper");
+    }
+    let read = || {
+        let asked = "select coalesce(sum(seq_tup_read), 0) || ' ' || (coalesce(sum(idx_tup_fetch), 0) > 0) from pg_stat_user_tables
+            where schemaname = 'heirloom' and relname in ('token', 'account')";
+        server.sql("crowded", asked)
+    };
+    // What connections did is counted at the latest when they end.
+    let seen = (0..40)
+        .map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            read()
+        })
+        .find(|seen| seen.ends_with("true"));
+    assert_eq!(seen.as_deref(), Some("0 true"), "no table was read through");
 }

@@ -72,8 +72,8 @@ impl Counter {
         let call = self.desk.call(&Place::Nowhere, who)?;
         match project {
             Some("none") => Ok(call),
-            Some(_) => Err(Fault::new(Code::NotFound, "this server serves you no project of this id")
-                .hint("GET /v1/projects lists those it does")),
+            Some(_) => Err(Fault::new(Code::NotFound, "this server has no project with this id for you")
+                .hint("GET /v1/projects lists the ones it has")),
             None if is_own(&call) && self.projects.len() > 1 => {
                 let names: Vec<String> =
                     self.projects.iter().map(|served| format!("{} ({})", served.id, served.name)).collect();
@@ -81,7 +81,7 @@ impl Counter {
                     Code::Ambiguous,
                     format!("this server serves {} projects: {}", names.len(), names.join(", ")),
                 )
-                .hint("name one: ?project=ID, or ?project=none for turns and facts alone"))
+                .hint("name one: ?project=ID, or ?project=none for turns and facts only"))
             }
             None => Ok(call),
         }

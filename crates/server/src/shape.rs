@@ -70,7 +70,7 @@ pub(crate) fn fits(wanted: &Value, value: &Value) -> std::result::Result<(), Str
                     if known.is_none() {
                         continue;
                     }
-                    return Err("has a field nobody knows".to_owned());
+                    return Err("has an unknown field".to_owned());
                 };
                 fits(wanted, value).map_err(|what| format!("has a `{name}` that {what}"))?;
             }
@@ -105,7 +105,7 @@ fn fits_one(either: &[Value], value: &Value) -> std::result::Result<(), String> 
         let words: Vec<&str> = words.filter_map(|(_, word)| word.as_str()).collect();
         return Err(format!("needs a `{name}` that is one of {}", words.join(", ")));
     }
-    Err(wrong.unwrap_or_else(|| "is nothing that is known here".to_owned()))
+    Err(wrong.unwrap_or_else(|| "is not known".to_owned()))
 }
 
 /// The fields of a schema that can be one word only.

@@ -1,15 +1,20 @@
 //! How long it takes until a process has done nothing: `--version`, and an installed hook in a folder without a memory, beside a C program that
-//! only exits.
+//! only exits; and how long until a server over standard streams has answered for the first time, greeted or asked without a greeting.
 
 use super::{Contender, installed, io, quietly, side_by_side};
 use serde_json::json;
+use std::cell::RefCell;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 const ROUNDS: usize = 400;
 
-pub(crate) fn run() -> Result<(), String> {
-    let heirloom = installed::build()?;
+pub(crate) fn run(program: Option<&Path>) -> Result<(), String> {
+    let heirloom = match program {
+        Some(program) => program.to_owned(),
+        None => installed::build()?,
+    };
     let folder = tempfile::tempdir().map_err(io("temporary folder"))?;
     let plain = compile(folder.path(), "exits", &[])?;
     let fixed = compile(folder.path(), "exits-static", &["-static"])?;
@@ -42,7 +47,28 @@ pub(crate) fn run() -> Result<(), String> {
         json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": bare, "tool_name": "Bash", "tool_input": { "command": "ls -l" } }),
     )?;
     let version = heirloom.clone();
-    side_by_side(
+    let ended = RefCell::new(Vec::new());
+    let asked = |message: serde_json::Value| {
+        let (heirloom, home, bare, ended) = (heirloom.clone(), home.clone(), bare.clone(), &ended);
+        move || {
+            let mut command = Command::new(&heirloom);
+            command.arg("mcp").current_dir(&bare).env_clear().env("HOME", &home).env("PATH", "/usr/bin:/bin");
+            ended.borrow_mut().push(answered(&mut command, &message)?);
+            Ok(())
+        }
+    };
+    let client = json!({ "name": "bench", "version": "1" });
+    let greeted = asked(
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client } }),
+    );
+    let of_client = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": client,
+    });
+    let bare_list =
+        asked(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": of_client } }));
+    let measured = side_by_side(
         ROUNDS,
         &mut [
             Contender::new("C program that exits", run(plain)),
@@ -51,8 +77,32 @@ pub(crate) fn run() -> Result<(), String> {
             Contender::new("prompt hook without a memory", prompt),
             Contender::new("stop hook without a memory", stop),
             Contender::new("hook before a tool without a memory", write),
+            Contender::new("mcp until the greeting is answered", greeted),
+            Contender::new("mcp until tools are listed, no greeting", bare_list),
         ],
-    )
+    );
+    for mut child in ended.into_inner() {
+        child.wait().map_err(io("mcp"))?;
+    }
+    measured
+}
+
+/// Starts a server and asks it once. It ends by itself, since nobody can ask any more; whoever measures waits for that later.
+fn answered(command: &mut Command, message: &serde_json::Value) -> Result<Child, String> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(io("mcp"))?;
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else {
+        return Err("mcp has no streams".to_owned());
+    };
+    writeln!(stdin, "{message}").map_err(io("mcp"))?;
+    let mut line = String::new();
+    BufReader::new(stdout).read_line(&mut line).map_err(io("mcp"))?;
+    let answer: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+    match answer.get("result") {
+        Some(_) => Ok(child),
+        None => Err(format!("mcp answered {line:?}")),
+    }
 }
 
 /// Runs a hook to its end with an event on its standard input. It must say nothing.

@@ -8,25 +8,26 @@ mod loops;
 mod rivals;
 
 use crate::server::{Release, Server as Postgres};
-use crate::stress::tiers::{Dice, KEEPER_TOKEN, engine, fill, sentence, set_up, told};
+use crate::stress::tiers::{Dice, KEEPER_TOKEN, engine_at, fill, sentence, set_up, told};
 use crate::{Outcome, report, workspace};
-use heirloom_core::Scopes;
+use heirloom_core::{Scopes, time};
+use heirloom_engine::Call;
 use heirloom_engine::shelf::tiers::{
     SqliteStore, Terms, TierStore, UserContext, give_token, new_token, put_user,
 };
 use heirloom_engine::verbs::search::{Search, search};
 use heirloom_postgres::PgStore;
-use loops::{closed, open};
+use jiff::Timestamp;
+use loops::{closed, open, warm};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const USAGE: &str =
-    "usage: load [--memories N] [--users N] [--connections N] [--seconds N] [--postgres] [--no-rivals]";
+const USAGE: &str = "usage: load [--memories N] [--users N] [--connections N] [--seconds N] [--postgres] [--no-rivals] [--program FILE]";
 
 /// What must hold of one run: over HTTP at least so much of what one process finds, additions at least those of sixteen processes, the slowest
 /// hundredth at most so many times the median, memory at the end at most so much of that after a third.
@@ -35,7 +36,7 @@ const ADD_SHARE: f64 = 1.0;
 const SPREAD: f64 = 10.0;
 const GROWTH: f64 = 1.1;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Size {
     memories: usize,
     users: usize,
@@ -43,13 +44,26 @@ struct Size {
     seconds: u64,
     postgres: bool,
     rivals: bool,
+    /// A program that is there already, in place of one that is built.
+    program: Option<PathBuf>,
 }
 
 fn parsed(words: &[String]) -> Result<Size, String> {
-    let mut size =
-        Size { memories: 100_000, users: 64, connections: 64, seconds: 60, postgres: false, rivals: true };
+    let mut size = Size {
+        memories: 100_000,
+        users: 64,
+        connections: 64,
+        seconds: 60,
+        postgres: false,
+        rivals: true,
+        program: None,
+    };
     let mut words = words.iter();
     while let Some(word) = words.next() {
+        if word == "--program" {
+            size.program = Some(PathBuf::from(words.next().ok_or(USAGE)?));
+            continue;
+        }
         let mut number =
             || words.next().and_then(|n| n.parse::<usize>().ok()).filter(|n| *n > 0).ok_or(USAGE);
         match word.as_str() {
@@ -79,9 +93,15 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         None => Arc::new(SqliteStore::at(&folder.path().join("data/tiers"))),
         Some((_, address)) => Arc::new(PgStore::at(address).map_err(told)?),
     };
-    let tokens = filled(&store, folder.path(), size)?;
-    let program =
-        workspace::built(&mut workspace::build(if cfg!(debug_assertions) { &[] } else { &["--release"] }))?;
+    let tokens = filled(&store, folder.path(), &size)?;
+    let program = match &size.program {
+        Some(program) => program.clone(),
+        None => workspace::built(&mut workspace::build(if cfg!(debug_assertions) {
+            &[]
+        } else {
+            &["--release"]
+        }))?,
+    };
     let address = database.as_ref().map(|(_, address)| address.as_str());
     let server = Running::start(&program, folder.path(), address)?;
     report::line(&format!(
@@ -92,12 +112,14 @@ pub(crate) fn run(words: &[String]) -> Outcome {
         size.connections,
         size.seconds
     ));
-    let asks = |what: What| Asks { what, tokens: Arc::clone(&tokens), size };
+    let asks = |what: What| Asks { what, tokens: Arc::clone(&tokens), size: size.clone() };
+    // The first question of a user makes the index; a server has done that long before.
+    warm(&server, &asks(What::Search))?;
     let bare = closed(&server, &asks(What::Nothing), Duration::from_secs(size.seconds.min(10)))?;
     bare.told("a constant, closed loop");
     let searched = closed(&server, &asks(What::Search), Duration::from_secs(size.seconds))?;
     searched.told("search, closed loop");
-    let inside = in_process(&store, folder.path(), size)?;
+    let inside = in_process(&store, folder.path(), &size)?;
     report::line(&format!("search in one process, two threads: {inside:.0}/s"));
     let mut bars = vec![
         Bar::least(
@@ -154,8 +176,13 @@ impl Bar {
     }
 }
 
+/// An engine of a user at this moment: the server looks at the clock, and to it what was kept for a while long ago is over.
+fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> Result<Call, String> {
+    engine_at(store, folder, user, &time::format(Timestamp::now()))
+}
+
 /// Users with memories, and a token for each.
-fn filled(store: &Arc<dyn TierStore>, folder: &Path, size: Size) -> Result<Arc<Vec<String>>, String> {
+fn filled(store: &Arc<dyn TierStore>, folder: &Path, size: &Size) -> Result<Arc<Vec<String>>, String> {
     let mut tokens = Vec::new();
     let keeper = engine(store, folder, "user-0")?;
     let world = keeper.project().world().clone();
@@ -171,7 +198,7 @@ fn filled(store: &Arc<dyn TierStore>, folder: &Path, size: Size) -> Result<Arc<V
         let token = new_token(
             &heirloom_core::hash::sha256(user.as_bytes()).as_bytes()[..32].try_into().unwrap_or([7; 32]),
         );
-        let terms = Terms { name: String::new(), scopes: Scopes::ALL, days: None };
+        let terms = Terms { name: String::new(), scopes: Scopes::ALL, days: None, hours: None };
         give_token(store.as_ref(), &who, &user, &token, &terms, &world).map_err(told)?;
         tokens.push(token);
     }
@@ -277,7 +304,7 @@ fn dice_of(client: usize, n: usize) -> usize {
 }
 
 /// The same searches by two threads in this process.
-fn in_process(store: &Arc<dyn TierStore>, folder: &Path, size: Size) -> Result<f64, String> {
+fn in_process(store: &Arc<dyn TierStore>, folder: &Path, size: &Size) -> Result<f64, String> {
     let lasts = Duration::from_secs(size.seconds.min(20));
     let asked = AtomicUsize::new(0);
     let began = Instant::now();

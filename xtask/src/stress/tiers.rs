@@ -1,17 +1,18 @@
 //! Stress: many users in one deployment, reading, searching, changing and deleting with each other's ids mixed in.
 //!
 //! Comes in: `--users N --memories N --operations N`, and `--postgres` for a server of its own instead of SQLite. Goes out: the counts, and an error at
-//! the first foreign row, at a refusal that the audit does not know, or at a memory that is gone though nobody removed it.
+//! the first foreign row, at a refusal that the audit does not know or puts down to somebody else, or at a memory that is gone though nobody removed it.
+//! On PostgreSQL everybody acts by a token of their own, which the database checks in every transaction.
 
 use crate::report;
 use crate::server::{Release, Server};
-use heirloom_core::{Channel, Code, Fault, Grant, Scopes, Settings, hash, time};
+use heirloom_core::{Caller, Channel, Code, Fault, Grant, Scopes, Settings, Who, hash, time};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::shelf::tiers::{
     Access, Action, Role, SqliteStore, Terms, TierStore, Tiers, Turn, UserContext, give_token, put_user,
     token_hash,
 };
-use heirloom_engine::{Call, Project, World};
+use heirloom_engine::{Call, Deployment, Project, World};
 use heirloom_postgres::team::{Founding, Team};
 use heirloom_postgres::{Address, Outside, PgStore};
 use std::path::Path;
@@ -104,16 +105,32 @@ pub(crate) fn context(store: &dyn TierStore, world: &World) -> Result<UserContex
 
 /// An engine for a user of a deployment.
 pub(crate) fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> Result<Call, String> {
+    engine_at(store, folder, user, "2026-03-01T12:00:00Z")
+}
+
+/// The same at another time: what is kept for a while must not be over when somebody looks.
+pub(crate) fn engine_at(
+    store: &Arc<dyn TierStore>,
+    folder: &Path,
+    user: &str,
+    now: &str,
+) -> Result<Call, String> {
     let world = World {
-        now: time::parse("2026-03-01T12:00:00Z").unwrap_or_default(),
+        now: time::parse(now).unwrap_or_default(),
         data: folder.join("data"),
         nonce: hash::sha256(user.as_bytes()),
         user: user.to_owned(),
     };
     let who = context(store.as_ref(), &world)?;
     let project = Project::new(folder, &folder.join("memory"), world);
+    let caller = match who.token() {
+        Some((id, scopes)) => Caller::process(user)
+            .known_by(Who::Token { user: who.user().to_owned(), id: id.to_owned() }, scopes),
+        None => Caller::process(user),
+    };
     let access = Access::new(Arc::clone(store), who, &folder.join("data/tiers"));
-    Ok(Call::new(project, Settings::standard()).with_tiers(access))
+    let call = Arc::new(Deployment::default()).call(project, Settings::standard(), caller);
+    Ok(call.with_tiers(access))
 }
 
 /// The nth sentence, which many users may say alike: twelve words, the first of the vocabulary more often than the last.
@@ -251,7 +268,15 @@ fn settled(sides: &[Side], size: Size) -> Result<(), String> {
         if left != (size.memories - removed) as u64 {
             return Err(format!("{} has {left} memories, not {}", side.name, size.memories - removed));
         }
-        let lines = tiers.audit(usize::MAX, |line| line.action == Action::AccessRefused).map_err(told)?.len();
+        let lines = tiers.audit(usize::MAX, |line| line.action == Action::AccessRefused).map_err(told)?;
+        let by = side.engine.caller().shown();
+        if let Some(line) = lines.iter().find(|line| line.metadata.by.as_deref() != Some(&by)) {
+            return Err(format!(
+                "{}: a refusal is put down to {:?}, not to {by}",
+                side.name, line.metadata.by
+            ));
+        }
+        let lines = lines.len();
         if lines != side.refused {
             return Err(format!("{}: {} refusals, {lines} in the audit", side.name, side.refused));
         }
@@ -259,7 +284,7 @@ fn settled(sides: &[Side], size: Size) -> Result<(), String> {
         refused += lines;
     }
     report::line(&format!(
-        "no foreign row; {refused} refused attempts, each in the audit; every chain is whole"
+        "no foreign row; {refused} refused attempts, each in the audit with who made it; every chain is whole"
     ));
     Ok(())
 }

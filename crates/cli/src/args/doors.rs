@@ -2,7 +2,7 @@
 
 /// Serve this memory to an agent over MCP (standard input and output)
 ///
-/// For the settings of an agent: `heirloom mcp`. The project is the one of --project, else the one the agent's own variable names, else the one root
+/// Put `heirloom mcp` into the settings of an agent. The project is the one of --project, else the one the agent's own variable names, else the one root
 /// that the agent has open, else the one around the current folder; with several roots open, name one. Eight tools: search, read, add, update,
 /// retire, list, recall, and the working memory of a session.
 #[derive(Debug, clap::Args)]
@@ -14,12 +14,12 @@ pub(crate) struct Mcp {
 
 /// Serve this memory to programs over HTTP, and to agents over MCP at /mcp
 ///
-/// Listens on this machine alone; elsewhere it needs TLS, or your word that a proxy speaks it. Whoever asks needs a token: the one in the token file,
-/// which belongs to your account, or one of `heirloom user token`. A token is never a person: what needs one waits in review. The projects are those
-/// named here, and only your own account's tokens reach them; everybody else has their turns and facts. GET /openapi.json describes every path.
+/// Listens on this machine only. To listen elsewhere it needs TLS, or --behind-proxy if a proxy handles TLS. Every client needs a token: the one in the token file,
+/// which belongs to your account, or one from `heirloom user token`. A token never counts as a person: what needs a person waits in review. It serves the projects
+/// named here, and only to your own account's tokens; other users reach their own turns and facts. GET /openapi.json describes every path.
 ///
-/// In a browser the same address is a page: people sign in with their token and read; whoever set a PIN through `heirloom user invite` confirms with it
-/// and decides as a person. On a shared database the server needs no token of its own; with one that has the scope `upkeep` it also does the daily work.
+/// In a browser the same address is a page: people sign in with their token and read. Those who set a PIN through `heirloom user invite` confirm with it
+/// and decide as a person. On a shared database the server needs no token of its own; with a token that has the scope `upkeep` it also does the daily cleanup.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// The address to listen on; port 0 chooses a free one
@@ -57,8 +57,8 @@ pub(crate) struct Serve {
 
 /// Open the page: see, search, review and change what agents remember
 ///
-/// Serves the page to your browser alone, on a free port of this machine and under a name of its own, until you press Ctrl-C or nobody uses it for an
-/// hour. The link works once, in one browser, which then counts as you: open it only yourself. It is printed, and handed to the browser through a file
+/// Serves the page to your browser only, on a free port of this machine and under its own host name, until you press Ctrl-C or nobody uses it for an
+/// hour. The link works once, in one browser, which then counts as you: open it yourself. Heirloom prints it, and passes it to the browser through a file
 /// that only your account can read. Needs a person at a terminal.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Open {

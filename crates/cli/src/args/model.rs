@@ -28,7 +28,7 @@ pub(crate) enum ModelWhat {
     ///
     /// After a change of model this also happens by itself, in the background, when a session begins or an agent stops.
     Embed {
-        /// Say nothing, and leave it to whoever does it already
+        /// Print nothing, and stop if another process does it already
         #[arg(long, hide = true)]
         background: bool,
     },

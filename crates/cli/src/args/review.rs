@@ -27,9 +27,31 @@ pub(crate) enum ReviewAction {
         #[arg(long)]
         all: bool,
     },
+    /// Make one memory of two that say the same; `undo` brings both back
+    Join {
+        /// The memory that stays
+        id: String,
+        /// The one that is retired, or the key of a draft, which is rejected
+        other: String,
+        /// New title of the one that stays
+        #[arg(long)]
+        title: Option<String>,
+        /// A field of the one that stays; a name that repeats adds a line
+        #[arg(long, value_name = "NAME=VALUE")]
+        field: Vec<String>,
+        /// A further tag
+        #[arg(long)]
+        tag: Vec<String>,
+        /// New text of a canon, register or fact
+        #[arg(long)]
+        text: Option<String>,
+        /// The whole text, from a file or - for standard input
+        #[arg(long, value_name = "FILE")]
+        from: Option<String>,
+    },
     /// Ask the model in your settings for facts in what you said; each waits here for your yes
     Propose {
-        /// Leave it to whoever does it already
+        /// Stop if another process does it already
         #[arg(long, hide = true)]
         background: bool,
     },

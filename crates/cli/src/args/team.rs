@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 /// Set up and look after a shared PostgreSQL database
 ///
-/// These commands need the address of a login that may make roles and owns the database, in HEIRLOOM_ADMIN_URL or with --admin-url. Nothing else
+/// These commands connect as a login that can create roles and owns the database, named in HEIRLOOM_ADMIN_URL or with --admin-url. Nothing else
 /// changes the schema.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Team {
@@ -15,7 +15,7 @@ pub(crate) struct Team {
 /// The operator's own address.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Operator {
-    /// The database, as a login that may make roles and owns it (also HEIRLOOM_ADMIN_URL, which is not seen by other accounts)
+    /// The database, with a login that can create roles and owns it (or set HEIRLOOM_ADMIN_URL, which other accounts cannot see)
     #[arg(long, value_name = "URL")]
     pub(crate) admin_url: Option<String>,
 }
@@ -23,11 +23,11 @@ pub(crate) struct Operator {
 /// Who is to look after the users, and as which login programs come.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Founders {
-    /// The user who gets the first token, with every scope; without this option your account's name
+    /// The user who gets the first token, with every scope; by default your account's name
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
 
-    /// A login that addresses may name beside heirloom_app
+    /// A login that programs may use besides heirloom_app
     #[arg(long, value_name = "ROLE")]
     pub(crate) app_role: Option<String>,
 
@@ -38,7 +38,7 @@ pub(crate) struct Founders {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TeamAction {
-    /// Make roles, tables and the first token with the scope `admin`, which is shown once
+    /// Create roles, tables and the first token with the scope `admin`, which is shown once
     Init {
         #[command(flatten)]
         operator: Operator,
@@ -46,16 +46,16 @@ pub(crate) enum TeamAction {
         #[command(flatten)]
         founders: Founders,
 
-        /// Print the statements instead, for an administrator who runs them by hand; nothing is connected
+        /// Print the SQL instead, for an administrator who runs it by hand; connects to nothing
         #[arg(long)]
         print_sql: bool,
     },
-    /// Versions, sizes, whether row-level security is on, and what should be done
+    /// Show versions, sizes, whether row-level security is on, and what to do next
     Status {
         #[command(flatten)]
         operator: Operator,
     },
-    /// Bring the schema up to date; a database of version 0.1 is taken over
+    /// Bring the schema up to date, also from version 0.1
     Upgrade {
         #[command(flatten)]
         operator: Operator,
@@ -63,11 +63,11 @@ pub(crate) enum TeamAction {
         #[command(flatten)]
         founders: Founders,
 
-        /// Which tokens of version 0.1 may also remove for good: all, none, or names with commas between; asked for if it is left out
+        /// Which tokens of version 0.1 may also remove for good: all, none, or names separated by commas; without it you are asked
         #[arg(long, value_name = "USERS")]
         delete_for: Option<String>,
 
-        /// Only say what it would copy, and how long and how much disk that takes
+        /// Show what it would copy, how long that takes and how much disk it needs; change nothing
         #[arg(long)]
         dry_run: bool,
     },
@@ -76,7 +76,7 @@ pub(crate) enum TeamAction {
         #[command(flatten)]
         operator: Operator,
     },
-    /// Rewrite the tables, so that their files hold nothing of what was deleted; each is locked while that lasts
+    /// Rewrite the tables, so that their files contain nothing that was deleted; locks each table meanwhile
     Shred {
         #[command(flatten)]
         operator: Operator,

@@ -64,7 +64,7 @@ pub(crate) enum MemoryVerb {
 
 /// Remove turns of conversations that have expired
 ///
-/// This happens by itself once a day, when a session begins or while a server runs. The account that keeps the deployment does it for every user.
+/// This happens by itself once a day, when a session begins or while a server runs. The account that owns the store does it for every user.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Expire {
     /// Also turns that expire within this many days; needs a person or a token with the scope `delete`
@@ -94,12 +94,12 @@ pub(crate) enum UserAction {
     },
     /// List users and their tokens
     List,
-    /// Make a new token; it is shown once, and the older one of its name no longer works
+    /// Make a new token, which is shown once; an older one of the same name stops working
     Token {
-        /// Whose
+        /// The user
         name: String,
 
-        /// What it may, with commas between: read, write, delete, facts, admin, upkeep
+        /// What it may do, separated by commas: read, write, delete, facts, admin, upkeep
         ///
         /// `delete` removes for good without a person, `facts` stores facts at once instead of having them wait in review, `admin` looks after
         /// users and tokens. Without this option it is read,write.
@@ -110,21 +110,25 @@ pub(crate) enum UserAction {
         #[arg(long = "name", value_name = "LABEL")]
         label: Option<String>,
 
-        /// Days after which it ends; without this option it has no end
+        /// Days after which it ends; without an end it works until somebody revokes it
         #[arg(long, value_name = "N")]
         days: Option<u32>,
 
-        /// Take the token away instead of making one
-        #[arg(long, conflicts_with_all = ["scope", "days"])]
+        /// When it ends: after hours, days or weeks, such as 12h, 30d or 2w
+        #[arg(long, value_name = "TIME", visible_alias = "ttl", value_parser = super::lifetime, conflicts_with = "days")]
+        expires: Option<u32>,
+
+        /// Revoke the token instead of making one
+        #[arg(long, conflicts_with_all = ["scope", "days", "expires"])]
         revoke: bool,
 
-        /// Show the tokens there are instead: what each may, until when, and the hour it was last used in
-        #[arg(long, conflicts_with_all = ["scope", "days", "label", "revoke"])]
+        /// List the tokens instead: what each may do, until when, and when it was last used
+        #[arg(long, conflicts_with_all = ["scope", "days", "expires", "label", "revoke"])]
         list: bool,
     },
-    /// Take a token away; nobody acts by it any more
+    /// Revoke a token; it stops working at once
     Revoke {
-        /// Whose
+        /// The user
         name: String,
 
         /// Which of the user's tokens; without this option the one without a name
@@ -133,10 +137,10 @@ pub(crate) enum UserAction {
     },
     /// Invite a user to the page of a server: prints a link that works once
     ///
-    /// Whoever opens it shows a token of that user and sets a PIN. With the PIN they count as a person on the page, within the scopes of their token;
-    /// without it the page only reads. A new link ends the one before.
+    /// The person who opens it signs in with a token of that user and sets a PIN. With the PIN they count as a person on the page, within the scopes of
+    /// their token; without it the page only reads. A new link replaces the old one.
     Invite {
-        /// Whom
+        /// The user
         name: String,
 
         /// The address of the server, such as `https://memory.example.org`; without this option the one in team.json
@@ -147,20 +151,20 @@ pub(crate) enum UserAction {
         #[arg(long, value_name = "N", default_value_t = 24)]
         hours: u32,
     },
-    /// Remove a user and all that is theirs: memories, drafts, audit, tokens; it cannot be undone
+    /// Remove a user with all memories, drafts, audit lines and tokens; this cannot be undone
     Remove {
         /// The name
         name: String,
 
-        /// Answer the question with yes
+        /// Do not ask
         #[arg(long, short)]
         yes: bool,
 
-        /// On PostgreSQL, rewrite the tables now, so that their files hold nothing of it any more
+        /// On PostgreSQL, also rewrite the tables, so that their files contain nothing of it
         #[arg(long)]
         shred: bool,
 
-        /// Only say what would go
+        /// Show what would be removed and change nothing
         #[arg(long)]
         dry_run: bool,
     },

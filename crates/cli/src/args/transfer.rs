@@ -44,7 +44,7 @@ pub(crate) struct Convert {
 
 /// Import memories from files, from other tools and from your coding agents
 ///
-/// Reads notes, topic files, vaults, records, archives of turns and facts, instruction files such as CLAUDE.md, decision records (ADRs), notes of basic-memory,
+/// Reads notes, topic files, vaults, records, archives of turns and facts or of a server's files, instruction files such as CLAUDE.md, decision records (ADRs), notes of basic-memory,
 /// exports of claude-mem, and transcripts of Claude Code and Codex. Heirloom recognises each file by its content. Every text passes the gate. Memories that
 /// exist already stay as they are, so you can run the same import again; an interrupted one continues where it stopped. Of transcripts it keeps the
 /// assistant's messages of several lines as notes, never its reasoning.
@@ -52,10 +52,10 @@ pub(crate) struct Convert {
 /// `heirloom import auto` looks for what your coding agents already know about the project: CLAUDE.md, AGENTS.md, GEMINI.md and rules of other agents, decision
 /// records, Claude Code's auto memory and transcripts, Codex's memories and transcripts, an earlier memory folder. It lists each memory it would save with its
 /// kind and where it comes from, lets you drop or edit some, and asks. A statement that lacks a field of its kind becomes a note, word for word. `--left-out`
-/// shows every line it makes nothing of, and why.
+/// shows every line it leaves out, and why.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// Files or folders, also a whole `.claude/memory`; `-` is an archive of turns and facts on standard input; or the word `auto`
+    /// Files or folders, also a whole `.claude/memory`; `-` is an archive on standard input; or the word `auto`
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -63,7 +63,7 @@ pub(crate) struct Import {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// For an archive: the memories of every user; for the account that keeps the deployment
+    /// For an archive: the memories of every user; only for the account that owns the store
     #[arg(long)]
     pub(crate) all_users: bool,
 
@@ -75,7 +75,7 @@ pub(crate) struct Import {
     #[arg(long)]
     pub(crate) vouch: bool,
 
-    /// Show each line that nothing is made of, with the reason
+    /// Show each line that is left out, with the reason
     #[arg(long)]
     pub(crate) left_out: bool,
 
@@ -108,11 +108,11 @@ pub(crate) struct Export {
     #[arg(long, value_name = "PATH")]
     pub(crate) to: Option<PathBuf>,
 
-    /// With --shelf tiers: of every user; for the account that keeps the deployment
+    /// With --shelf tiers: of every user; only for the account that owns the store
     #[arg(long)]
     pub(crate) all_users: bool,
 
-    /// Of the tiers: those of this user, with the user's audit, hashes of tokens and drafts; for whoever looks after users
+    /// With --shelf tiers: of this user, with the user's audit, token hashes and drafts; needs the scope `admin`
     #[arg(long, value_name = "NAME", conflicts_with = "all_users")]
     pub(crate) user: Option<String>,
 

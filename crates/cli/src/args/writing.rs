@@ -62,6 +62,10 @@ pub(crate) struct Add {
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
 
+    /// When an episode ends: after hours, days or weeks, such as 12h, 30d or 2w; by default as `tiers.episode_days` says
+    #[arg(long, value_name = "TIME", visible_alias = "ttl", value_parser = super::lifetime)]
+    pub(crate) expires: Option<u32>,
+
     /// Where the words come from, if not from you: other_message, tool_read, web or agent; for canon and registers: chat, manual, tool, operator or promotion
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,

@@ -6,7 +6,7 @@ use crate::args::{self, Args};
 use crate::output::Out;
 use crate::wiring;
 use heirloom_core::code::exit;
-use heirloom_core::fault::Result;
+use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::verbs::Added;
 use heirloom_engine::verbs::add::{Add, New, NewRecord, Taken, Words, add, lacks, questions};
 
@@ -74,12 +74,20 @@ fn words(call: &args::Add) -> Result<Words> {
         Some(file) => Some(Taken { name: file.clone(), text: input::text(file)? }),
         None => None,
     };
+    let mut fields = pairs(&call.field)?;
+    if let Some(hours) = call.expires {
+        if call.kind != "episode" {
+            return Err(Fault::new(Code::Usage, format!("a {} does not end by itself", call.kind))
+                .hint("--expires is for episodes; `heirloom retire` takes a memory out of use"));
+        }
+        fields.push(("hours".to_owned(), hours.to_string()));
+    }
     Ok(Words {
         kind: call.kind.clone(),
         text: call.text.join(" "),
         taken,
         title: call.title.clone(),
-        fields: pairs(&call.field)?,
+        fields,
         tags: call.tag.clone(),
         topic: call.topic.clone(),
         scope: call.scope.clone(),

@@ -41,7 +41,7 @@ fn list(wired: &Wired, id: Option<&str>, stale: bool, out: &Out) -> Result<u8> {
             out.say(if stale {
                 "no cited code changed"
             } else {
-                "nothing is cited; `heirloom anchor add <id> <place>`"
+                "no memory cites code yet; `heirloom anchor add <id> <place>` adds a place"
             });
         }
         all.iter().for_each(|one| print(out, one));

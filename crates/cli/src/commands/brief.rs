@@ -1,7 +1,7 @@
 //! `brief`: the lessons a task should start with.
 
 use crate::args::{Args, Brief};
-use crate::output::Out;
+use crate::output::{Out, counted};
 use crate::wiring;
 use heirloom_core::code::exit;
 use heirloom_core::fault::Result;
@@ -17,7 +17,11 @@ pub(crate) fn run(args: &Args, call: &Brief, out: &Out) -> Result<u8> {
             return;
         }
         out.raw(super::visible(&brief.text).as_bytes());
-        out.say(out.style.dim(&format!("{} lessons, at most {} tokens", brief.ids.len(), brief.tokens)));
+        out.say(out.style.dim(&format!(
+            "{}, at most {} tokens",
+            counted(brief.ids.len(), "lesson", "lessons"),
+            brief.tokens
+        )));
     });
     Ok(exit::OK)
 }

@@ -1,7 +1,7 @@
 //! `clear`, `expire`, and `forget` of a topic.
 
 use crate::args::{Args, Clear, Expire, Forget};
-use crate::output::Out;
+use crate::output::{Out, counted};
 use crate::wiring::Wired;
 use crate::{person, wiring};
 use heirloom_core::code::exit;
@@ -91,11 +91,11 @@ pub(crate) fn expire(args: &Args, call: &Expire, out: &Out) -> Result<u8> {
     };
     out.answer(&expired, || {
         out.line(format!(
-            "{} {} episodes of {} users, {} audit lines",
-            out.style.green("expired"),
-            expired.episodes,
-            expired.users,
-            expired.audit_lines
+            "{} {} of {} and {}",
+            out.style.green("removed"),
+            counted(expired.episodes, "expired turn", "expired turns"),
+            counted(expired.users, "user", "users"),
+            counted(expired.audit_lines, "audit line", "audit lines")
         ));
     });
     Ok(exit::OK)

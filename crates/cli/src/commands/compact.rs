@@ -15,7 +15,7 @@ pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
     let answer = remove::compact(&wired.call, &remove::Compact { dry_run: call.dry_run })?;
     out.answer(&answer, || match &answer {
         Compaction::Would { lines, would_go, .. } => {
-            out.line(format!("{would_go} of {lines} lines would go"));
+            out.line(format!("would remove {would_go} of {lines} lines"));
         }
         Compaction::Done(done) => {
             out.line(format!(
@@ -26,13 +26,13 @@ pub(crate) fn run(args: &Args, call: &Compact, out: &Out) -> Result<u8> {
             ));
             if done.twins_removed > 0 {
                 out.note(format!(
-                    "{} lines that contradicted another of the same version are gone",
+                    "removed {} lines that contradicted another of the same version",
                     done.twins_removed
                 ));
             }
             if done.unreadable > 0 {
                 out.note(format!(
-                    "{} lines cannot be read and stayed; `heirloom verify` names them",
+                    "kept {} lines that cannot be read; `heirloom verify` names them",
                     done.unreadable
                 ));
             }

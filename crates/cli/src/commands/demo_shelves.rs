@@ -25,7 +25,7 @@ pub(super) fn story(stage: &Stage, out: &Out) -> Result<()> {
 
     step("An assistant's message worth keeping is a note, word for word.");
     let message =
-        "The importer reads src/import.rs line by line.\nIt stops at the first line that is no UTF-8.";
+        "The importer reads src/import.rs line by line.\nIt stops at the first line that is not UTF-8.";
     let note = New::Note(NewNote { text: message.to_owned(), ..NewNote::default() });
     let kept = add(&stage.agent(), &Add::of(note))?.done()?;
     let shown = show(&stage.agent(), &Show { id: kept.id.to_string() })?;
@@ -36,7 +36,7 @@ pub(super) fn story(stage: &Stage, out: &Out) -> Result<()> {
         style.dim(&shown.memory.scope.to_string())
     ));
 
-    step("What every session is told needs a person. An agent's canon waits; yours counts at once.");
+    step("What every session gets needs a person. An agent's canon waits; yours counts at once.");
     let canon =
         New::Canon(NewVault { text: "Deploys happen on Tuesdays only".to_owned(), ..NewVault::default() });
     match add(&stage.agent(), &Add::of(canon))? {

@@ -77,8 +77,11 @@ fn by_hand(wired: &Wired, mut ask: Edit, out: &Out) -> Result<u8> {
         };
         if person::is_present() {
             out.fault(&fault);
-            if person::confirm("Open the editor again with your text?", false)? {
-                continue;
+            match person::confirm("Open the editor again with your text?", false) {
+                Ok(true) => continue,
+                // Ctrl-C loses nothing either.
+                Err(other) if !person::has_stopped() => return Err(other),
+                Ok(false) | Err(_) => {}
             }
         }
         let text = String::from_utf8_lossy(&text).into_owned();

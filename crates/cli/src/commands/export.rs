@@ -1,7 +1,7 @@
 //! `export`: a shelf's files, or an archive of turns and facts.
 
 use crate::args::{Args, Export};
-use crate::output::{Meter, Out};
+use crate::output::{Meter, Out, counted};
 use crate::wiring::{self, Wired};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, ShelfName, fault::Result};
@@ -25,9 +25,9 @@ pub(crate) fn run(args: &Args, call: &Export, out: &Out) -> Result<u8> {
     name(out, &done.held_back);
     out.answer(&done, || {
         out.line(format!(
-            "{} {} files to {}",
+            "{} {} to {}",
             out.style.green("exported"),
-            done.files.len(),
+            counted(done.files.len(), "file", "files"),
             done.folder.display()
         ));
     });
@@ -39,8 +39,9 @@ fn printed(wired: &Wired, ask: &export::Export, out: &Out) -> Result<u8> {
     let vault_alone = ask.shelf.as_deref() == Some(ShelfName::Vault.name());
     let files = export::files(&wired.call, ask)?;
     if !out.is_json() && !vault_alone {
-        return Err(Fault::new(Code::Usage, "there are many files and no folder for them")
-            .hint("name a new folder: --to FOLDER"));
+        return Err(
+            Fault::new(Code::Usage, "many files need a folder").hint("name a new folder: --to FOLDER")
+        );
     }
     name(out, &files.held_back);
     match out.is_json() {

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args, call: &Hook, out: &Out) -> Result<u8> {
     let agent = agent.filter(|_| call.agent.is_some()).and_then(borrower).or(agent);
     let (Some(agent), Some(moment)) = (agent, Moment::named(&call.moment)) else {
         // A newer plugin may know hooks and agents that this program does not; that is no reason to stop anybody.
-        out.say(format!("heirloom knows no hook `{}` of that agent", call.moment));
+        out.say(format!("this agent has no hook `{}`", call.moment));
         return Ok(0);
     };
     let manner = match (call.everywhere, &call.agent) {

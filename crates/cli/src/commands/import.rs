@@ -1,9 +1,9 @@
-//! `import`: memories from elsewhere, named or found, or an archive of turns and facts.
+//! `import`: memories from elsewhere, named or found, or an archive of turns and facts or of files.
 
 use super::import_ask;
 use super::visible;
 use crate::args::{Args, Import};
-use crate::output::{Meter, Out, Table};
+use crate::output::{Meter, Out, Table, counted};
 use crate::wiring::Wired;
 use crate::{environment, person, wiring};
 use heirloom_agents::table::{CLAUDE_CODE, CODEX};
@@ -12,9 +12,9 @@ use heirloom_core::text::one_line;
 use heirloom_core::{Code, Fault, fault::Result};
 use heirloom_engine::shelf::tiers::Brought;
 use heirloom_engine::transfer::{Homes, Imported};
-use heirloom_engine::verbs::archive::{self, ReadArchive};
+use heirloom_engine::verbs::archive::{self, BEGINNING, Carries, ReadArchive, carries};
 use heirloom_engine::verbs::import::{self, Choice, FoundImport, ImportFound};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Refusals and files that are listed; the rest is counted, and `--json` has them all.
@@ -28,16 +28,32 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
     }
     let paths: Vec<PathBuf> = call.paths.iter().map(|path| wired.cwd.join(path)).collect();
     let piped = call.paths.iter().any(|path| path.as_os_str() == "-");
-    let archive = match piped {
-        true if paths.len() > 1 => {
-            return Err(Fault::new(Code::Usage, "an archive of turns and facts goes alone")
-                .hint("import it by itself, and the other files after it"));
+    if piped && paths.len() > 1 {
+        return Err(Fault::new(Code::Usage, "an archive must be imported alone")
+            .hint("import it by itself, and the other files after it"));
+    }
+    let mut stdin = piped.then(|| BufReader::new(std::io::stdin().lock()));
+    let mut beginning = Vec::new();
+    let archive = match &mut stdin {
+        Some(stdin) => {
+            let read = stdin.take(BEGINNING as u64).read_to_end(&mut beginning);
+            read.map_err(|e| Fault::new(Code::Input, format!("standard input cannot be read: {e}")))?;
+            Some(carries(&beginning).unwrap_or(Carries::Turns))
         }
-        true => Some(Path::new("-")),
-        false => archive::among(&paths)?,
+        None => archive::among(&paths)?.map(|(_, carries)| carries),
     };
-    if let Some(archive) = archive {
-        return turns_and_facts(&mut wired, call, archive, out);
+    let from = || -> Result<Box<dyn BufRead>> {
+        Ok(match stdin {
+            Some(stdin) => Box::new(std::io::Cursor::new(beginning).chain(stdin)),
+            None => {
+                let path = paths.first().map_or(Path::new(""), PathBuf::as_path);
+                let cannot = |e| Fault::new(Code::Input, format!("`{}` cannot be read: {e}", path.display()));
+                Box::new(BufReader::new(std::fs::File::open(path).map_err(cannot)?))
+            }
+        })
+    };
+    if archive == Some(Carries::Turns) {
+        return turns_and_facts(&mut wired, call, from, out);
     }
     if call.all_users || call.even_removed || call.vouch {
         return Err(Fault::new(
@@ -47,8 +63,13 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
         .hint("`heirloom export --shelf tiers --to FILE` makes one"));
     }
     let mut meter = Meter::new();
-    let ask = import::Import { paths, dry_run: call.dry_run };
-    let report = import::import(&wired.call, &ask, &mut |at| meter.show(at))?;
+    let report = match archive {
+        Some(_) => import::import_stream(&wired.call, call.dry_run, &mut from()?, &mut |at| meter.show(at))?,
+        None => {
+            let ask = import::Import { paths, dry_run: call.dry_run };
+            import::import(&wired.call, &ask, &mut |at| meter.show(at))?
+        }
+    };
     drop(meter);
     out.answer(&report, || {
         print(out, &report);
@@ -56,8 +77,8 @@ pub(crate) fn run(args: &Args, call: &Import, out: &Out) -> Result<u8> {
             print_left_out(out, &report);
         } else if !report.left_out.is_empty() {
             out.say(format!(
-                "{} lines were left out (--left-out shows each with the reason)",
-                report.left_out.len()
+                "left out {} (--left-out shows each with the reason)",
+                counted(report.left_out.len(), "line", "lines")
             ));
         }
     });
@@ -119,10 +140,11 @@ fn auto(wired: &Wired, call: &Import, out: &Out) -> Result<u8> {
     let FoundImport { report, .. } = &answer;
     out.answer(&answer, || {
         if go {
-            out.line(format!("{} {} memories", out.style.green("imported"), report.new_count()));
+            let many = counted(report.new_count(), "memory", "memories");
+            out.line(format!("{} {many}", out.style.green("imported")));
             let waiting: usize = report.shelves.iter().map(|shelf| shelf.waiting).sum();
             if waiting > 0 {
-                out.say(format!("{waiting} wait for your yes: `heirloom review`"));
+                out.say(format!("{waiting} wait for your yes in `heirloom review`"));
             }
             out.say("next: `heirloom recall \"a question\"` shows what an agent would get");
         } else if wanted {
@@ -146,7 +168,7 @@ fn print_preview(out: &Out, report: &Imported, every_line: bool) {
         table.print(out);
         let known: usize = report.shelves.iter().map(|shelf| shelf.known).sum();
         if known > 0 {
-            out.say(format!("{known} are here already"));
+            out.say(format!("{} already", counted(known, "exists", "exist")));
         }
         print_refused(out, report);
         print_rest(out, report);
@@ -162,8 +184,9 @@ fn print_preview(out: &Out, report: &Imported, every_line: bool) {
             }
         }
         why.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-        let why: Vec<String> = why.iter().map(|(count, reason)| format!("{count} {reason}")).collect();
-        out.say(format!("left out: {} (--left-out shows each line)", why.join(", ")));
+        let lines = counted(report.left_out.len(), "line", "lines");
+        out.say(format!("left out {lines} (--left-out shows each):"));
+        why.iter().for_each(|(count, reason)| out.say(format!("  {count} {reason}")));
     }
 }
 
@@ -175,7 +198,12 @@ pub(super) fn print_left_out(out: &Out, report: &Imported) {
     }
 }
 
-fn turns_and_facts(wired: &mut Wired, call: &Import, path: &Path, out: &Out) -> Result<u8> {
+fn turns_and_facts(
+    wired: &mut Wired,
+    call: &Import,
+    from: impl FnOnce() -> Result<Box<dyn BufRead>>,
+    out: &Out,
+) -> Result<u8> {
     let ask = ReadArchive {
         dry_run: call.dry_run,
         all_users: call.all_users,
@@ -186,12 +214,7 @@ fn turns_and_facts(wired: &mut Wired, call: &Import, path: &Path, out: &Out) -> 
         person::checked(wired, verb)?;
     }
     wired.tiers()?;
-    let mut from: Box<dyn BufRead> = if path.as_os_str() == "-" {
-        Box::new(BufReader::new(std::io::stdin().lock()))
-    } else {
-        let cannot = |e| Fault::new(Code::Input, format!("`{}` cannot be read: {e}", path.display()));
-        Box::new(BufReader::new(std::fs::File::open(path).map_err(cannot)?))
-    };
+    let mut from = from()?;
     let mut meter = Meter::new();
     let brought = archive::read(&wired.call, &ask, &mut from, &mut |at| meter.show(at))?;
     drop(meter);
@@ -202,9 +225,9 @@ fn turns_and_facts(wired: &mut Wired, call: &Import, path: &Path, out: &Out) -> 
 fn print_brought(out: &Out, dry_run: bool, brought: &Brought) {
     let word = if dry_run { "would add" } else { "added" };
     out.line(format!(
-        "{} {} memories, {} existed already",
+        "{} {}, {} existed already",
         out.style.green(word),
-        brought.added,
+        counted(brought.added, "memory", "memories"),
         brought.known
     ));
     if brought.removed > 0 {
@@ -234,7 +257,7 @@ fn print(out: &Out, report: &Imported) {
         out.say("this is what would happen; nothing was saved:");
     }
     if report.shelves.is_empty() {
-        out.line(format!("nothing to import in {} files", report.files));
+        out.line(format!("nothing to import in {}", counted(report.files, "file", "files")));
     } else {
         let mut table = Table::new(&["SHELF", "NEW", "KNOWN", "WAITING", "LEFT OUT"]);
         for shelf in &report.shelves {
@@ -277,8 +300,8 @@ fn print_rest(out: &Out, report: &Imported) {
         let some: Vec<String> = report.not_recognised.iter().take(3).map(|file| shown(file)).collect();
         let end = if report.not_recognised.len() > some.len() { ", …" } else { "" };
         out.note(format!(
-            "Heirloom cannot read {} files: {}{end}",
-            report.not_recognised.len(),
+            "Heirloom cannot read {}: {}{end}",
+            counted(report.not_recognised.len(), "file", "files"),
             some.join(", ")
         ));
     }

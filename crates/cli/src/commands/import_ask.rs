@@ -3,7 +3,7 @@
 //! Comes in: what would arrive. Goes out: the answer, and what the person wants otherwise. Never here: a memory that was not on the screen.
 
 use super::edit;
-use crate::output::Out;
+use crate::output::{Out, counted};
 use crate::person;
 use crate::wiring::Wired;
 use heirloom_core::fault::Result;
@@ -23,7 +23,7 @@ const HELP: &str =
 
 pub(super) fn ask(wired: &Wired, report: &Imported, choice: &mut Choice, out: &Out) -> Result<Answer> {
     let all = &report.memories;
-    let question = format!("Import {} memories?", report.new_count());
+    let question = format!("Import {}?", counted(report.new_count(), "memory", "memories"));
     loop {
         out.say(out.style.dim(HELP));
         let answer = person::ask(&format!("{question} [y/N]"), &question)?;

@@ -95,7 +95,9 @@ pub(super) fn still_in_git(out: &Out, in_git: &[String]) {
     if in_git.is_empty() {
         return;
     }
-    out.note("git still holds earlier versions; this rewrites its history (all clones must follow):");
+    out.note(
+        "git still has earlier versions; this command rewrites its history (every clone must be made again):",
+    );
     let paths: Vec<String> = in_git.iter().map(|path| format!("--path '{path}'")).collect();
     out.say(format!("  git filter-repo --invert-paths {}", paths.join(" ")));
 }

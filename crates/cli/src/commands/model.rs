@@ -45,8 +45,14 @@ pub(crate) fn run(args: &Args, call: &Model, out: &Out) -> Result<u8> {
 
 fn print(status: &Status, out: &Out) {
     out.answer(status, || {
-        let Status { model, embedded, memories, trouble, .. } = status;
-        out.line(format!("{model}: {embedded} of {memories} memories of this project are embedded"));
+        let Status { model, embedded, memories, turns, trouble, .. } = status;
+        out.line(format!("{model}: {embedded} of {memories} memories of this project have a vector"));
+        if let Some(turns) = turns {
+            out.line(format!(
+                "{model}: {} of {} of your turns and facts have a vector",
+                turns.embedded, turns.memories
+            ));
+        }
         if let Some(trouble) = trouble {
             out.say(format!(
                 "the endpoint has failed {} times since {}: {}; keywords answer meanwhile",
@@ -62,8 +68,8 @@ fn print(status: &Status, out: &Out) {
 fn embed(wired: &Wired, out: &Out) -> Result<()> {
     let tell = |left| {
         out.say(match left {
-            Left::Memories(left) => format!("{left} memories left to embed"),
-            Left::Turns(left) => format!("{left} turns and facts left to embed"),
+            Left::Memories(left) => format!("{left} memories left"),
+            Left::Turns(left) => format!("{left} turns and facts left"),
         })
     };
     print(&model::embed(&wired.call, &tell)?, out);

@@ -21,16 +21,13 @@ pub(super) fn run(args: &Args, wired: &Wired, background: bool, out: &Out) -> Re
     // Without an endpoint nothing is posted: the verb says so before.
     let post = move |body: &[u8]| match &server {
         Some(server) => server.post(body),
-        None => Err("there is no endpoint".to_owned()),
+        None => Err("no endpoint is set".to_owned()),
     };
     wired.tiers_if_named()?;
     let ask = Propose { if_free: background };
     if let Some(looked) = decide::propose(&wired.call, ask, &cleaner(&settings.gate), &post)? {
         out.answer(&looked, || {
-            out.line(format!(
-                "{} turns looked at, {} facts wait for your yes",
-                looked.turns, looked.proposed
-            ));
+            out.line(format!("read {} turns; {} facts wait for your yes", looked.turns, looked.proposed));
         });
     }
     Ok(exit::OK)

@@ -13,6 +13,8 @@ use heirloom_core::code::exit;
 use heirloom_core::text::one_line;
 use heirloom_core::{Verb, fault::Result};
 use heirloom_engine::verbs::decide::{self, Choose, Chosen, Reject};
+use heirloom_engine::verbs::edit::Edit;
+use heirloom_engine::verbs::join::{Join, join};
 
 pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
     let mut wired = wiring::wire(args)?;
@@ -36,6 +38,28 @@ pub(crate) fn run(args: &Args, call: &Review, out: &Out) -> Result<u8> {
                 for id in &rejected {
                     out.line(format!("{} {}", out.style.yellow("rejected"), visible(&one_line(id))));
                 }
+            });
+            Ok(exit::OK)
+        }
+        Some(ReviewAction::Join { id, other, title, field, tag, text, from }) => {
+            let whole = from.as_deref().map(super::input::text).transpose()?;
+            let change = Edit {
+                title: title.clone(),
+                fields: super::pairs(field)?,
+                tags: tag.clone(),
+                text: text.clone(),
+                whole,
+                ..Edit::default()
+            };
+            let ask = Join { id: id.clone(), other: other.clone(), change, ..Join::default() };
+            let joined = join(&wired.call, &ask)?.done()?;
+            out.answer(&joined, || {
+                super::print_added(out, "joined", &joined.kept);
+                out.line(format!(
+                    "{} {}",
+                    out.style.yellow(joined.became),
+                    visible(&one_line(&joined.other))
+                ));
             });
             Ok(exit::OK)
         }

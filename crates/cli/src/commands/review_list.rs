@@ -26,7 +26,7 @@ pub(super) fn print_draft(out: &Out, shown: &Shown) {
     for field in &shown.fields {
         let mut lines = field.value.split('\n');
         let first = lines.next().unwrap_or_default();
-        out.line(format!("  {} {first}", style.cyan(&format!("{}:", field.name.replace('\n', "\\n")))));
+        out.line(format!("  {} {first}", style.cyan(&format!("{}:", label(&field.name)))));
         // The mark keeps a line of a value from looking like a field of its own.
         lines.for_each(|line| out.line(format!("  {} {line}", style.dim("  |"))));
     }
@@ -35,6 +35,16 @@ pub(super) fn print_draft(out: &Out, shown: &Shown) {
     }
     for known in &shown.known {
         out.line(format!("  {}  {}  {}", style.yellow("known"), known.text, style.dim(&known.id)));
+    }
+}
+
+/// The name of a field as people read it: what is stored now, and what is asked for.
+fn label(name: &str) -> String {
+    let name = name.replace('\n', "\\n");
+    match (name.strip_prefix("now."), name.strip_prefix("asked.")) {
+        (Some(field), _) => format!("now {field}"),
+        (_, Some(field)) => format!("wanted {}", field.strip_prefix("fields.").unwrap_or(field)),
+        _ => name,
     }
 }
 
@@ -139,7 +149,7 @@ pub(super) fn print_suggestions(out: &Out, found: &Suggestions) {
     groups.table("Near-duplicates", &["ALIKE", "EARLIER", "LATER"], pairs.collect());
     let proposals =
         found.proposed_deletions.iter().take(LISTED).map(|one| vec![one.id.to_string(), one.reason.clone()]);
-    groups.table("Could go", &["ID", "WHY"], proposals.collect());
+    groups.table("Can be removed", &["ID", "WHY"], proposals.collect());
     let more = found.near_duplicates.len().saturating_sub(LISTED)
         + found.proposed_deletions.len().saturating_sub(LISTED);
     if more > 0 {

@@ -20,7 +20,7 @@ use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::{show, undo};
 
 /// The keys, as the last line of every item says them.
-const KEYS: &str = "a accept   r reject   e edit   s skip   A accept all   R reject all   u undo   q quit";
+const KEYS: &str = "a accept  r reject  e edit  s skip  A accept all  R reject all  u undo  q quit";
 /// What a memory that nobody accepted waits for.
 const UNACCEPTED: &str =
     "an agent saved it and nobody has accepted it; until then it is not given to every session";
@@ -86,9 +86,9 @@ pub(super) fn run(args: &Args, wired: &mut Wired, seen: Waits, out: &Out) -> Res
     out.say(match (done, skipped) {
         (0, 0) => "nothing was decided".to_owned(),
         (0, skipped) => format!("{skipped} skipped, nothing was decided"),
-        (done, 0) => format!("{done} decided; `heirloom undo` takes the last decision back"),
+        (done, 0) => format!("{done} decided; `heirloom undo` undoes the last decision"),
         (done, skipped) => {
-            format!("{done} decided, {skipped} skipped; `heirloom undo` takes the last decision back")
+            format!("{done} decided, {skipped} skipped; `heirloom undo` undoes the last decision")
         }
     });
     Ok(exit::OK)
@@ -198,6 +198,9 @@ impl Screen<'_> {
         };
         // What cannot be done to one item keeps nobody from the others.
         result.or_else(|fault| {
+            if person::has_stopped() {
+                return Ok(Next::Interrupted);
+            }
             self.out.fault(&fault);
             Ok(Next::Stay)
         })
@@ -277,8 +280,10 @@ impl Screen<'_> {
             return Ok(Next::Stay);
         }
         let undone = undo::undo(&self.wired.call, &undo::Undo::default())?;
-        for step in &undone.memories {
-            self.out.line(format!("{} {}", self.out.style.green("taken back"), visible(&one_line(&step.id))));
+        let mut ids: Vec<&str> = undone.memories.iter().map(|step| step.id.as_str()).collect();
+        ids.dedup();
+        for id in ids {
+            self.out.line(format!("{} {}", self.out.style.green("undone"), visible(&one_line(id))));
         }
         self.done -= 1;
         Ok(Next::On)

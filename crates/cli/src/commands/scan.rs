@@ -2,7 +2,7 @@
 
 use super::scan_report::{name_left_out, print, sarif};
 use crate::args::{Args, Scan};
-use crate::output::{Meter, Out};
+use crate::output::{Meter, Out, counted};
 use crate::{person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, Verb, fault::Result, json};
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Args, call: &Scan, out: &Out) -> Result<u8> {
         out.note(error.to_string());
     }
     if call.fix && !call.store {
-        return Err(Fault::new(Code::Usage, "--fix changes nothing but what this project's memory holds")
+        return Err(Fault::new(Code::Usage, "--fix changes only this project's memory")
             .hint("`heirloom scan --store --fix` does that; change other files yourself"));
     }
     if call.store {
@@ -72,7 +72,8 @@ fn store(wired: &mut wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
     if call.fix && !found.held.is_empty() {
         person::checked(wired, Verb::Redact)?;
         remove::permitted(&wired.call, Verb::Redact, "")?;
-        let question = format!("Cut what the gate refuses out of {} files?", found.held.len());
+        let question =
+            format!("Cut what the gate refuses out of {}?", counted(found.held.len(), "file", "files"));
         if person::confirm(&question, call.yes)? {
             found = remove::redact(&wired.call, &Redact { fix: true })?;
         }
@@ -80,7 +81,7 @@ fn store(wired: &mut wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
     let Redacted { held, fixed, left } = &found;
     out.answer(&found, || {
         if held.is_empty() {
-            out.line(out.style.green("nothing stored that the gate would refuse"));
+            out.line(out.style.green("nothing in this memory that the gate would refuse"));
         }
         for problem in left {
             let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
@@ -90,7 +91,7 @@ fn store(wired: &mut wiring::Wired, call: &Scan, out: &Out) -> Result<u8> {
             out.line(format!("{} {file}", out.style.green("redacted")));
         }
         if !fixed.is_empty() {
-            out.note("git may still hold the earlier versions; `heirloom scan --history` tells");
+            out.note("git may still have earlier versions; `heirloom scan --history` checks");
         }
     });
     Ok(if left.is_empty() { exit::OK } else { exit::REFUSED })

@@ -1,6 +1,6 @@
 //! Reports of `scan`: for people and as SARIF. What was found is named by rule and place; its text never appears.
 
-use crate::output::Out;
+use crate::output::{Out, counted};
 use heirloom_core::text::one_line;
 use heirloom_engine::gate::policy::Act;
 use heirloom_engine::verbs::scan::{LeftOut, Place, Scanned, act_word};
@@ -45,9 +45,9 @@ pub(super) fn print(out: &Out, found: &Scanned) {
     }
     let serious = found.findings.iter().filter(|place| place.act >= Act::Neutralise).count();
     out.say(format!(
-        "{} texts looked at, {} findings, {serious} that would not be stored as they are",
-        found.looked,
-        found.findings.len()
+        "checked {}: {}, {serious} of them cannot be stored as they are",
+        counted(found.looked, "text", "texts"),
+        counted(found.findings.len(), "finding", "findings")
     ));
 }
 

@@ -101,7 +101,9 @@ fn print_ranked(out: &Out, hit: &Hit, explain: bool) {
         }
         text.push_str(&visible(&cut.text[at..]));
         let (before, after) = (if cut.cut_before { "…" } else { "" }, if cut.cut_after { "…" } else { "" });
-        out.line(format!("      {before}{text}{after}"));
+        for line in out.wrapped(&format!("{before}{text}{after}"), 6) {
+            out.line(format!("      {line}"));
+        }
     }
     if explain && hit.score.is_some() {
         let behind =
@@ -144,7 +146,9 @@ fn print_grouped(out: &Out, hit: &Hit, explain: bool) {
     if !body.is_empty() && !memory.title.starts_with(&body) {
         let cut: String = body.chars().take(EXCERPT).collect();
         let end = if cut.len() < body.len() { "…" } else { "" };
-        out.line(format!("      {}", out.style.dim(&format!("{cut}{end}"))));
+        for line in out.wrapped(&format!("{cut}{end}"), 6) {
+            out.line(format!("      {}", out.style.dim(&line)));
+        }
     }
     if explain {
         let parts: Vec<String> =

@@ -399,7 +399,9 @@ fn finish(out: &Out, report: &Report, needed: bool, call: &Setup) {
         out.line(out.style.green(state));
     } else if report.applied {
         for change in report.changes.iter().filter(|change| change.applied) {
-            out.line(format!("{} {}", out.style.green("changed"), shown(Path::new(&change.file))));
+            let file = Path::new(&change.file);
+            let word = if file.exists() { "changed" } else { "removed" };
+            out.line(format!("{} {}", out.style.green(word), shown(file)));
         }
         report.purged.iter().for_each(|what| out.line(format!("{} {what}", out.style.green("removed"))));
     } else {

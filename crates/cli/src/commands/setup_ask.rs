@@ -7,7 +7,7 @@ use super::setup::Change;
 use super::setup_purge::Purge;
 use crate::args::Setup;
 use crate::machine::shown;
-use crate::output::Out;
+use crate::output::{Out, counted};
 use crate::person;
 use heirloom_agents::table::{AGENTS, Client};
 use heirloom_core::fault::Result;
@@ -23,7 +23,7 @@ const HOOKS: [(&str, &str); 6] = [
 ];
 /// What the MCP server does, in the same words.
 const SERVER: &str = "The MCP server lets an agent look up and save memories; a rules file tells it when.";
-const OFF: &str = "`heirloom config set --user triage.enabled false` never holds a stop";
+const OFF: &str = "`heirloom config set --user triage.enabled false` turns holding off";
 
 /// What was answered.
 #[derive(Default)]
@@ -140,9 +140,9 @@ fn show(out: &Out, group: &[Change], call: &Setup) {
         let diff = change.diff();
         let count = |mark: &str| diff.iter().filter(|line| line.starts_with(mark)).count();
         let what = match (&change.before, &change.after) {
-            (None, _) => format!("new file, {} lines", count("+")),
-            (_, None) => "is removed".to_owned(),
-            _ => format!("{} lines added, {} removed", count("+"), count("-")),
+            (None, _) => format!("new file, {}", counted(count("+"), "line", "lines")),
+            (_, None) => "will be removed".to_owned(),
+            _ => format!("{} added, {} removed", counted(count("+"), "line", "lines"), count("-")),
         };
         out.line(format!("  {file}  {what}"));
         if call.diff {
@@ -166,7 +166,10 @@ fn print_diff(out: &Out, change: &Change) {
 /// Asks until the answer is not `d`.
 fn answered(question: &str, group: &[Change], out: &Out) -> Result<bool> {
     loop {
-        let answer = person::ask(&format!("{question} [y/N] (d shows the changes)"), question)?;
+        if group.iter().any(Change::changes) {
+            out.say(out.style.dim("d shows the exact changes"));
+        }
+        let answer = person::ask(&format!("{question} [y/N]"), question)?;
         if !["d", "diff"].contains(&answer.to_lowercase().as_str()) {
             return Ok(person::is_yes(&answer));
         }

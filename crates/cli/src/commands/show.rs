@@ -114,7 +114,12 @@ pub(crate) fn list(args: &Args, call: &List, out: &Out) -> Result<u8> {
     out.answer(&listed, || {
         print_list(&listed.memories, narrowed, out);
         if let Some(next) = &listed.next {
-            out.note(format!("there are more; add --cursor {next} to see them"));
+            // A person asks for a longer list; a script needs the place to go on from.
+            let shown = listed.memories.len();
+            out.note(match out.width() {
+                Some(_) => format!("there are more; `-n {}` shows up to that many", shown * 10),
+                None => format!("there are more; add --cursor {next} to see them"),
+            });
         }
     });
     Ok(exit::OK)

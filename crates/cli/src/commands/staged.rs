@@ -44,7 +44,7 @@ fn print(out: &Out, found: &Staged) {
     if found.files == 0 {
         out.line("no memory file is staged");
     } else if found.ok {
-        out.line(out.style.green("everything that is staged fits"));
+        out.line(out.style.green("no problems in what is staged"));
     }
     for problem in &found.problems {
         let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();

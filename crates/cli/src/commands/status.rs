@@ -52,7 +52,7 @@ fn print(out: &Out, state: &State) {
         print_stats(out, &state.vault);
     }
     for one in &state.passed_over {
-        let line = one_line(&format!("`{}` is passed over: {}", one.file, one.message));
+        let line = one_line(&format!("`{}` is skipped: {}", one.file, one.message));
         out.line(format!("{}  {}", style.bold("notes"), style.yellow(&visible(&line))));
     }
     print_external(out, &state.external_memory);

@@ -77,7 +77,7 @@ pub(crate) fn run(call: &Team, out: &Out) -> Result<u8> {
 
 fn connected(operator: &Operator, out: &Out) -> Result<team::Team> {
     let missing = || {
-        Fault::new(Code::Usage, "no address of an operator was given")
+        Fault::new(Code::Usage, "the operator's database address is missing")
             .hint("set HEIRLOOM_ADMIN_URL, or give --admin-url postgres://login@host/name")
     };
     let typed = operator.admin_url.clone();

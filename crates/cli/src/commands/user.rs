@@ -1,7 +1,7 @@
 //! `user`: who may use this deployment's tiers, and by which tokens.
 
 use crate::args::{Args, User, UserAction};
-use crate::output::{Out, Table};
+use crate::output::{Out, Table, counted};
 use crate::{named, person, wiring};
 use heirloom_core::code::exit;
 use heirloom_core::{Code, Fault, Scopes, Verb, fault::Result};
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
                 None => named::server()?,
             };
             let server = server.ok_or_else(|| {
-                Fault::new(Code::Usage, "the address of the server is not known").hint(format!(
+                Fault::new(Code::Usage, "the server's address is missing").hint(format!(
                     "give it: heirloom user invite {name} --server https://memory.example.org, or put \"server\" into team.json"
                 ))
             })?;
@@ -78,10 +78,11 @@ pub(crate) fn run(args: &Args, call: &User, out: &Out) -> Result<u8> {
                 removed.unreached.iter().for_each(|place| out.note(place));
             });
         }
-        UserAction::Token { name, scope, label, days, .. } => {
+        UserAction::Token { name, scope, label, days, expires, .. } => {
             person::checked(&mut wired, Verb::UserToken)?;
             let scopes = scope.as_deref().map(scopes).transpose()?;
-            let ask = MakeToken { user: name.clone(), name: label.clone(), scopes, days: *days };
+            let (user, label) = (name.clone(), label.clone());
+            let ask = MakeToken { user, name: label, scopes, days: *days, hours: *expires };
             let made = users::token(&wired.call, &ask)?;
             out.answer(&made, || {
                 out.line(&made.token);
@@ -113,7 +114,8 @@ fn scopes(text: &str) -> Result<Scopes> {
 /// What goes with a user, in a line.
 fn told(removed: &RemovedUser, word: &str) -> String {
     let (memories, tokens) = (removed.memories, removed.tokens);
-    format!("{word} {} with {memories} memories and {tokens} tokens", removed.user)
+    let (memories, tokens) = (counted(memories, "memory", "memories"), counted(tokens, "token", "tokens"));
+    format!("{word} {} with {memories} and {tokens}", removed.user)
 }
 
 fn print(all: &[UserShown], out: &Out) {

@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Args, call: &Vault, out: &Out) -> Result<u8> {
         }
         VaultAction::Context { query, max_chars, .. } => {
             shelves::expect_agent(&wired.call, &super::snapshot::hosts())?;
-            let answer = shelves::vault_context(&wired.call, &query.join(" "), *max_chars)?;
+            let question = (!query.is_empty()).then(|| query.join(" "));
+            let answer = shelves::vault_context(&wired.call, question.as_deref(), *max_chars)?;
             out.answer(&answer, || {
                 if answer.block.is_empty() {
                     out.say("nothing fits");
@@ -88,7 +89,7 @@ fn consolidate(wired: &Wired, floor: f64, scope: &[String], out: &Out) -> Result
     let pairs = shelves::vault_pairs(&wired.call, floor, scope)?;
     out.answer(&pairs, || {
         if pairs.is_empty() {
-            out.say(format!("no two memories are {floor} alike"));
+            out.say(format!("no two memories are at least {floor} alike"));
         }
         for pair in &pairs {
             out.line(format!("{:.2}", pair.score));

@@ -28,8 +28,9 @@ pub(crate) fn install(level: &str, json: bool) {
             // Only a second one could fail, and there is none.
             let _ = tracing::subscriber::set_global_default(log);
         }
-        Err(_) => Out::new(false)
-            .say("HEIRLOOM_LOG is none of error, warn, info, debug and trace; nothing is logged"),
+        Err(_) => {
+            Out::new(false).say("HEIRLOOM_LOG must be error, warn, info, debug or trace; nothing is logged")
+        }
     }
 }
 

@@ -27,6 +27,16 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
+/// A number with its noun: `1 memory`, `2 memories`.
+pub(crate) fn counted<N: std::fmt::Display + PartialEq + From<u8>>(
+    count: N,
+    one: &str,
+    many: &str,
+) -> String {
+    let noun = if count == N::from(1) { one } else { many };
+    format!("{count} {noun}")
+}
+
 /// Which part of an answer is wanted.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Wanted {
@@ -105,6 +115,12 @@ impl Out {
     /// As much of a line as fits, cut at a word.
     pub(crate) fn fit(&self, text: &str, indent: usize) -> String {
         self.width().map_or_else(|| text.to_owned(), |width| cut(text, width.saturating_sub(indent).max(10)))
+    }
+
+    /// A styled text in lines that fit behind so many blanks, broken between words. Whole where no terminal reads it.
+    pub(crate) fn wrapped(&self, text: &str, indent: usize) -> Vec<String> {
+        let room = self.width().map_or(usize::MAX, |width| width.saturating_sub(indent).max(10));
+        table::wrapped(text, room)
     }
 
     /// From now on lines are kept until [`Out::finish`], which shows a long answer page by page.

@@ -163,6 +163,35 @@ pub(crate) fn shortened(name: &str, max: usize) -> String {
     format!("{head}…{}", back(name, room - head.width()))
 }
 
+/// Lines of a text with words of at most `max` columns between them. Colours take no room.
+pub(super) fn wrapped(text: &str, max: usize) -> Vec<String> {
+    let columns = |word: &str| {
+        let (mut wide, mut rest) = (0, word);
+        while let Some(at) = rest.find('\x1b') {
+            wide += rest[..at].width();
+            rest = rest[at..].split_once('m').map_or("", |(_, rest)| rest);
+        }
+        wide + rest.width()
+    };
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let wide = columns(word);
+        match lines.last_mut() {
+            Some(line) if used + 1 + wide <= max => {
+                line.push(' ');
+                line.push_str(word);
+                used += 1 + wide;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                used = wide;
+            }
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,6 +229,14 @@ mod tests {
         let table = table();
         let widths = table.widths(None).unwrap();
         assert!(table.line(&table.rows[1], &widths).ends_with("at most 100 times a minute"));
+    }
+
+    #[test]
+    fn a_text_breaks_between_words_and_colours_take_no_room() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("\x1b[1mone\x1b[0m two three", 7), ["\x1b[1mone\x1b[0m two", "three"]);
+        assert_eq!(wrapped("one two", usize::MAX), ["one two"]);
+        assert_eq!(wrapped("incomprehensible", 7), ["incomprehensible"]);
     }
 
     #[test]

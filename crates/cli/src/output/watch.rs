@@ -75,34 +75,36 @@ impl Drop for Watch {
 
 fn watch(on_terminal: bool) {
     let mut state = state();
-    let mut wait = if on_terminal { QUIET } else { QUIET_ELSEWHERE };
-    loop {
+    // Asked before the first wait as well: a short command ends before this thread begins, and nobody wakes it then.
+    while let Some(wait) = look(&mut state, on_terminal) {
         (state, _) = CHANGED.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner);
-        let Some((what, began)) = state.what else { return };
-        let quiet = if on_terminal { QUIET } else { QUIET_ELSEWHERE };
-        if began.elapsed() < quiet {
-            wait = quiet.saturating_sub(began.elapsed());
-            continue;
-        }
-        if state.silent {
-            wait = LONG;
-            continue;
-        }
-        wait = EVERY;
-        let far = state.counted.map(|(began, at)| line(at, began.elapsed()));
-        if on_terminal {
-            let text = far.unwrap_or_else(|| format!("{what}: {} s", began.elapsed().as_secs()));
-            let blank = " ".repeat(state.drawn.saturating_sub(text.len()));
-            state.drawn = text.len();
-            let mut err = std::io::stderr().lock();
-            let _ = write!(err, "\r{text}{blank}").and_then(|()| err.flush());
-        } else {
-            let far = far.map(|far| format!(": {far}")).unwrap_or_default();
-            let _ = writeln!(std::io::stderr().lock(), "heirloom {what}: still working{far}");
-            state.said = true;
-            return;
-        }
     }
+}
+
+/// Says what there is to say by now, and how long to wait for more; `None` if there is no more.
+fn look(state: &mut State, on_terminal: bool) -> Option<Duration> {
+    let (what, began) = state.what?;
+    let quiet = if on_terminal { QUIET } else { QUIET_ELSEWHERE };
+    let still_quiet = quiet.saturating_sub(began.elapsed());
+    if !still_quiet.is_zero() {
+        return Some(still_quiet);
+    }
+    if state.silent {
+        return Some(LONG);
+    }
+    let far = state.counted.map(|(began, at)| line(at, began.elapsed()));
+    if on_terminal {
+        let text = far.unwrap_or_else(|| format!("{what}: {} s", began.elapsed().as_secs()));
+        let blank = " ".repeat(state.drawn.saturating_sub(text.len()));
+        state.drawn = text.len();
+        let mut err = std::io::stderr().lock();
+        let _ = write!(err, "\r{text}{blank}").and_then(|()| err.flush());
+        return Some(EVERY);
+    }
+    let far = far.map(|far| format!(": {far}")).unwrap_or_default();
+    let _ = writeln!(std::io::stderr().lock(), "heirloom {what}: still working{far}");
+    state.said = true;
+    None
 }
 
 fn erase(state: &mut State) {
@@ -177,6 +179,16 @@ fn spoken(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_that_ended_before_its_watch_began_is_not_waited_for() {
+        for on_terminal in [true, false] {
+            assert_eq!(look(&mut State::default(), on_terminal), None);
+            let mut running = State { what: Some(("list", Instant::now())), ..State::default() };
+            assert!(look(&mut running, on_terminal).is_some_and(|wait| !wait.is_zero()));
+            assert!(!running.said && running.drawn == 0);
+        }
+    }
 
     #[test]
     fn a_line_says_how_many_and_how_long() {

@@ -57,7 +57,7 @@ pub fn flatten(document: &Value) -> Flat<'_> {
         flat.walk("", &rests, object);
     }
     if flat.untold > 0 {
-        let message = format!("and {} more names are no settings", flat.untold);
+        let message = format!("and {} more names that are not settings", flat.untold);
         flat.unmapped.push(Unmapped { name: "…".to_owned(), message });
     }
     flat

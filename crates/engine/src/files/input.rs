@@ -42,7 +42,7 @@ pub fn read_input(path: &str, cwd: &Path, roots: &TempRoots) -> Result<(PathBuf,
     let climbs = given.components().any(|part| part == Component::ParentDir);
     let inside = real.as_deref().map_or_else(|| parent_inside(&absolute, roots), |real| roots.holds(real));
     if climbs || !inside {
-        return Err(Fault::new(Code::Security, "input must lie in a temporary folder".to_owned())
+        return Err(Fault::new(Code::Security, "input must be in a temporary folder".to_owned())
             .fact("path", path)
             .fact("resolved", shown)
             .hint("Input file must be a /tmp/ path with no '..' components."));

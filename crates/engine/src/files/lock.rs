@@ -126,7 +126,10 @@ pub(super) fn take(file: &File, until: Instant) -> std::io::Result<bool> {
 }
 
 pub(super) fn busy(path: &Path, limit: Duration) -> Fault {
-    Fault::new(Code::LockBusy, format!("another process has held the store for {} seconds", limit.as_secs()))
-        .fact("path", path.display().to_string())
-        .hint("try again in a moment; nothing was written")
+    Fault::new(
+        Code::LockBusy,
+        format!("another process has locked the store for {} seconds", limit.as_secs()),
+    )
+    .fact("path", path.display().to_string())
+    .hint("try again in a moment; nothing was written")
 }

@@ -16,7 +16,7 @@ pub const MAX_FILE: u64 = 4 << 20;
 /// Reads a file whole.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     read_if_there(path, limit)?.ok_or_else(|| {
-        Fault::new(Code::NotFound, format!("there is no file `{}`", path.display()))
+        Fault::new(Code::NotFound, format!("file `{}` does not exist", path.display()))
             .fact("path", path.display().to_string())
     })
 }

@@ -31,7 +31,7 @@ const MAC: usize = 64;
 const TYPED: usize = 12;
 
 /// Why a draft waits that Heirloom did not put here.
-const UNKNOWN: &str = "unverified origin: no draft that this version of Heirloom put here";
+const UNKNOWN: &str = "unverified origin: this version of Heirloom did not put this draft here";
 
 /// A draft as its file holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]

@@ -24,7 +24,7 @@ type Told<T> = Result<T, String>;
 /// Commits exactly these files. `scratch` is a name for a temporary file outside the repository. `Err` says in a line why it could not.
 pub fn commit(folder: &Path, paths: &[PathBuf], message: &str, scratch: &Path) -> Told<()> {
     let real = std::fs::canonicalize(folder).map_err(|e| e.to_string())?;
-    let place = Place::around(&real).ok_or("there is no git work tree here")?;
+    let place = Place::around(&real).ok_or("this folder is not in a git work tree")?;
     if !place.is_mutual() {
         return Err(format!("`.git` leads to a repository that does not know this folder; {YOURSELF}"));
     }
@@ -93,7 +93,7 @@ impl Desk<'_> {
                 .find(|dir| dir.join(".git").exists())
                 .map(Path::to_owned);
             if nearest.as_deref() != Some(top) {
-                return Err(format!("there is another repository inside this one; {YOURSELF}"));
+                return Err(format!("another repository is inside this one; {YOURSELF}"));
             }
             if !inside.contains(&inner) {
                 inside.push(inner);

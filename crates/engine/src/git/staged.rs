@@ -31,7 +31,7 @@ pub struct Staged {
 pub fn staged(folder: &Path, inside: &Path, index: Option<&Path>, to: &Path) -> Result<Staged> {
     let real = std::fs::canonicalize(folder).map_err(|e| Fault::io(folder, "find", &e))?;
     let place = Place::around(&real).ok_or_else(|| {
-        Fault::new(Code::NotFound, "there is no git work tree here").hint("run it without `--staged`")
+        Fault::new(Code::NotFound, "this folder is not in a git work tree").hint("run it without `--staged`")
     })?;
     let top = place.work_tree.clone();
     let prefix = super::below(&top, &inside.join("any")).and_then(|path| path.parent().map(Path::to_owned));

@@ -149,7 +149,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         slow.map(|(name, (why, fix))| check("start", State::Warning, format!("{name} {why}"), fix.clone())),
     );
     checks.push(match facts.settings.as_slice() {
-        [] => good("settings", "all of them can be used"),
+        [] => good("settings", "all values are valid"),
         wrong => {
             check("settings", State::Warning, wrong.join("; "), "correct them with `heirloom config set`")
         }
@@ -158,7 +158,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         None if facts.index_mismatches.is_none() => check(
             "store",
             State::Warning,
-            "there is no memory folder here, so nothing of it was checked",
+            "this folder has no memory, so it was not checked",
             "run `heirloom init` in the project folder",
         ),
         None => good("store", "can be written"),
@@ -167,7 +167,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         }
     });
     checks.push(match facts.index_mismatches {
-        None => check("index", State::Warning, "there is no memory folder here yet", "run `heirloom init`"),
+        None => check("index", State::Warning, "this folder has no memory yet", "run `heirloom init`"),
         Some(0) => good("index", "matches the files"),
         Some(n) => check(
             "index",
@@ -191,8 +191,7 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         checks.push(check("vault", State::Warning, detail, "`heirloom verify` names them"));
     }
     if !facts.passed_over.is_empty() {
-        let detail =
-            format!("these notes do not validate and are passed over: {}", facts.passed_over.join("; "));
+        let detail = format!("these notes are not valid and are skipped: {}", facts.passed_over.join("; "));
         checks.push(check("notes", State::Warning, detail, "`heirloom verify` says what to do about each"));
     }
     checks.extend(facts.external.iter().map(|(line, trouble)| match trouble {
@@ -209,11 +208,11 @@ pub fn diagnose(facts: &Facts) -> Vec<Check> {
         ),
     });
     checks.push(match facts.left_out.as_slice() {
-        [] => good("budget", "hooks leave nothing out"),
+        [] => good("budget", "hooks skip nothing"),
         left => check(
             "budget",
             State::Warning,
-            format!("hooks leave out what goes over their budget: {}", left.join("; ")),
+            format!("hooks skip what goes over their budget: {}", left.join("; ")),
             "run the commands named there; `heirloom verify` names files that are too large",
         ),
     });
@@ -242,10 +241,10 @@ fn database(facts: &TierFacts) -> Check {
             id,
             State::Broken,
             why,
-            "see that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; memories in files work without it",
+            "check that the server runs and that --database or HEIRLOOM_DATABASE_URL names it; memories in files work without it",
         ),
         (None, Some(_)) => {
-            check(id, State::Warning, "not looked at: no user is signed in", "see to the token first")
+            check(id, State::Warning, "not checked: no user is signed in", "fix the token first")
         }
         (None, None) if facts.backend == "sqlite" => {
             good(id, "what belongs to you is in your own data folder")
@@ -263,12 +262,9 @@ fn token(facts: &TierFacts) -> Check {
             why,
             "ask for a new one (`heirloom user token NAME`), or unset HEIRLOOM_TOKEN to act as your own account",
         ),
-        (None, true) if facts.user.is_empty() => check(
-            id,
-            State::Warning,
-            "not looked at: the database cannot be reached",
-            "see to the database first",
-        ),
+        (None, true) if facts.user.is_empty() => {
+            check(id, State::Warning, "not checked: the database cannot be reached", "fix the database first")
+        }
         (None, true) => good(id, format!("belongs to {}", facts.user)),
         (None, false) if facts.user.is_empty() => good(id, "none is set; you act as your own account"),
         (None, false) => good(id, format!("none is set; you act as your own account, {}", facts.user)),
@@ -302,7 +298,7 @@ fn agent(facts: &AgentFacts) -> Check {
         return check(
             id,
             State::Warning,
-            format!("{name} is here, but its hooks are not set up"),
+            format!("{name} is installed, but its hooks are not set up"),
             format!("run `heirloom setup --agent {name}`"),
         );
     }
@@ -326,7 +322,7 @@ fn agent(facts: &AgentFacts) -> Check {
         return check(
             id,
             State::Broken,
-            format!("{name} has not been told to trust the hooks, and does not run them"),
+            format!("{name} does not trust the hooks yet and does not run them"),
             format!("start {name} in this project and approve the hooks when it asks"),
         );
     }
@@ -334,7 +330,7 @@ fn agent(facts: &AgentFacts) -> Check {
         return check(
             id,
             State::Warning,
-            format!("{name} has the hooks more than once and runs them as often"),
+            format!("{name} has the hooks more than once and runs each of them"),
             format!(
                 "keep one place: `heirloom setup --uninstall --agent {name}` takes them out of your settings"
             ),

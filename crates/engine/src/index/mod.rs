@@ -45,11 +45,12 @@ pub use read::Reader;
 pub use write::{Applied, Change};
 
 pub(crate) use document::Card;
-pub(crate) use late::LateProbe;
+pub(crate) use late::{LateProbe, pack as packed_pieces};
 pub(crate) use matches::Matches;
 pub(crate) use nearest::{Ahead, Nearest};
 pub(crate) use numbered::ByNumber;
-pub(crate) use postings::rarity;
+pub(crate) use postings::{Bag, rarity, saturated};
+pub(crate) use put::name_of;
 pub(crate) use read::Member;
 #[cfg(test)]
 pub(crate) use terms::is_stop;

@@ -16,7 +16,7 @@ use super::write::{Part, fingerprint};
 use super::{key_of, late, trusted};
 
 /// The first term of a name: what a question would call its bearer by.
-fn name_of(speaker: &str) -> Option<String> {
+pub(crate) fn name_of(speaker: &str) -> Option<String> {
     let mut first = None;
     super::each_term(speaker, |term, _| {
         first.get_or_insert_with(|| term.to_owned());

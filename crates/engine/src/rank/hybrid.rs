@@ -15,26 +15,26 @@ use crate::index::{Card, IndexError, LateProbe, Matches, Nearest, Probe, Reader,
 use super::ask::Ask;
 use super::candidates::{Admission, Cosines, Found, LOOKED_AT};
 use super::explain::{Explain, Factors};
-use super::kin::About;
+use super::kin::{About, Name};
 use super::order;
 use super::points::Points;
 use super::seats;
 use super::weights::{Manner, Weights, is_dialogue};
 
 /// Candidates taken by keywords and by vector.
-const BY_KEYWORD: usize = 160;
-const BY_VECTOR: usize = 100;
+pub(crate) const BY_KEYWORD: usize = 160;
+pub(crate) const BY_VECTOR: usize = 100;
 /// Best keyword matches whose neighbours become candidates too.
-const WITH_NEIGHBOURS: usize = 60;
+pub(super) const WITH_NEIGHBOURS: usize = 60;
 /// Groups whose members are read, and members read of each.
-const GROUPS: usize = 64;
-const MEMBERS: u32 = 128;
+pub(super) const GROUPS: usize = 64;
+pub(super) const MEMBERS: u32 = 128;
 /// Candidates that late interaction looks at.
-const RERANKED: usize = 100;
+pub(super) const RERANKED: usize = 100;
 /// Keyword matches by which the vector is judged.
-const JUDGES: usize = 20;
+pub(super) const JUDGES: usize = 20;
 /// Documents at which a deviation counts half.
-const FEW: f32 = 20.0;
+pub(super) const FEW: f32 = 20.0;
 /// Words a prefix may stand for.
 const PREFIXED: usize = 32;
 /// What a mended word counts beside one that was written.
@@ -43,9 +43,9 @@ const MENDED: f32 = 0.7;
 const BEGUN: f32 = 0.5;
 
 /// Up to so many memories, names that answer a word of the question are looked for; more have words enough of their own.
-const RELATED_AMONG: usize = 1_000;
+pub(crate) const RELATED_AMONG: usize = 1_000;
 /// A word that more memories hold points at none of them.
-const HELD_BY_FEW: usize = 20;
+pub(crate) const HELD_BY_FEW: usize = 20;
 /// Letters from which a word that was mended tells what a question is about.
 const SURE: usize = 6;
 
@@ -63,22 +63,22 @@ pub struct Hit {
 }
 
 /// A candidate on its way to becoming a hit.
-struct Candidate {
-    card: Card,
+pub(super) struct Candidate {
+    pub(super) card: Card,
     /// Own keyword score and what the neighbours add to it.
-    keyword: (f32, f32),
-    cosine: Option<f32>,
+    pub(super) keyword: (f32, f32),
+    pub(super) cosine: Option<f32>,
     /// Standardised vector score with the neighbours' share.
-    vector: f32,
+    pub(super) vector: f32,
     /// How far the model's vectors count for this kind.
-    share: f32,
-    factors: Factors,
+    pub(super) share: f32,
+    pub(super) factors: Factors,
     /// The sum of the factors, once they are known.
-    sum: f32,
+    pub(super) sum: f32,
 }
 
 /// The best first.
-fn by_sum(a: &Candidate, b: &Candidate) -> Ordering {
+pub(super) fn by_sum(a: &Candidate, b: &Candidate) -> Ordering {
     b.sum.total_cmp(&a.sum).then(a.card.number.cmp(&b.card.number))
 }
 
@@ -112,7 +112,8 @@ pub fn rank(
     let mut candidates = gather(&lists, worth, ask, weights, kin.own.keys())?;
     score(&mut candidates, ask, weights);
     for c in candidates.iter_mut().filter(|c| !is_dialogue(&c.card.kind)) {
-        c.factors.related = weights.related * share(kin.of(c.card.number).count_ones() as usize, about.len());
+        c.factors.related =
+            weights.related * share(kin.of(c.card.number).0.count_ones() as usize, about.len());
         c.sum += c.factors.related;
     }
     candidates.sort_unstable_by(by_sum);
@@ -135,15 +136,22 @@ pub fn rank(
     let counted =
         || matches.terms().enumerate().filter(|(at, term)| counts(*at, term.0)).map(|(_, term)| term);
     let all: f32 = counted().take(about.len()).map(|term| worth(&term)).sum();
-    let nearness = embedder.map(Embedder::nearness).unwrap_or_default().among(reader.len());
+    let asking = embedder.and_then(Embedder::asking).filter(|_| probe.is_some());
+    let nearness = asking.map(|asking| asking.nearness).or_else(|| Some(embedder?.nearness()));
+    let nearness = nearness.unwrap_or_default().among(reader.len());
     // What a model that knows one language says of another one is noise.
     let nearness = if about.foreign { Nearness::SILENT } else { nearness };
+    let asking = asking.map(|asking| Probe::of(asking.vector));
     let hits = candidates.into_iter().map(|c| {
         let shares = matches.shares(c.card.number);
         let met = |term: &(&str, f32, usize)| shares.iter().any(|(t, _)| *t == term.0);
         let held = || counted().filter(met);
         let sum: f32 = held().map(|term| worth(&term)).sum();
         let by_few = held().filter(|(_, _, count)| *count <= HELD_BY_FEW).count();
+        let (related, proper) = kin.of(c.card.number);
+        let near = c.cosine.map(|cosine| {
+            cosine - asking.as_ref().and_then(|asking| reader.cosine(asking, c.card.number)).unwrap_or(0.0)
+        });
         Hit {
             number: c.card.number,
             score: c.sum,
@@ -153,8 +161,10 @@ pub fn rank(
                 covered: if all > 0.0 { (sum / all).min(1.0) } else { 0.0 },
                 held: held().count(),
                 shared: share(by_few, about.len()),
-                related: share(kin.of(c.card.number).count_ones() as usize, about.len()),
+                related: share(related.count_ones() as usize, about.len()),
+                named: proper != 0,
                 nearness,
+                near,
                 terms: shares.into_iter().map(|(t, s)| (t.to_owned(), s)).collect(),
                 cosine: c.cosine,
                 behind: None,
@@ -173,24 +183,26 @@ fn share(some: usize, all: usize) -> f32 {
 /// Memories that answer words of a question by another name.
 #[derive(Default)]
 struct Kin {
-    /// Names, with the words each stands for, bit by bit, and what holds them.
-    names: Vec<(&'static str, u64)>,
+    /// Names, and what holds them.
+    names: Vec<Name>,
     matches: Option<Matches>,
     /// The words that each memory holds itself do not count again.
     own: HashMap<u32, u64>,
 }
 
 impl Kin {
-    /// The words of the question that a memory answers by another name, bit by bit.
-    fn of(&self, number: u32) -> u64 {
+    /// The words of the question that a memory answers by another name, bit by bit, and those where a proper name does.
+    fn of(&self, number: u32) -> (u64, u64) {
         let Some(matches) = self.matches.as_ref().filter(|matches| matches.score(number) > 0.0) else {
-            return 0;
+            return (0, 0);
         };
         let held = matches.shares(number);
-        let answered = |mask: u64, (name, words): &(&str, u64)| {
-            if held.iter().any(|(held, _)| held == name) { mask | words } else { mask }
-        };
-        self.names.iter().fold(0, answered) & !self.own.get(&number).copied().unwrap_or(0)
+        let holds = |name: &&Name| held.iter().any(|(held, _)| *held == name.term);
+        let answered = self.names.iter().filter(holds);
+        let (words, proper) =
+            answered.fold((0, 0), |(words, proper), name| (words | name.words, proper | name.proper));
+        let own = self.own.get(&number).copied().unwrap_or(0);
+        (words & !own, proper & !own)
     }
 }
 
@@ -208,7 +220,7 @@ fn related(
     if names.is_empty() {
         return Ok(Kin::default());
     }
-    let looked_for: Vec<(String, f32)> = names.iter().map(|(name, _)| ((*name).to_owned(), 1.0)).collect();
+    let looked_for: Vec<(String, f32)> = names.iter().map(|name| (name.term.to_owned(), 1.0)).collect();
     let found = reader.keywords(&looked_for)?;
     let mut own = HashMap::new();
     for (number, _) in found.best(RELATED_AMONG) {
@@ -247,7 +259,7 @@ fn keywords(reader: &Reader<'_>, ask: &Ask) -> Result<Matches, IndexError> {
     reader.keywords(&terms)
 }
 
-pub(crate) fn manner<'w>(weights: &'w Weights, card: &Card) -> &'w Manner {
+pub(super) fn manner<'w>(weights: &'w Weights, card: &Card) -> &'w Manner {
     if is_dialogue(&card.kind) { &weights.dialogue } else { &weights.document }
 }
 
@@ -318,13 +330,7 @@ fn gather<'k>(
                 }
             };
             for m in members {
-                let place = match i64::from(m.position) - i64::from(card.position) {
-                    -1 => 0,
-                    1 => 1,
-                    -2 => 2,
-                    2 => 3,
-                    _ => continue,
-                };
+                let Some(place) = beside(&card, m.position) else { continue };
                 keyword.1 += openness * manner.neighbours[place] * matches.score(m.number);
                 // A long neighbour is about many things: its vector says little about this turn.
                 if let (Some(share), Some(near)) = (manner.near_vectors.get(place), cosines.of(m.number)) {
@@ -347,7 +353,7 @@ fn gather<'k>(
 }
 
 /// How much a memory of `length` terms leaves to its neighbours: 1 for a short one, 0 for a long one.
-fn openness(length: u32, weights: &Weights) -> f32 {
+pub(super) fn openness(length: u32, weights: &Weights) -> f32 {
     ((weights.long - length as f32) / (weights.long - weights.short).max(1.0)).clamp(0.0, 1.0)
 }
 
@@ -358,6 +364,11 @@ fn agreement(cosines: &mut Cosines<'_>, by_keyword: &[(u32, f32)], deviation: im
     }
     let judges = by_keyword.iter().take(JUDGES);
     let judged: Vec<f32> = judges.filter_map(|(number, _)| cosines.of(*number)).map(deviation).collect();
+    agreed(&judged)
+}
+
+/// How far deviations of the best keyword matches speak for the vector.
+pub(super) fn agreed(judged: &[f32]) -> f32 {
     if judged.is_empty() {
         return 1.0;
     }
@@ -394,7 +405,7 @@ fn add_groups(
 }
 
 /// Turns what was gathered into points.
-fn score(candidates: &mut [Candidate], ask: &Ask, weights: &Weights) {
+pub(super) fn score(candidates: &mut [Candidate], ask: &Ask, weights: &Weights) {
     let best = candidates.iter().fold(0f32, |m, c| m.max(c.keyword.0 + c.keyword.1));
     let points = Points::of(ask, weights);
     for c in candidates {
@@ -409,6 +420,12 @@ fn score(candidates: &mut [Candidate], ask: &Ask, weights: &Weights) {
     }
 }
 
+/// Which neighbour of a memory stands at a position of its group: the one before, after, two before, two after.
+pub(super) fn beside(card: &Card, position: u32) -> Option<usize> {
+    let places = [-1, 1, -2, 2];
+    places.iter().position(|place| i64::from(position) - i64::from(card.position) == *place)
+}
+
 /// Looks at the best candidates word by word, where the model has word vectors.
 fn rerank(
     reader: &Reader<'_>,
@@ -418,35 +435,39 @@ fn rerank(
     ask: &Ask,
     weights: &Weights,
 ) -> Result<(), IndexError> {
-    let Some(pieces) = &question.pieces else { return Ok(()) };
-    // Each word counts by how rare it is among the owner's documents; words without a topic do not count.
-    let words: Vec<f32> = ask
-        .text
-        .split_whitespace()
-        .map(|word| {
-            let rarity = |term: &str| {
-                matches.terms().find(|(t, _, _)| *t == term).map_or(0.0, |(_, rarity, _)| rarity)
-            };
-            of_question(word).iter().map(|(t, _)| rarity(t)).fold(0.0, f32::max)
-        })
-        .collect();
-    let each: Vec<f32> =
-        pieces.words.iter().map(|w| w.and_then(|w| words.get(w as usize)).copied().unwrap_or(0.0)).collect();
-    let Some(probe) = LateProbe::of(pieces, &each) else { return Ok(()) };
+    let rarity =
+        |term: &str| matches.terms().find(|(t, _, _)| *t == term).map_or(0.0, |(_, rarity, _)| rarity);
+    let Some(probe) = late_probe(question, ask, rarity) else { return Ok(()) };
     let top = candidates.len().min(RERANKED);
     let mut scores = Vec::with_capacity(top);
     for c in candidates.iter().take(top) {
         scores.push(reader.late(&probe, c.card.number)?);
     }
+    add_late(candidates, &scores, weights);
+    Ok(())
+}
+
+/// A question's words, each counted by how rare it is among the owner's documents; words without a topic do not count.
+pub(super) fn late_probe(question: &Embedding, ask: &Ask, rarity: impl Fn(&str) -> f32) -> Option<LateProbe> {
+    let pieces = question.pieces.as_ref()?;
+    let rarest = |word: &str| of_question(word).iter().map(|(term, _)| rarity(term)).fold(0.0, f32::max);
+    let words: Vec<f32> = ask.text.split_whitespace().map(rarest).collect();
+    let each: Vec<f32> =
+        pieces.words.iter().map(|w| w.and_then(|w| words.get(w as usize)).copied().unwrap_or(0.0)).collect();
+    LateProbe::of(pieces, &each)
+}
+
+/// Adds what late interaction says of the best candidates, and puts those in order.
+pub(super) fn add_late(candidates: &mut [Candidate], scores: &[Option<f32>], weights: &Weights) {
     let low = scores.iter().flatten().fold(f32::INFINITY, |m, s| m.min(*s));
     let high = scores.iter().flatten().fold(f32::NEG_INFINITY, |m, s| m.max(*s));
     if high - low < 1e-6 {
-        return Ok(());
+        return;
     }
     for (c, s) in candidates.iter_mut().zip(scores) {
         c.factors.late = s.map_or(0.0, |s| manner(weights, &c.card).late * (s - low) / (high - low));
         c.sum = c.factors.sum();
     }
+    let top = candidates.len().min(scores.len());
     candidates[..top].sort_by(by_sum);
-    Ok(())
 }

@@ -4,6 +4,7 @@
 //! score. It is one ranking for every shelf and every backend. Never here: a shelf, a file, a call, or how hits are shown.
 
 mod ask;
+pub(crate) mod brought;
 mod candidates;
 mod civil;
 mod explain;
@@ -18,12 +19,11 @@ pub mod when;
 
 pub use ask::Ask;
 pub use explain::{Explain, Factors};
-pub(crate) use hybrid::manner;
+pub(crate) use hybrid::{BY_KEYWORD, BY_VECTOR, HELD_BY_FEW, RELATED_AMONG};
 pub use hybrid::{Hit, rank};
 pub use order::block;
 pub(crate) use order::{Compared, is_mixed, put_behind};
-pub(crate) use points::Points;
-pub(crate) use seats::seated;
+pub(crate) use seats::{SHARE, seated};
 pub use weights::{Manner, Weights};
 
 #[cfg(test)]

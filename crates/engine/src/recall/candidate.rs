@@ -78,7 +78,7 @@ impl Records<'_> {
     ) -> Result<Answer> {
         let index = self.index_text_or_rebuild()?;
         if index.is_none() && !self.root().is_dir() {
-            return Err(Fault::new(Code::NotFound, "there is no index.md and no memory folder")
+            return Err(Fault::new(Code::NotFound, "index.md and the memory folder do not exist")
                 .fact("path", self.index_path().display().to_string())
                 .hint("run `heirloom init` in the project folder"));
         }
@@ -119,7 +119,7 @@ impl Records<'_> {
                 Ok(Some((document, _))) if document.status() != Some(Status::Active) => return None,
                 Ok(Some((document, _))) => Some(excerpt(&document, category)),
                 Ok(None) => {
-                    warnings.push(format!("`{}` is in the index but not there", entry.path));
+                    warnings.push(format!("`{}` is in the index but does not exist", entry.path));
                     None
                 }
                 Err(fault) => {
@@ -140,7 +140,7 @@ impl Records<'_> {
     /// The file an index line names, if it is a record's place.
     fn followed(&self, path: &str) -> std::result::Result<PathBuf, String> {
         if !path.ends_with(".json") {
-            return Err(format!("`{path}` in the index is no .json file"));
+            return Err(format!("`{path}` in the index is not a .json file"));
         }
         let full = self.call().project().folder().join(path);
         self.call()

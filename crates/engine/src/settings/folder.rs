@@ -87,7 +87,7 @@ pub fn stays_inside(call: &Call) -> Result<()> {
     Err(Fault::new(Code::Path, format!("`{}` {elsewhere}", root.display()))
         .fact("target", root.display().to_string())
         .hint(format!(
-            "if you want that, say so yourself: heirloom config set --user memory_root {}",
+            "if you want that, set it yourself: heirloom config set --user memory_root {}",
             real.display()
         )))
 }
@@ -135,7 +135,7 @@ pub fn is_wanted(call: &Call) -> Result<()> {
         return Ok(());
     }
     let shown: String = named.chars().take(NAMED).collect();
-    Err(Fault::new(Code::Path, format!("the memory folder `{shown}` holds other files than memories"))
+    Err(Fault::new(Code::Path, format!("the memory folder `{shown}` contains files that are not memories"))
         .fact("target", shown.clone())
-        .hint(format!("if you want it all the same, approve it: heirloom config set memory_root {shown}")))
+        .hint(format!("if you want it anyway, approve it: heirloom config set memory_root {shown}")))
 }

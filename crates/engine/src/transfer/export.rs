@@ -23,7 +23,7 @@ pub fn export(call: &Call, shelf: ShelfName, retired: bool) -> Result<Vec<Native
             let bytes = call.vault().export(retired)?;
             Ok(vec![Native { name: "vault.jsonl".to_owned(), bytes }])
         }
-        ShelfName::Tiers => Err(Fault::new(Code::Usage, "there is no export of `tiers` here")
+        ShelfName::Tiers => Err(Fault::new(Code::Usage, "`tiers` cannot be exported as files")
             .hint("use one of records, topics, notes, vault")),
     }
 }

@@ -3,32 +3,20 @@
 //! Comes in: a file of one of them. Goes out: records and notes, each said where it comes from. What the file says beside them is a note, word for word, or named
 //! with the reason why it is left out. Never here: a field that the file does not have.
 
-use super::agent_memory::{Arrival, read};
+use super::arrival::Arrival;
 use super::heard::{Heard, heard};
-use super::import::Imported;
 use super::markdown::{front_matter, marked};
+use super::run::Run;
 use super::sort::{MAX_FILE, Source};
 use super::statements::{sentences, statements};
-use crate::call::Call;
 use crate::files;
-use crate::gate::Entry;
 use crate::shelf::records::Given;
 use heirloom_core::{Code, Fault, ShelfName, fault::Result, json, time};
 use serde_json::Value;
 
 /// A decision on a page of its own: context, decision, consequences.
-pub(super) fn adr(
-    call: &Call,
-    source: &Source,
-    entry: Entry,
-    report: &mut Imported,
-    origins: &mut Vec<(String, String)>,
-) -> Result<()> {
-    let text = match read(source) {
-        Ok(text) => text,
-        Err(fault) => return report.refuse(ShelfName::Records, source.shown.clone(), fault),
-    };
-    let mut arrival = Arrival::new(call, source, entry, report, origins)?;
+pub(super) fn adr(run: &mut Run<'_>, source: &Source) -> Result<()> {
+    let Some((mut arrival, text)) = Arrival::of_text(run, source, ShelfName::Records)? else { return Ok(()) };
     let from = source.shown.clone();
     let (fields, body) = front_matter(&text);
     let mut given = Given { title: title(body), ..Given::default() };
@@ -136,18 +124,8 @@ fn points(part: &str) -> Vec<String> {
 }
 
 /// A note of basic-memory: observations with their category, relations, and prose.
-pub(super) fn basic_memory(
-    call: &Call,
-    source: &Source,
-    entry: Entry,
-    report: &mut Imported,
-    origins: &mut Vec<(String, String)>,
-) -> Result<()> {
-    let text = match read(source) {
-        Ok(text) => text,
-        Err(fault) => return report.refuse(ShelfName::Records, source.shown.clone(), fault),
-    };
-    let mut arrival = Arrival::new(call, source, entry, report, origins)?;
+pub(super) fn basic_memory(run: &mut Run<'_>, source: &Source) -> Result<()> {
+    let Some((mut arrival, text)) = Arrival::of_text(run, source, ShelfName::Records)? else { return Ok(()) };
     for one in statements(&text) {
         let from = arrival.place(one.line);
         if let Some(why) = one.form.why() {
@@ -168,7 +146,8 @@ pub(super) fn basic_memory(
                     (_, Heard::Kind(kind)) => kind,
                     _ => "note",
                 };
-                if arrival.report.choice.drops(&from) || arrival.report.choice.change(&from).is_some() {
+                if arrival.run.report.choice.drops(&from) || arrival.run.report.choice.change(&from).is_some()
+                {
                     arrival.statement(&from, words)?;
                 } else {
                     arrival.kept(&from, kind, words, Given { tags, ..Given::default() })?;
@@ -190,20 +169,14 @@ fn observation(text: &str) -> Option<(String, &str, Vec<String>)> {
 }
 
 /// An export of claude-mem: observations and summaries of sessions.
-pub(super) fn claude_mem(
-    call: &Call,
-    source: &Source,
-    entry: Entry,
-    report: &mut Imported,
-    origins: &mut Vec<(String, String)>,
-) -> Result<()> {
+pub(super) fn claude_mem(run: &mut Run<'_>, source: &Source) -> Result<()> {
     let value = files::read(&source.path, MAX_FILE)
         .and_then(|bytes| json::parse(&bytes).map_err(|e| Fault::new(Code::Input, format!("not JSON: {e}"))));
     let value = match value {
         Ok(value) => value,
-        Err(fault) => return report.refuse(ShelfName::Records, source.shown.clone(), fault),
+        Err(fault) => return run.report.refuse(ShelfName::Records, source.shown.clone(), fault),
     };
-    let mut arrival = Arrival::new(call, source, entry, report, origins)?;
+    let mut arrival = Arrival::new(run, source);
     for list in ["observations", "summaries", "prompts"] {
         let all = value.get(list).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for (at, one) in all.iter().enumerate() {

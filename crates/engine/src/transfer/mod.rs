@@ -5,18 +5,26 @@
 //! often as anybody likes. Never here: a link followed, a file that is none of these, or another project's machine-local folder.
 
 mod agent_memory;
+mod arrival;
+mod carried;
 mod export;
 mod exports;
 mod find;
 mod heard;
 mod import;
 mod markdown;
+mod record;
 mod rehearse;
+mod report;
+mod run;
 mod sort;
+mod stage;
 mod statements;
 
+pub use carried::{Carrier, Sent, is_files, receive};
 pub use export::{export, write_below};
 pub use find::{Homes, Origin, find};
-pub use import::{Arrivals, Arriving, Changed, Choice, Imported, Left, Refused, import};
+pub use import::import;
 pub use rehearse::rehearse;
+pub use report::{Arrivals, Arriving, Changed, Choice, Imported, Left, Refused};
 pub use sort::{Sort, Source, gather};

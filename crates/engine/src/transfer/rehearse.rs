@@ -5,8 +5,11 @@
 //! a copy, so that the preview cannot say anything else than what will happen. The copy lies in the user's own data folder, readable by nobody
 //! else, and goes away however this ends. Never here: a byte changed in the project, its external memory, its audit or its inbox.
 
-use super::import::{Choice, Imported, Known, NewRecord, Weighed, brought, differs, same, weighed};
+use super::import::{Known, brought};
+use super::record::{NewRecord, Weighed, differs, same, weighed};
+use super::report::{Choice, Imported, RETIRED};
 use super::sort::{MAX_FILE, Sort, Source};
+use super::stage::Stage;
 use crate::call::Call;
 use crate::files::{self, Mode};
 use crate::gate::Entry;
@@ -18,20 +21,10 @@ use crate::threads;
 use heirloom_core::settings::External;
 use heirloom_core::{Fault, Kind, MemoryId, ShelfName, fault::Result};
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Records weighed between two words about how far it is.
 const STRETCH: usize = 1_000;
-
-/// The copy; it goes away when it is dropped.
-struct Stage(PathBuf);
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        // If even this fails, what is left is private and named for what it is.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// What [`super::import`] would do.
 pub fn rehearse(
@@ -88,9 +81,9 @@ fn on_a_copy(
     read: &mut dyn FnMut(usize),
 ) -> Result<Imported> {
     let world = call.project().world();
-    let copy = Stage(world.data.join(format!("rehearsal-{}", world.unique())));
-    files::make_folder(&copy.0, Mode::Private)?;
-    let root = copy.0.join("project/.claude/memory");
+    let copy = Stage::open(call, "rehearsal")?;
+    let copy = copy.folder();
+    let root = copy.join("project/.claude/memory");
     let is_needed = |name: &str| known.is_none() || call.settings().category_of_folder(name).is_none();
     duplicate(call.project().root().folder(), &root, &is_needed)?;
     let topics = call.topics().base();
@@ -100,7 +93,7 @@ fn on_a_copy(
     let mut settings = call.settings().clone();
     settings.memory_configuration = External::default();
     let project =
-        Project::new(&copy.0.join("project"), &root, World { data: copy.0.join("data"), ..world.clone() });
+        Project::new(&copy.join("project"), &root, World { data: copy.join("data"), ..world.clone() });
     brought(&Call::new(project, settings), sources, entry, choice, known, read)
 }
 
@@ -158,7 +151,7 @@ impl<'c> Plan<'c> {
                 return Ok(());
             }
             Would::LeftOut => {
-                report.at(ShelfName::Records).left_out += 1;
+                report.leave(ShelfName::Records, &source.shown, "the whole file", RETIRED);
                 return Ok(());
             }
             Would::Refuse(fault) => return report.refuse(ShelfName::Records, source.shown.clone(), fault),

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Folders below folders, at most.
 const DEPTH: usize = 16;
 /// Files of one import, at most.
-const MOST: usize = 100_000;
+pub(super) const MOST: usize = 100_000;
 /// The largest file that is read whole.
 pub(super) const MAX_FILE: u64 = 64 << 20;
 /// How much of a file of lines tells what it is.
@@ -95,7 +95,7 @@ pub fn gather(paths: &[PathBuf]) -> Result<Vec<Source>> {
     let mut found = Vec::new();
     for path in paths {
         let meta = std::fs::metadata(path).map_err(|_| {
-            Fault::new(Code::NotFound, format!("there is no file or folder `{}`", path.display()))
+            Fault::new(Code::NotFound, format!("`{}` does not exist", path.display()))
                 .fact("path", path.display().to_string())
                 .hint("name files or folders that exist")
         })?;
@@ -130,7 +130,7 @@ fn walk(folder: &Path, shown: &str, depth: usize, found: &mut Vec<Source>) -> Re
             walk(&path, &inner, depth - 1, found)?;
         } else if meta.is_file() {
             if found.len() >= MOST {
-                return Err(Fault::new(Code::Input, format!("there are more than {MOST} files here"))
+                return Err(Fault::new(Code::Input, format!("this folder has more than {MOST} files"))
                     .hint("import folders one after the other"));
             }
             found.push(Source { sort: sort_of(&path), path, shown: inner, only_about: None });

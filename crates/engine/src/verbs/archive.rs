@@ -8,6 +8,7 @@ use super::{Progress, Watch, asked};
 use crate::call::Call;
 use crate::files;
 use crate::shelf::tiers::{Brought, Carried, ImportRules, Whose, is_archive};
+use crate::transfer::is_files;
 use heirloom_core::{Code, Fault, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufWriter, Read as _, Write};
@@ -60,8 +61,9 @@ pub fn write_file(call: &Call, ask: &WriteArchive, path: &Path, watch: &mut Watc
     use std::os::unix::fs::OpenOptionsExt as _;
     super::export::elsewhere(call, path)?;
     if std::fs::symlink_metadata(path).is_ok() {
-        return Err(Fault::new(Code::Create, format!("`{}` is there already", path.display()))
-            .hint("name a new file"));
+        return Err(
+            Fault::new(Code::Create, format!("`{}` exists already", path.display())).hint("name a new file")
+        );
     }
     let beside = path.with_extension(format!("part-{}", std::process::id()));
     let cannot = |e: &std::io::Error| Fault::io(&beside, "write", e);
@@ -105,19 +107,37 @@ pub fn weighs(ask: &ReadArchive) -> Vec<Verb> {
     wanted.into_iter().filter(|(wanted, _)| *wanted && !ask.dry_run).map(|(_, verb)| verb).collect()
 }
 
-/// The archive among these files, if one is. It goes to a database and not to the project, so it goes alone.
-pub fn among(paths: &[PathBuf]) -> Result<Option<&Path>> {
-    let is_one = |path: &&PathBuf| {
-        let mut beginning = [0; 64];
+/// What a file or a stream carries, by how it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carries {
+    /// Turns and facts.
+    Turns,
+    /// The files of shelves.
+    Files,
+}
+
+/// Bytes that tell what a stream carries.
+pub const BEGINNING: usize = 64;
+
+/// What a stream that begins so carries, if it is an archive at all.
+pub fn carries(beginning: &[u8]) -> Option<Carries> {
+    match is_files(beginning) {
+        true => Some(Carries::Files),
+        false => is_archive(beginning).then_some(Carries::Turns),
+    }
+}
+
+/// The archive among these files, if one is. It is no file of a shelf, so it goes alone.
+pub fn among(paths: &[PathBuf]) -> Result<Option<(&Path, Carries)>> {
+    let one = |path: &PathBuf| {
+        let mut beginning = [0; BEGINNING];
         let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut beginning));
-        read.is_ok_and(|count| is_archive(&beginning[..count]))
+        carries(&beginning[..read.unwrap_or_default()])
     };
-    match paths.iter().find(is_one) {
-        Some(_) if paths.len() > 1 => {
-            Err(Fault::new(Code::Usage, "an archive of turns and facts goes alone")
-                .hint("import it by itself, and the other files after it"))
-        }
-        found => Ok(found.map(PathBuf::as_path)),
+    match paths.iter().find_map(|path| Some((path.as_path(), one(path)?))) {
+        Some(_) if paths.len() > 1 => Err(Fault::new(Code::Usage, "an archive must be imported alone")
+            .hint("import it by itself, and the other files after it")),
+        found => Ok(found),
     }
 }
 

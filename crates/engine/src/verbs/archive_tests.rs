@@ -83,7 +83,7 @@ fn an_archive_goes_alone() {
     let (one, other) = (folder.path().join("a.jsonl"), folder.path().join("b.md"));
     std::fs::write(&one, archive()).unwrap();
     std::fs::write(&other, "# x").unwrap();
-    assert_eq!(among(std::slice::from_ref(&one)).unwrap(), Some(one.as_path()));
+    assert_eq!(among(std::slice::from_ref(&one)).unwrap(), Some((one.as_path(), Carries::Turns)));
     assert_eq!(among(std::slice::from_ref(&other)).unwrap(), None);
     assert_eq!(among(&[one, other]).unwrap_err().code, Code::Usage);
 }

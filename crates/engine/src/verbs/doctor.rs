@@ -122,11 +122,10 @@ fn tiers_of(call: &Call, token: bool) -> Option<TierFacts> {
 /// Why recall does not compare meanings with the model that was chosen, if so.
 fn model_fault(call: &Call) -> Option<String> {
     let Some(model) = call.model() else {
-        return Some("no model can be used, so recall goes by words alone".to_owned());
+        return Some("no model can be used, so recall compares words only".to_owned());
     };
     let ignored = Chosen::file(&call.project().world().data).exists() && model.is_quick();
-    ignored
-        .then(|| "the installed model cannot be read; the one in the program is used in its place".to_owned())
+    ignored.then(|| "the installed model cannot be read; recall uses the built-in one instead".to_owned())
 }
 
 /// The endpoints of the user's settings, and what is wrong with them.
@@ -138,7 +137,7 @@ fn endpoints_of(call: &Call) -> Vec<(String, Option<String>)> {
         let trouble = endpoints::trouble(&call.project().world().data, &named.url);
         let why = trouble.map(|trouble| {
             format!(
-                "has failed {} times since {}: {}; it is done without meanwhile",
+                "has failed {} times since {}: {}; recall works without it meanwhile",
                 trouble.failures, trouble.since, trouble.reason
             )
         });

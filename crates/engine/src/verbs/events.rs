@@ -5,6 +5,7 @@
 
 use super::{may_read, sees_tiers};
 use crate::call::Call;
+use crate::shelf::tiers::Action;
 use heirloom_core::{MemoryId, Verb, fault::Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -38,18 +39,43 @@ pub struct Happened {
     pub id: String,
 }
 
-/// By what it is known, without reading them, whether an audit grew.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// By what it is known whether anything changed. Looking at turns and facts is in their audit too, but it changes nothing: two stamps with nothing
+/// but looks between them are equal.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Stamp {
+    /// How far the user's own audit was read.
+    read: u64,
+    /// The last line of it that is no look.
     own: u64,
     bytes: u64,
 }
 
-/// The stamp of now.
-pub fn stamp(call: &Call) -> Result<Stamp> {
+impl PartialEq for Stamp {
+    fn eq(&self, other: &Stamp) -> bool {
+        (self.own, self.bytes) == (other.own, other.bytes)
+    }
+}
+
+impl Eq for Stamp {}
+
+/// The stamp of now, from the one before; only what was added since is read.
+pub fn stamp(call: &Call, before: Option<Stamp>) -> Result<Stamp> {
     may_read(call, Verb::Audit)?;
-    let own = followed(call).map(|tiers| tiers.sealed_end()).transpose()?.unwrap_or_default();
-    Ok(Stamp { own, bytes: size(call) })
+    let mut now = Stamp { bytes: size(call), ..before.unwrap_or_default() };
+    let Some(tiers) = followed(call) else { return Ok(now) };
+    if before.is_none() {
+        now.read = tiers.sealed_end()?;
+        now.own = now.read;
+        return Ok(now);
+    }
+    loop {
+        let lines = tiers.store().audit(tiers.who(), now.read, AT_ONCE)?;
+        let Some(last) = lines.last() else { return Ok(now) };
+        now.read = last.seq;
+        if let Some(change) = lines.iter().rev().find(|line| line.action != Action::MemoryRead) {
+            now.own = change.seq;
+        }
+    }
 }
 
 /// Where the audits stand now.
@@ -79,14 +105,19 @@ pub fn since(call: &Call, before: &Since) -> Result<(Since, Vec<Happened>)> {
     }
     let bytes = size(call);
     if bytes != before.bytes {
-        now.bytes = bytes;
-        for line in call.audit_entries()?.iter().filter(|line| seq(line) > before.project).take(AT_ONCE) {
+        let lines = call.audit_entries()?;
+        let mut new = lines.iter().filter(|line| seq(line) > before.project);
+        for line in new.by_ref().take(AT_ONCE) {
             now.project = seq(line);
             let text = |key: &str| line.get(key).and_then(Value::as_str).unwrap_or_default();
             // What was refused changed nothing; an intent whose outcome follows is told of once.
             if !matches!(text("verdict"), "refuse" | "intent") && visible(call, text("id")) {
                 happened.extend(told("project", seq(line), text("at"), text("action"), text("id")));
             }
+        }
+        // What is left is looked for again, though the audit may not grow until then.
+        if new.next().is_none() {
+            now.bytes = bytes;
         }
     }
     Ok((now, happened))
@@ -121,4 +152,39 @@ fn size(call: &Call) -> u64 {
 fn visible(call: &Call, id: &str) -> bool {
     let memory = MemoryId::parse(id).and_then(|id| call.shelf_of(&id).ok()?.get(&id).ok()?);
     memory.is_none_or(|memory| call.caller().sees().sees(&memory))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verbs::add::{Add, New, NewRecord, add};
+    use crate::verbs::remember::NewFact;
+    use crate::verbs::search::{Search, typed};
+    use crate::verbs::tests::Desk;
+
+    #[test]
+    fn looking_at_turns_and_facts_is_no_change_and_storing_one_is() {
+        let desk = Desk::new();
+        let call = desk.person();
+        let fact = |text: &str| Add::of(New::Fact(NewFact { text: text.into(), ..NewFact::default() }));
+        add(&call, &fact("I work at Acme")).unwrap().done().unwrap();
+        let first = stamp(&desk.person(), None).unwrap();
+        let newest = typed(&desk.person(), "", &Search::default()).unwrap();
+        assert!(!newest.hits.is_empty());
+        let second = stamp(&desk.person(), Some(first)).unwrap();
+        assert_eq!(first, second);
+        assert!(second.read > first.read, "looking is in the audit");
+        add(&desk.person(), &fact("I like green tea")).unwrap().done().unwrap();
+        let third = stamp(&desk.person(), Some(second)).unwrap();
+        assert_ne!(second, third);
+        typed(&desk.person(), "tea", &Search::default()).unwrap();
+        assert_eq!(stamp(&desk.person(), Some(third)).unwrap(), third);
+        let record = NewRecord {
+            category: "decision".into(),
+            text: "Use one queue because it is simple".into(),
+            ..NewRecord::default()
+        };
+        add(&desk.person(), &Add::of(New::Record(record))).unwrap().done().unwrap();
+        assert_ne!(stamp(&desk.person(), Some(third)).unwrap(), third);
+    }
 }

@@ -1,6 +1,6 @@
 //! Export: the files of shelves, in their own format.
 //!
-//! Comes in: which shelves, and perhaps a folder. Goes out: names and bytes, or what was written. Whoever is not a person gets nothing that the
+//! Comes in: which shelves, and perhaps a folder or a stream. Goes out: names and bytes, or what was written. Whoever is not a person gets nothing that the
 //! gate would cut and no line of the vault that is somebody else's; what was held back is named. Never here: a file overwritten; turns and facts,
 //! which are `archive.rs`.
 
@@ -13,6 +13,7 @@ use crate::threads;
 use crate::transfer;
 use heirloom_core::{Code, Fault, Scope, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The shelves that are files.
@@ -86,28 +87,72 @@ pub fn files(call: &Call, ask: &Export) -> Result<Files> {
     let shelves = wanted(ask)?;
     let mut files = Files::default();
     for shelf in &shelves {
-        let mut natives = transfer::export(call, *shelf, ask.retired)?;
-        natives.retain(|native| !native.bytes.is_empty());
-        for native in &mut natives {
-            // One shelf alone lies at the top of the folder; several lie as they do in a memory folder.
-            let folder = match (shelves.len(), shelf) {
-                (1, _) | (_, ShelfName::Records | ShelfName::Vault) => String::new(),
-                (_, other) => format!("{}/", other.name()),
-            };
-            native.name = format!("{folder}{}", native.name);
-        }
-        if !call.caller().is_person() {
-            natives = match shelf {
-                ShelfName::Vault => {
-                    natives.into_iter().map(|n| vault_for(call, n, &mut files.held_back)).collect()
-                }
-                _ => whole_for(call, natives, &mut files.held_back),
-            };
-        }
+        let natives = of_shelf(call, *shelf, shelves.len(), ask.retired, &mut files.held_back)?;
         files.natives.extend(natives);
     }
     Ok(files)
 }
+
+fn of_shelf(
+    call: &Call,
+    shelf: ShelfName,
+    shelves: usize,
+    retired: bool,
+    held_back: &mut Vec<HeldBack>,
+) -> Result<Vec<Native>> {
+    let mut natives = transfer::export(call, shelf, retired)?;
+    natives.retain(|native| !native.bytes.is_empty());
+    for native in &mut natives {
+        // One shelf alone lies at the top of the folder; several lie as they do in a memory folder.
+        let folder = match (shelves, shelf) {
+            (1, _) | (_, ShelfName::Records | ShelfName::Vault) => String::new(),
+            (_, other) => format!("{}/", other.name()),
+        };
+        native.name = format!("{folder}{}", native.name);
+    }
+    if call.caller().is_person() {
+        return Ok(natives);
+    }
+    Ok(match shelf {
+        ShelfName::Vault => natives.into_iter().map(|n| vault_for(call, n, held_back)).collect(),
+        _ => whole_for(call, natives, held_back),
+    })
+}
+
+/// What a stream of files holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Streamed {
+    /// Files.
+    pub files: u64,
+    /// What this caller does not get.
+    pub held_back: Vec<HeldBack>,
+}
+
+/// The same as one stream of lines that [`super::import::import_stream`] takes back, shelf after shelf.
+pub fn write(call: &Call, ask: &Export, to: &mut dyn Write, watch: &mut Watch<'_>) -> Result<Streamed> {
+    may_read(call, Verb::Export)?;
+    call.project().expect_memory()?;
+    let shelves = wanted(ask)?;
+    let mut held_back = Vec::new();
+    let mut carrier = transfer::Carrier::begin(to)?;
+    let mut done = 0;
+    for shelf in &shelves {
+        for native in of_shelf(call, *shelf, shelves.len(), ask.retired, &mut held_back)? {
+            match std::str::from_utf8(&native.bytes) {
+                Ok(text) => carrier.file(&native.name, text)?,
+                Err(_) => held_back.push(HeldBack { name: native.name, why: NO_TEXT.to_owned() }),
+            }
+            done += 1;
+            watch(Progress { what: "files", done, of: None });
+        }
+    }
+    for held in &held_back {
+        carrier.held_back(&held.name, &held.why)?;
+    }
+    Ok(Streamed { files: carrier.end()?, held_back })
+}
+
+const NO_TEXT: &str = "is not UTF-8 text";
 
 /// The same, written below a folder that is not there yet or empty.
 pub fn export(call: &Call, ask: &Export, folder: &Path, watch: &mut Watch<'_>) -> Result<Exported> {
@@ -132,7 +177,7 @@ pub(super) fn elsewhere(call: &Call, path: &Path) -> Result<()> {
     if guarded.is_none() && !of_git {
         return Ok(());
     }
-    Err(Fault::new(Code::Path, format!("`{}` is no place for an export", path.display()))
+    Err(Fault::new(Code::Path, format!("`{}` cannot be used for an export", path.display()))
         .fact("path", path.display().to_string())
         .hint("name a place outside of memory folders, Heirloom's own folders and `.git`"))
 }

@@ -92,7 +92,7 @@ pub fn run(call: &Call, host: &Host, happened: &Happened) -> Result<Did> {
     let _holding = call.budget().hold();
     let standing = standing(call, host);
     match standing {
-        Standing::None => return Ok(Did::nothing("", "there is no memory here")),
+        Standing::None => return Ok(Did::nothing("", "this folder has no memory")),
         Standing::Guest if !is_for_guests(&happened.event) => {
             return Ok(Did::nothing("", "this account has not used this memory yet"));
         }

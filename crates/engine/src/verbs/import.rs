@@ -1,6 +1,6 @@
 //! Import: memories from files, named or found, each as if it were added.
 //!
-//! Comes in: paths, or where coding agents keep their things. Goes out: what is new, what was here, what waits, what was refused. What is in a
+//! Comes in: paths, a stream of files, or where coding agents keep their things. Goes out: what is new, what was here, what waits, what was refused. What is in a
 //! file is not a person's word, even if a person brings the file. Never here: a memory's text changed; archives of turns and facts, which are
 //! `archive.rs`; asking whether somebody is sure.
 
@@ -11,6 +11,7 @@ use crate::transfer::{self, Homes, Origin, Source, find, gather, rehearse};
 pub use crate::transfer::{Arriving, Changed, Choice, Imported, Left};
 use heirloom_core::{Channel, Owner, ShelfName, Verb, fault::Result};
 use serde::{Deserialize, Serialize};
+use std::io::BufRead;
 use std::path::PathBuf;
 
 /// What to import.
@@ -49,6 +50,21 @@ pub struct FoundImport {
 pub fn import(call: &Call, ask: &Import, watch: &mut Watch<'_>) -> Result<Imported> {
     permitted(call)?;
     bring(call, &gather(&ask.paths)?, ask.dry_run, &Choice::default(), watch)
+}
+
+/// Imports the files of a stream as [`super::export::write`] writes it. What it holds is looked at only when all of it is here.
+pub fn import_stream(
+    call: &Call,
+    dry_run: bool,
+    from: &mut dyn BufRead,
+    watch: &mut Watch<'_>,
+) -> Result<Imported> {
+    permitted(call)?;
+    call.project().expect_memory()?;
+    let sent = transfer::receive(call, from, &mut |done| {
+        watch(Progress { what: "files received", done: done as u64, of: None });
+    })?;
+    bring(call, &sent.sources, dry_run, &Choice::default(), watch)
 }
 
 /// Imports what coding agents on this machine already know about the project.

@@ -100,7 +100,9 @@ pub fn init(call: &Call, ask: Init) -> Result<Vec<Step>> {
             step("pre-commit hook", &hook, !ours, &|| write_hook(&hook))?;
         }
     } else if ask.pre_commit {
-        return Err(Fault::new(Code::Usage, "there is no git work tree here").hint("run `git init` first"));
+        return Err(
+            Fault::new(Code::Usage, "this folder is not in a git work tree").hint("run `git init` first")
+        );
     }
     Ok(steps)
 }
@@ -152,7 +154,8 @@ fn git_folder(folder: &Path) -> Option<PathBuf> {
 
 /// Where git looks for the hooks of this work tree. A folder that other projects use as well is not ours to write into.
 fn hooks_folder(folder: &Path) -> Result<PathBuf> {
-    let nowhere = || Fault::new(Code::Usage, "there is no git work tree here").hint("run `git init` first");
+    let nowhere =
+        || Fault::new(Code::Usage, "this folder is not in a git work tree").hint("run `git init` first");
     let real = std::fs::canonicalize(folder).map_err(|e| Fault::io(folder, "find", &e))?;
     let place = git::Place::around(&real).ok_or_else(nowhere)?;
     if !place.is_mutual() {

@@ -117,14 +117,14 @@ pub fn take(call: &Call, ask: &TakeInvite) -> Result<()> {
     let link = invite_hash(&ask.link);
     tiers.account_changes(Verb::Confirm, &format!("a PIN is to be set by invitation {}", &link[..8]))?;
     let taken = tiers.store().take_invite(tiers.who(), &link, &ask.pin, &call.random()?, tiers.now())?;
-    let again = "ask whoever looks after this server for a new link: heirloom user invite NAME";
+    let again = "ask the server's administrator for a new link: heirloom user invite NAME";
     let fault = match taken {
         Taken::Set => return tiers.account_changes(Verb::Confirm, "the PIN is set"),
         Taken::Unknown => {
             Fault::new(Code::NotFound, "this link was used already, or a newer one took its place")
                 .hint(again)
         }
-        Taken::Ended => Fault::new(Code::NotFound, "this link no longer works: its time is over").hint(again),
+        Taken::Ended => Fault::new(Code::NotFound, "this link has expired").hint(again),
         Taken::Foreign => Fault::new(Code::Security, "this link is for another user than the token")
             .hint("sign in with the token of the user who was invited"),
     };
@@ -142,10 +142,8 @@ pub fn confirm(call: &Call, typed: &str) -> Result<Answer> {
     asked(call, Verb::Confirm, ShelfName::Tiers, Owner::Nobody)?;
     let tiers = call.tiers()?;
     if !has_pin(call)? {
-        return Err(Fault::new(Code::NeedsPerson, "you have no PIN on this server yet").hint(format!(
-            "ask whoever looks after it for a link: heirloom user invite {}",
-            tiers.who().user()
-        )));
+        return Err(Fault::new(Code::NeedsPerson, "you have no PIN on this server yet")
+            .hint(format!("ask its administrator for a link: heirloom user invite {}", tiers.who().user())));
     }
     match tiers.store().try_pin(tiers.who(), typed, tiers.now()) {
         Ok(answer) => {

@@ -177,8 +177,10 @@ fn of_shelves(call: &Call, ask: &List, after: Option<After>) -> Result<Listed> {
     Ok(listed)
 }
 
+/// Whether the tag is among these, whatever the case, as `search tag:` finds it.
 fn has_tag(ask: &List, tags: &[String]) -> bool {
-    ask.tag.as_ref().is_none_or(|tag| tags.contains(tag))
+    let Some(tag) = ask.tag.as_ref().map(|tag| tag.to_lowercase()) else { return true };
+    tags.iter().any(|one| one.to_lowercase() == tag)
 }
 
 /// Whether the tag is what a lesson's topic or subtopic is called, in whatever form `add` takes it.
@@ -279,18 +281,19 @@ fn written(ask: &List, after: &After) -> String {
 
 fn read(ask: &List, cursor: &str) -> Result<After> {
     let unknown = |why: &str| {
-        Fault::new(Code::Usage, format!("the cursor {why}"))
-            .hint("take it whole from the answer before, with the same filters; `heirloom list` begins again")
+        Fault::new(Code::Usage, format!("the cursor {why}")).hint(
+            "copy it whole from the last answer and keep the same filters; `heirloom list` starts again",
+        )
     };
     let byte = |at: usize| cursor.get(at..at + 2).and_then(|two| u8::from_str_radix(two, 16).ok());
     let bytes: Option<Vec<u8>> = (0..cursor.len()).step_by(2).map(byte).collect();
     let cursor: Option<Cursor> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let cursor = cursor.ok_or_else(|| unknown("is none that `list` gave"))?;
+    let cursor = cursor.ok_or_else(|| unknown("is not one that `list` gave"))?;
     if cursor.filters != filters(ask) {
         return Err(unknown("belongs to a list with other filters"));
     }
     match (&cursor.after, &ask.tier) {
         (After::Memory { .. }, None) | (After::Place(_), Some(_)) => Ok(cursor.after),
-        _ => Err(unknown("is none that `list` gave")),
+        _ => Err(unknown("is not one that `list` gave")),
     }
 }

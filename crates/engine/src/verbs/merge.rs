@@ -2,7 +2,7 @@
 //!
 //! Comes in: the names git gives: base, ours (which takes the result), theirs and the file's own path. Goes out: the joined version, in the
 //! place of ours. Never here: a write anywhere but into a temporary file that git made for this, a link followed, a merge of anything that
-//! is no memory file. The line that calls this stands in the repository's settings and may be called by anybody.
+//! is not a memory file. The line that calls this stands in the repository's settings and may be called by anybody.
 
 use crate::files::{self, Mode};
 use crate::git::Place;
@@ -51,7 +51,7 @@ pub fn run(
     if let Some(path) = &ask.path
         && !is_memory_file(place.as_ref().map_or(here, |place| &place.work_tree), path, named_root)
     {
-        return Err(refused(path, "is no memory file"));
+        return Err(refused(path, "is not a memory file"));
     }
     let temporary = |path: &Path| handed_over(here, place.as_ref(), path);
     let (base, ours, theirs) = (temporary(&ask.base)?, temporary(&ask.ours)?, temporary(&ask.theirs)?);
@@ -67,11 +67,11 @@ fn handed_over(here: &Path, place: Option<&Place>, path: &Path) -> Result<PathBu
     let no = |why: &str| refused(&shown, why);
     let named = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(TEMPORARY));
     if !named.is_some_and(|rest| rest.len() == 6 && rest.bytes().all(|b| b.is_ascii_alphanumeric())) {
-        return Err(no("is no temporary file of a merge"));
+        return Err(no("is not a temporary file of a merge"));
     }
     let full = here.join(path);
     let real = |folder: &Path| std::fs::canonicalize(folder).ok();
-    let folder = full.parent().and_then(real).ok_or_else(|| no("is not there"))?;
+    let folder = full.parent().and_then(real).ok_or_else(|| no("does not exist"))?;
     let is_git = |folder: &Path| {
         folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
     };
@@ -83,13 +83,13 @@ fn handed_over(here: &Path, place: Option<&Place>, path: &Path) -> Result<PathBu
         None => real(here).as_ref() == Some(&folder) && is_git(&folder),
     };
     if !gits {
-        return Err(no("lies neither at the top of this work tree nor in git's folder"));
+        return Err(no("is neither at the top of this work tree nor in git's folder"));
     }
     let file = folder.join(path.file_name().unwrap_or_default());
     match std::fs::symlink_metadata(&file) {
         Ok(found) if found.is_file() => Ok(file),
-        Ok(_) => Err(no("is no regular file")),
-        Err(_) => Err(no("is not there")),
+        Ok(_) => Err(no("is not a regular file")),
+        Err(_) => Err(no("does not exist")),
     }
 }
 

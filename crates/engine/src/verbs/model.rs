@@ -11,6 +11,7 @@ use crate::follow::{Look, ShelfIndex};
 use crate::index::embed::Embedder as _;
 use crate::index::embed::chosen::Chosen;
 use crate::index::embed::minilm::{convert, verify};
+use crate::shelf::tiers::Embedded;
 use heirloom_core::{Code, Fault, Owner, ShelfName, Verb, fault::Result};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub struct Status {
     pub embedded: usize,
     /// Memories of the project.
     pub memories: usize,
+    /// How far it is with the turns and facts of whoever asks; nothing where there are none or they cannot be reached.
+    pub turns: Option<Embedded>,
     /// The endpoint it is reached by.
     pub endpoint: Option<String>,
     /// What is wrong with that.
@@ -76,7 +79,10 @@ pub fn status(call: &Call) -> Result<Status> {
     let endpoint = call.settings().embedding.as_ref().map(|named| named.endpoint.url.clone());
     let data = &call.project().world().data;
     let trouble = endpoint.as_ref().and_then(|url| endpoints::trouble(data, url));
-    Ok(Status { model, embedded, memories, endpoint, trouble })
+    // A database that cannot be reached is told of by whoever asked for it.
+    let tiers = call.tiers().ok().filter(|tiers| tiers.are_there());
+    let turns = tiers.and_then(|tiers| tiers.embedded().ok());
+    Ok(Status { model, embedded, memories, turns, endpoint, trouble })
 }
 
 /// Embeds what is missing, telling how far it is after every step.
@@ -123,8 +129,12 @@ pub fn is_behind(call: &Call) -> bool {
     }
     let lacks = || -> Result<bool> {
         let here = call.project().root().folder().is_dir();
-        let project = here && !ShelfIndex::open(call, Look::Start)?.is_complete()?;
-        Ok(project || (remote && call.tiers().is_ok_and(|tiers| tiers.are_there())))
+        if here && !ShelfIndex::open(call, Look::Start)?.is_complete()? {
+            return Ok(true);
+        }
+        let tiers = call.tiers().ok().filter(|tiers| tiers.are_there());
+        let turns = tiers.map(|tiers| tiers.embedded()).transpose()?;
+        Ok(turns.is_some_and(|turns| turns.embedded < turns.memories))
     };
     lacks().unwrap_or(false)
 }

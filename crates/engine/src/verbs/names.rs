@@ -99,7 +99,7 @@ fn part(call: &Call, name: &str, enough: Enough) -> Result<MemoryId> {
 }
 
 fn missing() -> Fault {
-    Fault::new(Code::Usage, "the name of a memory is missing").hint("`heirloom list` shows the ids there are")
+    Fault::new(Code::Usage, "the name of a memory is missing").hint("`heirloom list` shows all ids")
 }
 
 fn ambiguous(name: &str, fits: &[MemoryId], why: &str) -> Fault {

@@ -2,6 +2,7 @@
 
 use super::add::{Add, New, NewRecord};
 use super::list::{List, list};
+use super::recall::{Recall, recall};
 use super::remember::{NewFact, NewTurn};
 use super::search::{Search, search};
 use super::{Outcome, add, decide, show, status, undo};
@@ -39,6 +40,19 @@ fn without_a_project_there_are_turns_and_facts_and_nothing_else() {
     assert_eq!(decide::list(&call).unwrap().waiting.drafts.len(), 1);
     assert!(undo::list(&call).is_ok());
     assert_eq!(status::own(&call).unwrap().episodes, 1);
+}
+
+#[test]
+fn recall_without_a_project_gives_turns_and_facts() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = call(folder.path());
+    let turn = New::Episode(NewTurn { text: "the kettle is in the kitchen".into(), ..NewTurn::default() });
+    add::add(&call, &Add::of(turn)).unwrap();
+    let ask = Recall { prompt: "where is the kettle?".into(), session: None, most: None };
+    let answer = recall(&call, &ask).unwrap();
+    assert_eq!(answer.hits.len(), 1);
+    assert!(answer.block.contains("kettle"), "{}", answer.block);
+    assert!(recall(&call, &Recall { prompt: "tax forms of 1987".into(), ..ask }).unwrap().hits.is_empty());
 }
 
 #[test]

@@ -102,9 +102,9 @@ enum Chosen {
     Titles(Box<Called>),
 }
 
-/// Whether recall ranks over every shelf here.
+/// Whether recall ranks over every shelf here. Without a project there are no titles to go by: turns and facts are ranked.
 pub fn is_hybrid(call: &Call) -> bool {
-    call.settings().retrieval.match_strategy == MatchStrategy::Hybrid
+    call.project().is_nowhere() || call.settings().retrieval.match_strategy == MatchStrategy::Hybrid
 }
 
 /// Brings the index up to date when a session begins. What goes wrong here goes wrong again at the prompt, where it is told.

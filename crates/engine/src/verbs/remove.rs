@@ -185,7 +185,7 @@ pub fn doomed(call: &Call, ask: &Forget) -> Result<Doomed> {
             format!("there is no memory `{}`, and nothing of yours is about it", ask.name),
         )
         .fact("id", ask.name.as_str())
-        .hint("`heirloom list` shows the memories there are"));
+        .hint("`heirloom list` shows all memories"));
     }
     Ok(Doomed::Topic { topic: ask.name.clone(), memories, others, waiting })
 }

@@ -5,7 +5,8 @@
 //! keeps whatever its writer of that day put into it.
 
 use super::{
-    Added, Done, Outcome, config, decide, doctor, export, import, init, invite, list, model, records, remove,
+    Added, Done, Outcome, config, decide, doctor, export, import, init, invite, join, list, model, records,
+    remove,
 };
 use super::{
     recall, scan, search, setup, shelves, show, staged, status, sync, trail, undo, upkeep, users, vault,
@@ -92,6 +93,7 @@ const TABLE: &[Row] = &[
     ("retire", "What became of each memory", of_type::<Vec<Outcome<Done>>>),
     ("review", "What waits for a person, and what could be tidied up", of_type::<decide::Waits>),
     ("review-accept", "What became of a person's yes", of_type::<decide::Accepted>),
+    ("review-join", "Two memories that became one", of_type::<join::Joined>),
     (
         "review-propose",
         "How many turns were looked at, and how many facts wait because of it",
@@ -111,8 +113,8 @@ const TABLE: &[Row] = &[
     ("sync", "What would move between here and the external memory, and what did", of_type::<sync::Synced>),
     ("trust", "What became of a person's yes", of_type::<decide::Accepted>),
     ("unarchive", "What became of each memory", of_type::<Vec<Outcome<Done>>>),
-    ("undo", "What was taken back, or would be, or why not", of_type::<undo::Undone>),
-    ("undo-list", "Changes that can be taken back, newest first", of_type::<Vec<undo::Change>>),
+    ("undo", "What was undone, or would be, or why not", of_type::<undo::Undone>),
+    ("undo-list", "Changes that can be undone, newest first", of_type::<Vec<undo::Change>>),
     ("user-add", "A user that is there now", of_type::<users::AddedUser>),
     (
         "user-invite",

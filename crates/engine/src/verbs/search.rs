@@ -1,8 +1,9 @@
 //! Search: words over every shelf, by the ranking the settings name; one shape of answer whichever runs.
 //!
-//! Comes in: words and filters. Goes out: hits, each the whole memory with its score, why, and the part that answers. Never here: the
-//! rankings themselves; a hit that is not for the caller.
+//! Comes in: words and filters. Goes out: hits, each the whole memory with its score, why, and the part that answers; page by page for doors that
+//! cap what they give. Never here: the rankings themselves; a hit that is not for the caller.
 
+use super::cursor::Seen;
 use super::list::known_kind;
 use super::told::{self, Hit};
 use super::{asked, may_read, recall, sees_tiers};
@@ -82,6 +83,9 @@ pub struct Found {
     /// The block a model would be given, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Context>,
+    /// The cursor of the next page, where hits come page by page and there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
     /// How many there are of a kind, shown or not, where that is known.
     #[serde(skip)]
     pub totals: Vec<(Kind, usize)>,
@@ -92,7 +96,7 @@ pub struct Found {
 
 impl Found {
     fn of(ranking: Ranking, hits: Vec<Hit>) -> Found {
-        Found { ranking, hits, context: None, totals: Vec::new(), unmet: Vec::new() }
+        Found { ranking, hits, context: None, next: None, totals: Vec::new(), unmet: Vec::new() }
     }
 }
 
@@ -125,9 +129,10 @@ pub fn search(call: &Call, ask: &Search) -> Result<Found> {
     for kind in &conditions.kinds {
         known_kind(call, kind)?;
     }
-    let in_words = !text.is_empty() || !conditions.prefixes.is_empty() || !conditions.contexts.is_empty();
+    // Filters alone list what meets them whichever ranking there is; and a shelf knows no beginnings of words, the index does.
+    let by_index = text.is_empty() || !conditions.prefixes.is_empty();
     let begun = conditions.begun.is_some();
-    let mut found = match recall::is_hybrid(call) || !in_words {
+    let mut found = match recall::is_hybrid(call) || by_index {
         true => ranked(call, (text, conditions), ask)?,
         false => of_shelves(call, ask, &text, &conditions)?,
     };
@@ -138,6 +143,43 @@ pub fn search(call: &Call, ask: &Search) -> Result<Found> {
     if found.hits.is_empty() {
         found.unmet = unmet(call, &typed, ask)?;
     }
+    Ok(found)
+}
+
+/// How many hits pages of one question reach.
+pub const REACH: usize = 1_000;
+
+/// A page of at most `ask.limit` hits, whatever the ranking, behind what the cursor says was given. `takes` is asked about each but the first and may
+/// end the page early. What is added or removed between two pages moves nothing else: a page leaves out what the pages before held.
+pub fn page(
+    call: &Call,
+    ask: &Search,
+    cursor: Option<&str>,
+    mut takes: impl FnMut(&Hit) -> bool,
+) -> Result<Found> {
+    let plain = Search { limit: 0, ..ask.clone() };
+    let asked = serde_json::to_string(&plain).unwrap_or_default();
+    let mut seen = Seen::read(cursor, &asked)?;
+    // The places that trusted memories take depend on how many are asked for, so that a longer answer is not a shorter one and something behind it.
+    let limit = seen.len().saturating_add(ask.limit).min(REACH).saturating_add(1);
+    let mut found = search(call, &Search { limit, ..ask.clone() })?;
+    if ask.context {
+        return Ok(found);
+    }
+    let room = ask.limit.min(REACH.saturating_sub(seen.len()));
+    let mut hits =
+        std::mem::take(&mut found.hits).into_iter().filter(|hit| !seen.has(hit.memory.id.as_str()));
+    let mut more = false;
+    for hit in hits.by_ref() {
+        if found.hits.len() >= room || !(takes(&hit) || found.hits.is_empty()) {
+            more = true;
+            break;
+        }
+        found.hits.push(hit);
+    }
+    drop(hits);
+    found.hits.iter().for_each(|hit| seen.add(hit.memory.id.as_str()));
+    found.next = (more && seen.len() < REACH && !found.hits.is_empty()).then(|| seen.write(&asked));
     Ok(found)
 }
 
@@ -259,8 +301,7 @@ fn of_shelves(call: &Call, ask: &Search, text: &str, conditions: &Conditions) ->
     };
     // A shelf gives points of its own for a name of work.
     let contexts = conditions.contexts.iter().map(|name| format!("context:{name}"));
-    let words: Vec<String> =
-        std::iter::once(text.to_owned()).chain(conditions.prefixes.iter().cloned()).chain(contexts).collect();
+    let words: Vec<String> = std::iter::once(text.to_owned()).chain(contexts).collect();
     let mut groups = by_shelf::search(call, words.join(" ").trim(), &wanted)?;
     if !conditions.is_empty() {
         let forgotten = provenance::forgotten(call.project().root())?;

@@ -92,8 +92,7 @@ pub fn list(call: &Call) -> Result<Vec<Session>> {
 /// One session.
 pub fn show(call: &Call, id: &str) -> Result<Told> {
     let session = list(call)?.into_iter().find(|session| session.id == id).ok_or_else(|| {
-        Fault::new(Code::NotFound, "there is no trace of this session")
-            .hint("`heirloom last` shows what hooks did")
+        Fault::new(Code::NotFound, "this session is not known").hint("`heirloom last` shows what hooks did")
     })?;
     let lines = ledger::lines(call.project())?.into_iter().filter(|line| line.session == id).collect();
     let given = given(call, lines);

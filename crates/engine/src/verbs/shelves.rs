@@ -44,7 +44,7 @@ pub fn load_lessons(call: &Call, place: &str) -> Result<Memories> {
     };
     let lessons = call.topics().load(topic, subtopic)?;
     if lessons.is_empty() {
-        return Err(Fault::new(Code::NotFound, format!("there are no lessons under `{place}`"))
+        return Err(Fault::new(Code::NotFound, format!("no lessons under `{place}`"))
             .hint("`heirloom lesson topics` lists the topics"));
     }
     Ok(Memories::of(call, lessons))
@@ -200,23 +200,24 @@ pub fn snapshot(call: &Call, max_chars: Option<usize>, hosts: &[&str]) -> Result
 pub struct VaultBlock {
     /// Whom it is for.
     pub agent: Option<String>,
-    /// The question.
+    /// The question; empty if there was none.
     pub query: String,
     /// What it is given; empty if nothing fits.
     pub block: String,
 }
 
-/// The block that answers a question; empty if there is none.
-pub fn vault_context(call: &Call, query: &str, max_chars: Option<usize>) -> Result<VaultBlock> {
+/// The block that answers a question, or without one the newest memories. A question without a word is answered by nothing.
+pub fn vault_context(call: &Call, query: Option<&str>, max_chars: Option<usize>) -> Result<VaultBlock> {
     may_read(call, Verb::Recall)?;
     let vault = call.vault();
     let agent = call.caller().agent();
     let most = call.settings().vault.max_items;
-    let block = match query.trim().is_empty() {
-        true => String::new(),
-        false => vault.context(&vault.reader(agent), Some(query), most, max_chars)?,
+    let block = match query {
+        Some(query) if query.trim().is_empty() => String::new(),
+        _ => vault.context(&vault.reader(agent), query, most, max_chars)?,
     };
-    Ok(VaultBlock { agent: agent.map(str::to_owned), query: query.to_owned(), block })
+    let query = query.unwrap_or_default().to_owned();
+    Ok(VaultBlock { agent: agent.map(str::to_owned), query, block })
 }
 
 /// The vault's figures.

@@ -2,6 +2,7 @@
 //!
 //! Comes in: what to look for. Goes out: lines without any text of a memory. Never here: writing any of it.
 
+use super::cursor::{self, Spot};
 use super::names::{self, Enough};
 use super::{may_read, told::Reason};
 use crate::call::Call;
@@ -11,7 +12,7 @@ use crate::recall::ledger;
 use crate::recall::search::reasons;
 use crate::settings::audited::own_chain;
 use crate::shelf::{tiers, unknown};
-use heirloom_core::{Code, Fault, Verb, fault::Result};
+use heirloom_core::{Code, Fault, Verb, fault::Result, time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -62,7 +63,7 @@ pub fn why(call: &Call, ask: &AskWhy) -> Result<Why> {
     };
     let Some((line, given)) = ledger::last_given(call.project(), &id)? else {
         return Err(Fault::new(Code::NotFound, format!("`{id}` was not given to any agent lately"))
-            .hint("`heirloom recall <prompt> --explain` says what a prompt would call for"));
+            .hint("`heirloom recall <prompt> --explain` shows what an agent would get for a prompt"));
     };
     Ok(Why {
         id,
@@ -95,6 +96,43 @@ pub fn last(call: &Call, ask: &Last) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
+/// A page of what hooks did.
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Runs {
+    /// Newest first.
+    pub runs: Vec<Run>,
+    /// The cursor of older ones, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// The same page by page. A cursor says behind which moment to go on, so that runs that came since move nothing.
+pub fn last_page(call: &Call, ask: &Last, cursor: Option<&str>) -> Result<Runs> {
+    let asked = serde_json::to_string(&("runs", &ask.hook)).unwrap_or_default();
+    let spot = cursor.map(|cursor| cursor::read(Some(cursor), &asked)).transpose()?;
+    let moment = |run: &Run| {
+        let micros = time::parse(&run.at).map_or(0, |at| at.as_microsecond());
+        usize::try_from(micros).unwrap_or_default()
+    };
+    let mut runs = last(call, &Last { hook: ask.hook.clone(), limit: LOOKED_AT })?;
+    if let Some(Spot { item, at }) = spot {
+        let mut same = 0;
+        runs.retain(|run| {
+            same += usize::from(moment(run) == item);
+            moment(run) < item || (moment(run) == item && same > at)
+        });
+    }
+    let more = runs.len() > ask.limit;
+    runs.truncate(ask.limit);
+    let next = runs.last().filter(|_| more).map(|last| {
+        let item = moment(last);
+        let before = spot.filter(|spot| spot.item == item).map_or(0, |spot| spot.at);
+        let at = before + runs.iter().filter(|run| moment(run) == item).count();
+        cursor::write(Spot { item, at }, &asked)
+    });
+    Ok(Runs { runs, next })
+}
+
 /// Which lines of the audit are asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,6 +154,64 @@ pub struct Audit {
 pub fn audit(call: &Call, ask: &Audit) -> Result<Vec<Value>> {
     may_read(call, Verb::Audit)?;
     Ok(wanted(call, call.audit_entries()?, ask))
+}
+
+/// A page of an audit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Lines<T> {
+    /// Oldest first.
+    pub lines: Vec<T>,
+    /// The cursor of older ones, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+impl<T> Lines<T> {
+    /// The newest `limit` of these lines; the page before it begins before the number of its first line.
+    fn newest(mut lines: Vec<T>, limit: usize, number: impl Fn(&T) -> u64, asked: &str) -> Lines<T> {
+        let older = lines.len().saturating_sub(limit);
+        lines.drain(..older);
+        let first = lines.first().filter(|_| older > 0).and_then(|line| usize::try_from(number(line)).ok());
+        let next = first.map(|item| cursor::write(Spot { item, at: 0 }, asked));
+        Lines { lines, next }
+    }
+}
+
+/// The number before which a page of an audit ends.
+fn before(cursor: Option<&str>, asked: &str) -> Result<u64> {
+    Ok(match cursor {
+        None => u64::MAX,
+        Some(cursor) => cursor::read(Some(cursor), asked)?.item as u64,
+    })
+}
+
+fn number(line: &Value) -> u64 {
+    line.get("seq").and_then(Value::as_u64).unwrap_or_default()
+}
+
+/// The project's audit page by page: the newest lines first, oldest first within a page.
+pub fn audit_page(call: &Call, ask: &Audit, cursor: Option<&str>) -> Result<Lines<Value>> {
+    let asked = serde_json::to_string(&("project", &ask.id, &ask.verdict)).unwrap_or_default();
+    let before = before(cursor, &asked)?;
+    let every = Audit { limit: usize::MAX, ..ask.clone() };
+    let mut lines = audit(call, &every)?;
+    lines.retain(|line| number(line) < before);
+    Ok(Lines::newest(lines, ask.limit, number, &asked))
+}
+
+/// The same of the user's own audit of turns and facts.
+pub fn own_audit_page(call: &Call, ask: &Audit, cursor: Option<&str>) -> Result<Lines<tiers::Line>> {
+    may_read(call, Verb::Audit)?;
+    let asked = serde_json::to_string(&("own", &ask.id, &ask.event)).unwrap_or_default();
+    let before = before(cursor, &asked)?;
+    let wanted = |line: &tiers::Line| line.seq < before && of_own(ask, line);
+    let lines = call.tiers()?.audit(ask.limit.saturating_add(1), wanted)?;
+    Ok(Lines::newest(lines, ask.limit, |line| line.seq, &asked))
+}
+
+fn of_own(ask: &Audit, line: &tiers::Line) -> bool {
+    ask.id.as_ref().is_none_or(|id| line.metadata.memory_ids.contains(id))
+        && ask.event.as_ref().is_none_or(|action| line.action.name() == *action)
 }
 
 /// Lines of the user's own audit of settings, approvals and the PIN, oldest first. Those of a project that has an audit are in there.
@@ -142,11 +238,7 @@ fn wanted(call: &Call, mut lines: Vec<Value>, ask: &Audit) -> Vec<Value> {
 /// Lines of the user's own audit of turns and facts, oldest first.
 pub fn own_audit(call: &Call, ask: &Audit) -> Result<Vec<tiers::Line>> {
     may_read(call, Verb::Audit)?;
-    let about = |line: &tiers::Line| {
-        ask.id.as_ref().is_none_or(|id| line.metadata.memory_ids.contains(id))
-            && ask.event.as_ref().is_none_or(|action| line.action.name() == *action)
-    };
-    call.tiers()?.audit(ask.limit, about)
+    call.tiers()?.audit(ask.limit, |line| of_own(ask, line))
 }
 
 /// That the audit is whole.

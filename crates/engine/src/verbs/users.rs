@@ -43,6 +43,9 @@ pub struct MakeToken {
     /// After how many days it ends; never, if none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<u32>,
+    /// The same in hours, instead of days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours: Option<u32>,
 }
 
 /// A token that was made.
@@ -217,6 +220,7 @@ pub fn token(call: &Call, ask: &MakeToken) -> Result<MadeToken> {
         name: ask.name.clone().unwrap_or_default(),
         scopes: ask.scopes.unwrap_or(Scopes::USUAL),
         days: ask.days,
+        hours: ask.hours,
     };
     let made = new_token(&call.random()?);
     tiers.account_changes(
@@ -247,13 +251,13 @@ pub fn revoke(call: &Call, ask: &RevokeToken) -> Result<RevokedToken> {
     let Some(found) = found else {
         let named = if name.is_empty() { "without a name".to_owned() } else { format!("`{name}`") };
         return Err(Fault::new(Code::NotFound, format!("`{}` has no token {named}", ask.user))
-            .hint("`heirloom user list` shows the tokens there are"));
+            .hint("`heirloom user list` shows all tokens"));
     };
     // What a token may not hand out it may not take away either: it would lock out those who may more.
     if let Some((_, own)) = tiers.who().token()
         && !own.missing(found.scopes).is_empty()
     {
-        return Err(Fault::new(Code::Security, "this token may less than the one it would revoke")
+        return Err(Fault::new(Code::Security, "this token has fewer scopes than the one it would revoke")
             .hint("a person revokes it in a terminal, without HEIRLOOM_TOKEN"));
     }
     let what = format!("token {} of {} revoked", found.id(), shown_name(&ask.user));
@@ -278,11 +282,14 @@ pub fn remove(call: &Call, ask: &RemoveUser) -> Result<RemovedUser> {
     if let Some((_, own)) = tiers.who().token()
         && tokens.iter().any(|token| !own.missing(token.scopes).is_empty())
     {
-        return Err(Fault::new(Code::Security, "this token may less than those of the user it would remove")
-            .hint(format!(
-                "a person does it in a terminal, without HEIRLOOM_TOKEN: heirloom user remove {}",
-                ask.user
-            )));
+        return Err(Fault::new(
+            Code::Security,
+            "this token has fewer scopes than those of the user it would remove",
+        )
+        .hint(format!(
+            "a person does it in a terminal, without HEIRLOOM_TOKEN: heirloom user remove {}",
+            ask.user
+        )));
     }
     let memories = tiers.counts_of(&ask.user)?;
     let mut removed = RemovedUser {
@@ -296,10 +303,10 @@ pub fn remove(call: &Call, ask: &RemoveUser) -> Result<RemovedUser> {
         return Ok(removed);
     }
     let name = shown_name(&ask.user);
-    tiers.account_changes(Verb::UserRemove, &format!("user {name} is to go"))?;
+    tiers.account_changes(Verb::UserRemove, &format!("user {name} is to be removed"))?;
     removed.unreached = tiers.remove_user(&ask.user, ask.shred)?;
     super::once::drop_user(call, &ask.user)?;
-    tiers.account_changes(Verb::UserRemove, &format!("user {name} is gone"))?;
+    tiers.account_changes(Verb::UserRemove, &format!("user {name} was removed"))?;
     removed.status = "removed";
     Ok(removed)
 }

@@ -9,6 +9,7 @@ use super::names::{self, Enough};
 use super::{Added, Outcome, asked, asked_of, commit, life, seen};
 use crate::call::Call;
 use crate::convert::Conversion;
+use crate::gate::fields::without_secrets;
 pub use crate::shelf::vault::Retired;
 use crate::shelf::vault::{Addition, Stored, Write};
 use crate::shelf::{Shelf as _, unknown};
@@ -71,29 +72,58 @@ fn named(call: &Call, given: &str) -> Result<MemoryId> {
     if id.kind().shelf() == ShelfName::Vault { Ok(id) } else { Err(unknown(given)) }
 }
 
-/// The additions that a text holds: a JSON array, one object, or one object per line.
-pub fn additions(call: &Call, bytes: &[u8]) -> Result<Vec<Addition>> {
-    let bad = |at: usize, why: String| {
-        Fault::new(Code::Input, format!("item {at} is not a vault memory: {why}"))
-            .hint("give a JSON array, or one JSON object per line, each with a text")
-    };
-    let values: Vec<Value> = match json::parse(bytes) {
-        Ok(Value::Array(items)) => items,
-        Ok(one @ Value::Object(_)) => vec![one],
-        _ => bytes
+/// What an addition may say.
+const FIELDS: [&str; 7] = ["text", "tier", "topic_id", "scope", "category", "tags", "source"];
+
+fn not_taken(why: impl Into<String>) -> Fault {
+    Fault::new(Code::Input, why).hint(
+        "give objects with text, and perhaps tier, topic_id, scope, category, tags and source; \
+         `heirloom import` takes whole lines of a vault",
+    )
+}
+
+/// The additions that a text holds: a JSON array, one object, or one object per line. One that cannot be read costs only itself.
+pub fn additions(call: &Call, bytes: &[u8]) -> Result<Vec<Result<Addition>>> {
+    let one = |value| addition(call, value);
+    match json::parse(bytes) {
+        Ok(Value::Array(items)) => Ok(items.into_iter().map(one).collect()),
+        Ok(object @ Value::Object(_)) => Ok(vec![one(object)]),
+        // An array that breaks off is not a list of its lines.
+        Err(why) if bytes.trim_ascii_start().starts_with(b"[") => {
+            Err(not_taken(format!("the JSON array cannot be read: {why}")))
+        }
+        _ => Ok(bytes
             .split(|b| *b == b'\n')
             .filter(|line| !line.trim_ascii().is_empty())
-            .enumerate()
-            .map(|(at, line)| json::parse(line).map_err(|e| bad(at + 1, e.to_string())))
-            .collect::<Result<_>>()?,
-    };
-    let one = |(at, mut value): (usize, Value)| {
-        if let Value::Object(fields) = &mut value {
-            fields.entry("source").or_insert_with(|| json!(source(call)));
+            .map(|line| {
+                json::parse(line).map_err(|why| not_taken(format!("it is not JSON: {why}"))).and_then(one)
+            })
+            .collect()),
+    }
+}
+
+/// One addition. What it has no use for is refused by its name.
+fn addition(call: &Call, value: Value) -> Result<Addition> {
+    let Value::Object(mut fields) = value else { return Err(not_taken("it is not a JSON object")) };
+    fields.retain(|_, value| !value.is_null());
+    for (name, value) in &fields {
+        let texts = |all: &Vec<Value>| all.iter().all(Value::is_string);
+        match name.as_str() {
+            "tags" if value.as_array().is_some_and(texts) => {}
+            "tags" => return Err(not_taken("`tags` is not a list of texts")),
+            name if !FIELDS.contains(&name) => {
+                let name = without_secrets(name);
+                return Err(not_taken(format!("`{name}` is no field of a canon or register")));
+            }
+            _ if value.is_string() => {}
+            name => return Err(not_taken(format!("`{name}` is not a text"))),
         }
-        serde_json::from_value(value).map_err(|e| bad(at + 1, e.to_string()))
-    };
-    values.into_iter().enumerate().map(one).collect()
+    }
+    if !fields.contains_key("text") {
+        return Err(not_taken("`text` is missing"));
+    }
+    fields.entry("source").or_insert_with(|| json!(source(call)));
+    serde_json::from_value(Value::Object(fields)).map_err(|_| not_taken("it is not a vault memory"))
 }
 
 /// What became of one of many additions.
@@ -144,12 +174,17 @@ impl AddedOne {
     }
 }
 
-/// Adds many in one pass. One that is refused or waits costs only itself.
-pub fn bulk_add(call: &Call, all: Vec<Addition>) -> Result<Vec<AddedOne>> {
+/// Adds many in one pass. One that cannot be read, is refused or waits costs only itself.
+pub fn bulk_add(call: &Call, all: Vec<Result<Addition>>) -> Result<Vec<AddedOne>> {
     asked(call, Verb::Add, ShelfName::Vault, Owner::Nobody)?;
-    let answers = call.vault().write_all(all.into_iter().map(Write::Add).collect(), call.entry())?;
+    let writes = all.iter().filter_map(|one| one.as_ref().ok()).cloned().map(Write::Add).collect();
+    let mut answers = call.vault().write_all(writes, call.entry())?.into_iter();
     commit::commit(call, "memory: add to the vault");
-    Ok(answers.into_iter().map(AddedOne::of).collect())
+    let one = |read: Result<Addition>| match read {
+        Ok(_) => answers.next().map(AddedOne::of),
+        Err(fault) => Some(AddedOne::of(Err(fault))),
+    };
+    Ok(all.into_iter().filter_map(one).collect())
 }
 
 /// Takes many out of use in one pass; what is a person's waits for one.

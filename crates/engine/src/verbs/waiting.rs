@@ -5,7 +5,7 @@
 //! old text stays in force.
 
 use super::life::{self, Move};
-use super::{add, anchor, convert, edit};
+use super::{add, anchor, convert, edit, join};
 use crate::call::Call;
 use crate::gate::Entry;
 use crate::gate::inbox::{self, Item};
@@ -59,7 +59,9 @@ impl From<Waiting> for Fault {
 }
 
 fn asks(id: &str, key: &str) -> Fault {
-    let message = format!("`{id}` is a person's; this waits for a person's yes and nothing changed");
+    let message = format!(
+        "a person wrote or accepted `{id}`, so this change waits for a person's yes; nothing changed yet"
+    );
     Fault::new(Code::NeedsConfirmation, message)
         .fact("id", id)
         .fact("key", key)
@@ -79,7 +81,7 @@ struct Held {
 /// needs nothing else.
 pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Serialize) -> Result<Waiting> {
     let mut request = serde_json::to_value(request)
-        .map_err(|e| Fault::new(Code::Internal, format!("a request cannot be written down: {e}")))?;
+        .map_err(|e| Fault::new(Code::Internal, format!("the request cannot be saved: {e}")))?;
     if let Err(fault) = texts_screened(call, row_of(memory.kind.shelf()), &mut request) {
         let shelf = memory.kind.shelf();
         if shelf != ShelfName::Tiers {
@@ -106,7 +108,7 @@ pub(super) fn wait(call: &Call, verb: Verb, memory: &Memory, request: &impl Seri
 }
 
 /// What a request says in no words of anybody's: ids, hashes and kinds.
-const NO_TEXT: [&str; 5] = ["id", "ids", "version", "kind", "seen"];
+const NO_TEXT: [&str; 6] = ["id", "ids", "version", "kind", "seen", "other"];
 
 /// Looks at every text of a request as the gate would.
 fn texts_screened(call: &Call, row: Row, request: &mut Value) -> Result<()> {
@@ -121,7 +123,7 @@ fn screened(call: &Call, row: Row, name: &str, value: &mut Value) -> Result<()> 
     match value {
         Value::String(text) => {
             *text = call.screen().as_it_waits(text, row, call.entry().trust()).map_err(|rule| {
-                Fault::new(Code::GateRefused, format!("`{name}` holds what must not be stored"))
+                Fault::new(Code::GateRefused, format!("`{name}` contains something that must not be stored"))
                     .fact("field", name)
                     .fact("rule", rule)
                     .hint("say it without the secret")
@@ -162,6 +164,7 @@ pub fn resume(call: &Call, item: &Item) -> Result<Option<String>> {
         Some(Verb::Edit) => edit::run(call, &read(item, held.request)?, entry)?.done()?.id.to_string(),
         Some(Verb::Supersede) => add::run(call, &read(item, held.request)?, entry)?.done()?.id.to_string(),
         Some(Verb::Convert) => convert::run(call, &read(item, held.request)?, entry)?.done()?.id.to_string(),
+        Some(Verb::Join) => join::run(call, &read(item, held.request)?, entry)?.done()?.kept.id.to_string(),
         Some(Verb::Anchor) => {
             anchor::run(call, &read(item, held.request)?, entry)?.done()?;
             item.id.clone()
@@ -176,7 +179,7 @@ fn read<T: DeserializeOwned>(item: &Item, request: Value) -> Result<T> {
 }
 
 fn damaged(item: &Item) -> Fault {
-    Fault::new(Code::Damaged, format!("inbox item `{}` holds no change that is known", item.key))
+    Fault::new(Code::Damaged, format!("inbox item `{}` is not a change that this version knows", item.key))
         .fact("id", item.id.as_str())
         .hint(format!("`heirloom review reject {}` discards it", item.key))
 }

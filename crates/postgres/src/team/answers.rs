@@ -44,7 +44,7 @@ pub fn answers() -> Vec<(&'static str, Value)> {
     let rows = [
         ("team-index", "Which indexes were made, a line each", of_type::<Vec<String>>()),
         ("team-init", "What was done, and the first token", of_type::<Founded<'_>>()),
-        ("team-shred", "What of removed text may still lie elsewhere, a line each", of_type::<Vec<String>>()),
+        ("team-shred", "Where removed text may still be stored, a line each", of_type::<Vec<String>>()),
         ("team-status", "Versions, roles and sizes, and what should be done", of_type::<Status>()),
         (
             "team-upgrade",

@@ -61,10 +61,10 @@ pub(super) fn script(
 }
 
 /// From a version whose tables stay where they are, in one transaction that is open at its end.
-pub(super) fn step(place: &Place) -> String {
+pub(super) fn step(place: &Place, before: i32) -> String {
     format!(
         "begin;\nset local lock_timeout = '{LOCK_LIMIT}';\nset local statement_timeout = 0;\nselect pg_advisory_xact_lock({LOCK});\n{}",
-        place.step()
+        place.step(before)
     )
 }
 

@@ -108,22 +108,37 @@ impl Team {
     }
 
     async fn counted(&self, next: &mut Vec<String>) -> Result<Found> {
-        let counts = "select (select count(*) from heirloom.users_of_all()), (select count(*) from heirloom.token),
-            (select count(*) from heirloom.token where 'admin' = any (scopes)), (select coalesce(sum(episodes + facts), 0)::bigint from heirloom.owner),
-            (select coalesce(max(episodes + facts), 0) from heirloom.owner)"
-            .replace(
-                "heirloom.users_of_all()",
-                "(select user_id from heirloom.account union select user_id from heirloom.owner where user_id <> 'system') u",
-            );
-        let row = self.client.query_one(&counts, &[]).await.map_err(sql)?;
-        let models = "select m.name, m.dimension, (select count(*) from heirloom.vector v where v.model = m.name) from heirloom.model m order by 1";
-        let models = self.client.query(models, &[]).await.map_err(sql)?;
+        // One table at a time, which is what Citus plans too.
+        let number = async |query: &str| {
+            self.client.query_one(query, &[]).await.map(|row| row.get::<_, i64>(0)).map_err(sql)
+        };
+        let users = "select count(*) from
+            (select user_id from heirloom.account union select user_id from heirloom.owner where user_id <> 'system') u";
+        let users = number(users).await?;
+        let tokens = number("select count(*) from heirloom.token").await?;
+        let admins = number("select count(*) from heirloom.token where 'admin' = any (scopes)").await?;
+        let memories =
+            number("select coalesce(sum(episodes + facts), 0)::bigint from heirloom.owner").await?;
+        let most = number("select coalesce(max(episodes + facts), 0) from heirloom.owner").await?;
+        let vectors = "select model, count(*) from heirloom.vector group by 1";
+        let vectors = self.client.query(vectors, &[]).await.map_err(sql)?;
+        let of_model =
+            |name: &str| vectors.iter().find(|row| row.get::<_, &str>(0) == name).map_or(0, |row| row.get(1));
+        let models = self.client.query("select name, dimension from heirloom.model order by 1", &[]).await;
         let models: Vec<(String, i32, i64)> =
-            models.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
+            models.map_err(sql)?.iter().map(|row| (row.get(0), row.get(1), of_model(row.get(0)))).collect();
+        // On a coordinator a distributed table is empty; its shards say how large it is.
+        let size = if self.is_distributed().await? {
+            "citus_total_relation_size(c.oid::regclass)"
+        } else {
+            "pg_total_relation_size(c.oid)"
+        };
         let mut tables = Vec::new();
         for name in OF_USERS {
-            let asked = "select pg_total_relation_size(c.oid), c.relrowsecurity and c.relforcerowsecurity from pg_class c where c.oid = to_regclass($1)";
-            let row = self.client.query_one(asked, &[&format!("heirloom.{name}")]).await.map_err(sql)?;
+            let asked = format!(
+                "select {size}, c.relrowsecurity and c.relforcerowsecurity from pg_class c where c.oid = to_regclass($1)"
+            );
+            let row = self.client.query_one(&asked, &[&format!("heirloom.{name}")]).await.map_err(sql)?;
             let table = Table { name: name.to_owned(), bytes: row.get(0), guarded: row.get(1) };
             if !table.guarded {
                 next.push(format!(
@@ -132,22 +147,13 @@ impl Team {
             }
             tables.push(table);
         }
-        let most: i64 = row.get(4);
         let indexed = "select exists (select from pg_indexes where schemaname = 'heirloom' and indexname like 'vector\\_near\\_%')";
         if most > MANY && !self.client.query_one(indexed, &[]).await.map_err(sql)?.get::<_, bool>(0) {
             next.push(format!(
                 "heirloom team index: one user has {most} memories, and above {MANY} an index is quicker"
             ));
         }
-        let found = Found {
-            users: row.get(0),
-            tokens: row.get(1),
-            admins: row.get(2),
-            memories: row.get(3),
-            most,
-            models,
-            tables,
-        };
+        let found = Found { users, tokens, admins, memories, most, models, tables };
         if found.admins == 0 {
             next.push(
                 "nobody has a token with the scope `admin`; docs/teams.md says how to make one".to_owned(),

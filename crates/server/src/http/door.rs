@@ -63,7 +63,7 @@ impl Http {
     /// What is said when the queue is full.
     pub(crate) fn full(&self) -> Problem {
         self.metrics.overloaded.fetch_add(1, Ordering::Relaxed);
-        Problem::later(Code::Overloaded, "there is too much to do at the moment", 1)
+        Problem::later(Code::Overloaded, "the server is too busy at the moment", 1)
     }
 
     /// Does a piece of engine work.
@@ -78,7 +78,7 @@ impl Http {
             let _held = (place, turn);
             work(&http)
         });
-        done.await.unwrap_or_else(|_| Err(Fault::new(Code::Internal, "this request broke off").into()))
+        done.await.unwrap_or_else(|_| Err(Fault::new(Code::Internal, "this request was interrupted").into()))
     }
 
     /// The same with a call for whoever asks.
@@ -143,7 +143,7 @@ pub(crate) fn router(http: &Arc<Http>) -> Router {
             get(|State(http): State<Arc<Http>>, request: Request| async move {
                 named(
                     "/v1/export",
-                    streams::export(&http, visit(&request), flags(&request, &[&openapi::ALL_USERS])).await,
+                    streams::export(&http, visit(&request), flags(&request, openapi::OF_EXPORT)).await,
                 )
             }),
         )
@@ -264,7 +264,7 @@ fn version(request: &Request) -> Result<String, Problem> {
     let given = request.headers().get(header::IF_MATCH).and_then(|value| value.to_str().ok()).map(str::trim);
     let tag = given.and_then(|tag| tag.strip_prefix('"')?.strip_suffix('"')).filter(|tag| !tag.is_empty());
     tag.map(str::to_owned).ok_or_else(|| {
-        let fault = Fault::new(Code::Usage, "If-Match does not say which version was read")
+        let fault = Fault::new(Code::Usage, "If-Match is not a version")
             .hint("send the ETag that GET gave, quotes included");
         Problem::with(fault, StatusCode::PRECONDITION_REQUIRED)
     })
@@ -277,7 +277,7 @@ fn idempotency_key(request: &Request) -> Result<Option<String>, Fault> {
         .ok()
         .filter(|key| (1..=128).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()));
     key.map(|key| Some(key.to_owned())).ok_or_else(|| {
-        Fault::new(Code::Usage, "this is no Idempotency-Key")
+        Fault::new(Code::Usage, "the Idempotency-Key is not valid")
             .hint("use 1 to 128 visible ASCII characters, such as a UUID")
     })
 }
@@ -293,7 +293,7 @@ pub(super) async fn body(http: &Http, wanted: bool, request: Request) -> Result<
     let body = read(http, request.into_body(), http.limits.bytes).await?;
     let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if wanted && !body.is_empty() && essence != "application/json" {
-        let fault = Fault::new(Code::Input, "the body is not said to be JSON")
+        let fault = Fault::new(Code::Input, "the request does not say that its body is JSON")
             .hint("send Content-Type: application/json");
         return Err(Problem::with(fault, StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
@@ -314,7 +314,7 @@ async fn read(http: &Http, body: Body, most: usize) -> Result<Bytes, Problem> {
             .is_some_and(|source| source.is::<http_body_util::LengthLimitError>());
         match too_large {
             true => too_large_problem(most),
-            false => Fault::new(Code::Input, "the body broke off").hint("send it again, whole").into(),
+            false => Fault::new(Code::Input, "the body ended early").hint("send it again, complete").into(),
         }
     })
 }
@@ -326,29 +326,45 @@ pub(crate) fn too_large_problem(most: usize) -> Problem {
     Problem::with(fault, StatusCode::PAYLOAD_TOO_LARGE)
 }
 
-/// What the query of a stream says: the flags that are set, and the project.
-pub(crate) type Said = Result<(Vec<String>, Option<String>), Fault>;
+/// What the query of a stream says: the flags that are set, a word, and the project.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    set: Vec<String>,
+    pub(crate) shelf: Option<String>,
+    pub(crate) project: Option<String>,
+}
+
+impl Said {
+    /// Whether a flag is set.
+    pub(crate) fn has(&self, param: &routes::Param) -> bool {
+        self.set.iter().any(|name| name == param.name)
+    }
+}
 
 /// What a stream's query says, by the parameters it takes.
-pub(crate) fn flags(request: &Request, known: &[&routes::Param]) -> Said {
-    let mut set = Vec::new();
-    let mut project = None;
+pub(crate) fn flags(request: &Request, known: &[&routes::Param]) -> Result<Said, Fault> {
+    let mut said = Said::default();
     for (name, value) in pairs(request)? {
         let wrong = || {
             Fault::new(Code::Usage, "a parameter is wrong")
                 .hint("GET /openapi.json lists what each path takes")
         };
-        match (name.as_str(), value.as_str()) {
-            ("project", id) => project = Some(id.to_owned()),
-            (name, "true" | "false") if known.iter().any(|param| param.name == name) => {
-                if value == "true" {
-                    set.push(name.to_owned());
-                }
+        if name == routes::PROJECT.name {
+            said.project = Some(value);
+            continue;
+        }
+        let param = known.iter().find(|param| param.name == name).ok_or_else(wrong)?;
+        let schema: Value = serde_json::from_str(param.schema).unwrap_or_default();
+        match (schema["type"].as_str(), value.as_str()) {
+            (Some("boolean"), "true") => said.set.push(name),
+            (Some("boolean"), "false") => {}
+            (Some("string"), _) if crate::shape::fits(&schema, &Value::from(value.as_str())).is_ok() => {
+                said.shelf = Some(value);
             }
             _ => return Err(wrong()),
         }
     }
-    Ok((set, project))
+    Ok(said)
 }
 
 /// A body that holds one line.

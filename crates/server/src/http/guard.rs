@@ -43,8 +43,8 @@ pub(crate) async fn guard(State(http): State<Arc<Http>>, request: Request, next:
             let answered = tokio::time::timeout(http.limits.request, answering).await;
             drop(held);
             answered.unwrap_or_else(|_| {
-                let fault =
-                    Fault::new(Code::Overloaded, "this took too long").hint("ask for less, or again later");
+                let fault = Fault::new(Code::Overloaded, "this took too long")
+                    .hint("ask for less, or try again later");
                 Problem::with(fault, StatusCode::GATEWAY_TIMEOUT).reply().into_response()
             })
         }
@@ -117,8 +117,10 @@ fn admitted(
     let token = token(request.headers(), is_mem0(request.uri().path()))?;
     let name = hash::sha256(token.as_bytes());
     let held = http.shares.take(&name, now).map_err(|wait| match wait {
-        Wait::Rate(seconds) => Problem::later(Code::RateLimited, "this token asks too often", seconds),
-        Wait::AtOnce => Problem::later(Code::RateLimited, "this token asks too much at once", 1),
+        Wait::Rate(seconds) => {
+            Problem::later(Code::RateLimited, "this token sends too many requests", seconds)
+        }
+        Wait::AtOnce => Problem::later(Code::RateLimited, "this token sends too many requests at once", 1),
     })?;
     // Compared by their hashes, in a time that says nothing.
     let own = http.own_token.as_ref().is_some_and(|own| hash::same(own, &name));
@@ -149,7 +151,7 @@ pub(crate) fn known_host(http: &Http, asked: &Uri, headers: &HeaderMap) -> Resul
     match (host, all.next()) {
         (Some(host), None) if named && known(&host) => Ok(()),
         _ => Err(refused(
-            "this server is not called that",
+            "this server does not have this host name",
             "use the address it listens on, or start it with --host NAME",
         )),
     }
@@ -164,7 +166,7 @@ fn own_origin(http: &Http, headers: &HeaderMap) -> Result<(), Problem> {
         return Ok(());
     }
     Err(refused(
-        "pages of other origins may not speak to this server",
+        "web pages of other origins may not call this server",
         "call it from a program, or start it with --origin ORIGIN",
     ))
 }
@@ -200,7 +202,7 @@ fn token(headers: &HeaderMap, of_mem0: bool) -> Result<String, Problem> {
     let token = token.map(|token| token.trim().to_owned());
     match token.filter(|token| !token.is_empty() && token.len() <= 512) {
         Some(token) => Ok(token),
-        None => Err(Fault::new(Code::Unauthenticated, "there is no token in this request")
+        None => Err(Fault::new(Code::Unauthenticated, "the request has no token")
             .hint("send Authorization: Bearer TOKEN; the server's token file has one, `heirloom user token` makes one")
             .into()),
     }

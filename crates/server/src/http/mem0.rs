@@ -28,8 +28,9 @@ pub(super) fn mounted(mut router: Router<Arc<Http>>) -> Router<Arc<Http>> {
         }
     }
     let nowhere = || async {
-        let fault = Fault::new(Code::NotFound, "this part of mem0's API is not here")
-            .hint("memories, their history, search and entities are; docs/guides/mem0.md lists them");
+        let fault = Fault::new(Code::NotFound, "this part of mem0's API is not supported").hint(
+            "memories, their history, search and entities are supported; docs/guides/mem0.md lists them",
+        );
         named(BASE, Err(fault.into()))
     };
     router.route("/mem0", any(nowhere)).route("/mem0/{*rest}", any(nowhere))

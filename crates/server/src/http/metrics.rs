@@ -78,11 +78,11 @@ impl Metrics {
         }
         for (name, kind, about, value) in [
             ("heirloom_connections", "gauge", "Open connections.", &self.connections),
-            ("heirloom_refused_total", "counter", "Requests without a token that counts.", &self.refused),
+            ("heirloom_refused_total", "counter", "Requests without a valid token.", &self.refused),
             (
                 "heirloom_overloaded_total",
                 "counter",
-                "Requests that were told to come back.",
+                "Requests that were asked to come back later.",
                 &self.overloaded,
             ),
         ] {

@@ -144,7 +144,7 @@ fn may_listen(options: &Options) -> Result<()> {
         Code::Security,
         format!("{} can be reached from other machines, and nothing would be encrypted", options.listen.ip()),
     )
-    .hint("give --tls-cert and --tls-key, or say --behind-proxy if a proxy speaks TLS in front of it"))
+    .hint("give --tls-cert and --tls-key, or --behind-proxy if a proxy in front of it handles TLS"))
 }
 
 fn shared(options: &Options, address: SocketAddr, counter: Counter) -> Http {
@@ -226,7 +226,7 @@ async fn look(http: Arc<Http>, mut end: watch::Receiver<bool>) {
                 Ok(())
             });
             if looked.await.is_err() {
-                tracing::warn!("a project could not be looked at");
+                tracing::warn!("a project could not be checked");
             }
         }
     }
@@ -242,7 +242,7 @@ async fn keep_up(http: Arc<Http>) {
             Ok(upkeep::expire_if_due(&call)?)
         });
         if kept.await.is_err() {
-            tracing::info!("the daily work was not done here: it needs a token with the scope `upkeep`");
+            tracing::info!("the daily cleanup did not run: it needs a token with the scope `upkeep`");
         }
     }
 }

@@ -8,17 +8,17 @@ use serde_json::{Map, Value, json};
 /// Statuses that any request may end with, beside its own.
 const FAULTS: [(&str, &str); 13] = [
     ("400", "the request is wrong"),
-    ("401", "no token, or one that is nobody's"),
+    ("401", "no token, or one that is not valid"),
     ("403", "this token may not do that, or only a person may"),
-    ("404", "there is no such memory, project or path"),
+    ("404", "the memory, project or path does not exist"),
     ("408", "the body took too long"),
-    ("409", "it does not fit what is there"),
+    ("409", "it conflicts with what is stored"),
     ("413", "the body is too large"),
-    ("415", "the body is no JSON"),
+    ("415", "the body is not JSON"),
     ("422", "a field is wrong, or the gate refuses the text"),
-    ("429", "too many requests of this token"),
+    ("429", "this token sends too many requests"),
     ("500", "something on the server is broken"),
-    ("503", "too much to do, or the database cannot be reached; try again"),
+    ("503", "the server is too busy, or the database cannot be reached; try again"),
     ("504", "it took too long"),
 ];
 
@@ -50,9 +50,9 @@ pub fn document() -> Value {
             { "name": "items", "description": "Values that programs keep under a namespace and key" },
             { "name": "sessions", "description": "Working memory, gone with the process" },
             { "name": "house", "description": "Review, audit, undo, figures" },
-            { "name": "upkeep", "description": "Checks, and what is past its time" },
+            { "name": "upkeep", "description": "Checks and cleanup" },
             { "name": "users", "description": "Users and tokens" },
-            { "name": "transfer", "description": "Archives of turns and facts" },
+            { "name": "transfer", "description": "Archives of turns and facts, and the files of shelves" },
             { "name": "server", "description": "The server itself" },
         ],
         "paths": paths,
@@ -155,7 +155,7 @@ fn others() -> Map<String, Value> {
         operation
     };
     let mut ready = plain("get_ready", "Whether the server takes requests", "text/plain", true);
-    ready["responses"]["503"] = json!({ "description": "It is about to end", "content": { "text/plain": { "schema": { "type": "string" } } } });
+    ready["responses"]["503"] = json!({ "description": "It is shutting down", "content": { "text/plain": { "schema": { "type": "string" } } } });
     let mut described = plain("get_openapi", "This document", "application/json", true);
     described["responses"]["200"]["content"]["application/json"]["schema"] = json!({ "type": "object" });
     let mut projects =
@@ -173,21 +173,24 @@ fn others() -> Map<String, Value> {
     events["parameters"] = json!([query(&PROJECT)]);
     let mut export = plain(
         "export_archive",
-        "An archive of your turns and facts, as a stream",
+        "An archive of your turns and facts, or the files of a project's shelves, as a stream; one without its end broke off",
         "application/octet-stream",
         false,
     );
     export["tags"] = json!(["transfer"]);
-    export["parameters"] = json!([query(&ALL_USERS), query(&PROJECT)]);
+    // Files come as lines of JSON.
+    export["responses"]["200"]["content"]["application/x-ndjson"] = json!({ "schema": { "type": "string" } });
+    export["parameters"] = OF_EXPORT.iter().copied().chain([&PROJECT]).map(query).collect();
     let mut import = plain(
         "import_archive",
-        "Read an archive; progress and the result come a line each",
+        "Import what an export wrote: turns and facts, or files of a project's shelves; progress and the result come as one line each",
         "application/x-ndjson",
         false,
     );
     import["tags"] = json!(["transfer"]);
-    import["parameters"] = json!([query(&ALL_USERS), query(&DRY_RUN), query(&EVEN_REMOVED), query(&PROJECT)]);
-    import["requestBody"] = json!({ "required": true, "content": { "application/octet-stream": { "schema": { "type": "string" } } } });
+    import["parameters"] = OF_IMPORT.iter().copied().chain([&PROJECT]).map(query).collect();
+    let stream = || json!({ "schema": { "type": "string" } });
+    import["requestBody"] = json!({ "required": true, "content": { "application/octet-stream": stream(), "application/x-ndjson": stream() } });
     let all = [
         ("/healthz", json!({ "get": plain("get_health", "Whether the server runs", "text/plain", true) })),
         ("/readyz", json!({ "get": ready })),
@@ -201,10 +204,29 @@ fn others() -> Map<String, Value> {
     all.into_iter().map(|(path, value)| (path.to_owned(), value)).collect()
 }
 
+/// What an export takes.
+pub(crate) const OF_EXPORT: &[&Param] = &[&SHELF, &RETIRED, &ALL_USERS];
+/// What an import takes.
+pub(crate) const OF_IMPORT: &[&Param] = &[&ALL_USERS, &DRY_RUN, &EVEN_REMOVED];
+
+/// Which shelf an export is of.
+pub(crate) const SHELF: Param = Param {
+    name: "shelf",
+    about: "tiers (turns and facts) by default; one of the project's shelves, or files for all of them",
+    schema: r#"{"type":"string","enum":["tiers","files","records","topics","notes","vault"]}"#,
+    required: false,
+};
+/// Whether files hold what is out of use.
+pub(crate) const RETIRED: Param = Param {
+    name: "retired",
+    about: "Of files: also what is out of use",
+    schema: r#"{"type":"boolean"}"#,
+    required: false,
+};
 /// Whose memories an archive holds.
 pub(crate) const ALL_USERS: Param = Param {
     name: "all_users",
-    about: "Those of every user, for whoever keeps the store",
+    about: "Those of every user, for the account that owns the store",
     schema: r#"{"type":"boolean"}"#,
     required: false,
 };

@@ -36,8 +36,8 @@ impl Problem {
 
     /// A path that leads nowhere.
     pub(crate) fn nowhere() -> Problem {
-        Fault::new(Code::NotFound, "there is nothing at this path")
-            .hint("GET /openapi.json lists the paths there are")
+        Fault::new(Code::NotFound, "this path does not exist")
+            .hint("GET /openapi.json lists all paths")
             .into()
     }
 

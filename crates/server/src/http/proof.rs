@@ -31,7 +31,7 @@ fn answered(http: &Http, request: &Request) -> Result<Reply, Problem> {
         (16..=128).contains(&nonce.len()) && nonce.bytes().all(|byte| byte.is_ascii_hexdigit())
     };
     let nonce = nonce.filter(fits).ok_or_else(|| {
-        Fault::new(Code::Usage, "this is no challenge").hint("send nonce= and 16 to 128 random hex digits")
+        Fault::new(Code::Usage, "the nonce is not valid").hint("send nonce= and 16 to 128 random hex digits")
     })?;
     let host = request
         .headers()

@@ -4,7 +4,7 @@
 //! call of its own, so that a token that was revoked ends its stream. Never here: what an archive holds.
 
 use super::door::{Http, Said, flags, line, too_large_problem};
-use super::openapi::{ALL_USERS, DRY_RUN, EVEN_REMOVED};
+use super::openapi::{ALL_USERS, DRY_RUN, EVEN_REMOVED, OF_IMPORT, RETIRED};
 use super::problem::Problem;
 use super::reply::Reply;
 use crate::counter::Visit;
@@ -13,12 +13,16 @@ use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use futures_core::Stream;
 use heirloom_core::{Code, Fault};
-use heirloom_engine::verbs::archive::{self, ReadArchive, WriteArchive};
+use heirloom_engine::Call;
+use heirloom_engine::verbs::archive::{self, BEGINNING, Carries, ReadArchive, WriteArchive, carries};
 use heirloom_engine::verbs::events::{self, Since};
+use heirloom_engine::verbs::export::{self, Export};
+use heirloom_engine::verbs::import;
+use heirloom_engine::verbs::{Progress, Watch};
 use http_body_util::BodyExt as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::convert::Infallible;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -52,10 +56,14 @@ fn streamed(kind: &'static str, pieces: mpsc::Receiver<Bytes>) -> Reply {
 }
 
 /// Changes from now on.
-pub(crate) async fn events(http: &Arc<Http>, mut visit: Visit, said: Said) -> Result<Reply, Problem> {
-    visit.project = said?.1;
+pub(crate) async fn events(
+    http: &Arc<Http>,
+    mut visit: Visit,
+    said: Result<Said, Fault>,
+) -> Result<Reply, Problem> {
+    visit.project = said?.project;
     let Ok(place) = Arc::clone(&http.streams).try_acquire_owned() else {
-        return Err(Problem::later(Code::Overloaded, "there are too many streams already", 30));
+        return Err(Problem::later(Code::Overloaded, "too many streams are open", 30));
     };
     // Whoever may not look is told so before the stream begins.
     let mut since = http.ask(visit.clone(), |call| Ok(events::now(call)?)).await?;
@@ -116,7 +124,7 @@ pub(crate) async fn events(http: &Arc<Http>, mut visit: Visit, said: Said) -> Re
 fn archived(http: &Http) -> Result<OwnedSemaphorePermit, Problem> {
     Arc::clone(&http.archives)
         .try_acquire_owned()
-        .map_err(|_| Problem::later(Code::Overloaded, "other archives are on their way", 30))
+        .map_err(|_| Problem::later(Code::Overloaded, "other archives are being sent", 30))
 }
 
 /// Bytes of the engine that go into a channel. A client that is gone, or reads no more, ends the work: it holds a worker.
@@ -141,11 +149,51 @@ impl Write for Into {
     }
 }
 
-/// An archive of turns and facts. It is written as it is read; one that breaks off has no end that counts.
-pub(crate) async fn export(http: &Arc<Http>, mut visit: Visit, said: Said) -> Result<Reply, Problem> {
-    let (set, project) = said?;
-    visit.project = project;
-    let ask = WriteArchive { all_users: set.iter().any(|name| name == ALL_USERS.name), user: None };
+/// What an export is of.
+enum Wanted {
+    Turns(WriteArchive),
+    Files(Export),
+}
+
+impl Wanted {
+    fn of(said: &Said) -> Result<Wanted, Fault> {
+        let only = |what: &str| {
+            Err(Fault::new(Code::Usage, format!("a parameter is only for {what}")).hint("leave it out"))
+        };
+        let shelf = said.shelf.as_deref().filter(|shelf| *shelf != TIERS);
+        match shelf {
+            None if said.has(&RETIRED) => only("files: an archive of turns and facts holds everything"),
+            Some(_) if said.has(&ALL_USERS) => only("turns and facts"),
+            None => Ok(Wanted::Turns(WriteArchive { all_users: said.has(&ALL_USERS), user: None })),
+            Some(shelf) => {
+                let shelf = (shelf != EVERY_FILE).then(|| shelf.to_owned());
+                Ok(Wanted::Files(Export { shelf, retired: said.has(&RETIRED) }))
+            }
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Wanted::Turns(_) => "application/octet-stream",
+            Wanted::Files(_) => "application/x-ndjson",
+        }
+    }
+}
+
+/// How the query names turns and facts, and all shelves of files.
+const TIERS: &str = "tiers";
+const EVERY_FILE: &str = "files";
+
+/// An archive of turns and facts, or the files of shelves. It is written as it is read; one that breaks off has no end that counts.
+pub(crate) async fn export(
+    http: &Arc<Http>,
+    mut visit: Visit,
+    said: Result<Said, Fault>,
+) -> Result<Reply, Problem> {
+    let said = said?;
+    let ask = Wanted::of(&said)?;
+    let kind = ask.kind();
+    visit.project = said.project;
     let place = archived(http)?;
     let (to, mut pieces) = mpsc::channel(PIECES);
     let working = {
@@ -155,7 +203,15 @@ pub(crate) async fn export(http: &Arc<Http>, mut visit: Visit, said: Said) -> Re
             http.ask(visit, move |call| {
                 let _place = place;
                 let mut out = std::io::BufWriter::with_capacity(64 << 10, into);
-                archive::write(call, &ask, &mut out, &mut |_| {})?;
+                let written = match &ask {
+                    Wanted::Turns(ask) => archive::write(call, ask, &mut out, &mut |_| {}).map(drop),
+                    Wanted::Files(ask) => export::write(call, ask, &mut out, &mut |_| {}).map(drop),
+                };
+                if let Err(fault) = written {
+                    // What is still here is not sent after a failure.
+                    drop(out.into_parts());
+                    return Err(fault.into());
+                }
                 out.flush().map_err(|_| Fault::new(Code::Io, "the client is gone").into())
             })
             .await
@@ -174,12 +230,12 @@ pub(crate) async fn export(http: &Arc<Http>, mut visit: Visit, said: Said) -> Re
                     next = pieces.recv().await;
                 }
             });
-            Ok(streamed("application/octet-stream", rest))
+            Ok(streamed(kind, rest))
         }
         None => match working.await {
-            Ok(Ok(())) => Ok(Reply::bytes("application/octet-stream", Body::empty())),
+            Ok(Ok(())) => Ok(Reply::bytes(kind, Body::empty())),
             Ok(Err(problem)) => Err(problem),
-            Err(_) => Err(Fault::new(Code::Internal, "this request broke off").into()),
+            Err(_) => Err(Fault::new(Code::Internal, "this request was interrupted").into()),
         },
     }
 }
@@ -206,15 +262,14 @@ impl Read for From {
 
 /// Reads an archive; says how far it is, and at the end what came of it.
 pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request) -> Result<Reply, Problem> {
-    let (set, project) = flags(&request, &[&ALL_USERS, &DRY_RUN, &EVEN_REMOVED])?;
-    visit.project = project;
-    let has = |name: &str| set.iter().any(|known| known == name);
+    let said = flags(&request, OF_IMPORT)?;
     let ask = ReadArchive {
-        dry_run: has(DRY_RUN.name),
-        all_users: has(ALL_USERS.name),
-        even_removed: has(EVEN_REMOVED.name),
+        dry_run: said.has(&DRY_RUN),
+        all_users: said.has(&ALL_USERS),
+        even_removed: said.has(&EVEN_REMOVED),
         vouch: false,
     };
+    visit.project = said.project;
     let most = http.limits.archive;
     let declared = request
         .headers()
@@ -237,7 +292,7 @@ pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request)
             let piece = match tokio::time::timeout(patience, body.frame()).await {
                 Err(_) => Err(broken("the archive took too long")),
                 Ok(None) => return,
-                Ok(Some(Err(_))) => Err(broken("the archive broke off")),
+                Ok(Some(Err(_))) => Err(broken("the archive ended early")),
                 Ok(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) => Ok(data),
                     Err(_) => continue,
@@ -262,15 +317,20 @@ pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request)
         let done = http.ask(visit, move |call| {
             let _place = place;
             let mut from = BufReader::new(From { pieces, now: Bytes::new() });
-            let mut next = STEP;
-            let brought = archive::read(call, &ask, &mut from, &mut |step| {
-                if step.done >= next {
-                    next = step.done + STEP;
+            let mut last = (0, "");
+            let mut watch = |step: Progress| {
+                if step.what != last.1 || step.done >= last.0 + STEP {
+                    last = (step.done, step.what);
+                    let mut progress = json!({ "what": step.what, "done": step.done });
+                    if let Some(of) = step.of {
+                        progress["of"] = json!(of);
+                    }
                     // Whoever does not read how far it is misses that, and gets the result all the same.
-                    let _ = steps.try_send(Bytes::from(line(&json!({ "progress": { "done": step.done } }))));
+                    let _ = steps.try_send(Bytes::from(line(&json!({ "progress": progress }))));
                 }
-            })?;
-            Ok(json!({ "project": told::project(call.project()), "result": brought }))
+            };
+            let result = brought(call, &ask, &mut from, &mut watch)?;
+            Ok(json!({ "project": told::project(call.project()), "result": result }))
         });
         let last = match done.await {
             Ok(result) => result,
@@ -279,4 +339,27 @@ pub(crate) async fn import(http: &Arc<Http>, mut visit: Visit, request: Request)
         let _ = progress.send_timeout(Bytes::from(line(&last)), patience).await;
     });
     Ok(streamed("application/x-ndjson", lines))
+}
+
+/// What came of an import: of turns and facts, or of files, as the first line says.
+fn brought(
+    call: &Call,
+    ask: &ReadArchive,
+    from: &mut dyn BufRead,
+    watch: &mut Watch<'_>,
+) -> Result<Value, Problem> {
+    let mut beginning = Vec::with_capacity(BEGINNING);
+    let read = (&mut *from).take(BEGINNING as u64).read_to_end(&mut beginning);
+    read.map_err(|e| Fault::new(Code::Input, e.to_string()).hint("send it again, whole"))?;
+    let files = carries(&beginning) == Some(Carries::Files);
+    let mut from = beginning.as_slice().chain(from);
+    if !files {
+        return Ok(json!(archive::read(call, ask, &mut from, watch)?));
+    }
+    if ask.all_users || ask.even_removed {
+        return Err(Fault::new(Code::Usage, "a parameter is only for turns and facts")
+            .hint("leave all_users and even_removed out")
+            .into());
+    }
+    Ok(json!(import::import_stream(call, ask.dry_run, &mut from, watch)?))
 }

@@ -71,7 +71,7 @@ fn stamps(files: &TlsFiles) -> Stamps {
 
 fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
     let unusable = |path: &Path, what: &str| {
-        Fault::new(Code::Usage, format!("`{}` holds no {what} that can be used", path.display()))
+        Fault::new(Code::Usage, format!("`{}` contains no usable {what}", path.display()))
             .hint("give files in PEM: --tls-cert FILE --tls-key FILE")
     };
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&files.certificate)

@@ -3,16 +3,16 @@
 //! Comes in: a call, the name of a tool, arguments that [`super::tools::check`] has seen. Goes out: an object for programs and a text for models.
 //! Every answer is cut to [`MOST`] characters, with a cursor for the rest. Never here: a rule about memories.
 
-use super::cursor::{self, Spot};
 use crate::told;
 use heirloom_core::{Code, Fault, MemoryId, fault::Result};
 use heirloom_engine::Call;
 use heirloom_engine::verbs::add::{Add, New, Words, add};
+use heirloom_engine::verbs::cursor::{self, Spot};
 use heirloom_engine::verbs::edit::{Edit, edit};
 use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::list::{List, list};
-use heirloom_engine::verbs::recall::{Recall, is_hybrid, recall};
-use heirloom_engine::verbs::search::{Search, search};
+use heirloom_engine::verbs::recall::{Recall, recall};
+use heirloom_engine::verbs::search::{self, Search};
 use heirloom_engine::verbs::show::{Show, show};
 use heirloom_engine::verbs::working::{self, Append, InMind, Said, Session, Speaker};
 use heirloom_engine::verbs::{Added, Outcome, Waiting};
@@ -27,8 +27,6 @@ const HITS: usize = 10;
 const LISTED: usize = 20;
 /// Ids in one request.
 const IDS_MAX: usize = 20;
-/// How far pages of a search reach.
-const REACH: usize = 200;
 /// Characters of a recalled block, unless somebody says.
 const BLOCK: usize = 10_000;
 
@@ -82,32 +80,24 @@ fn fields(given: &JsonObject) -> Result<Vec<(String, String)>> {
 }
 
 fn found(call: &Call, given: &JsonObject) -> Result<Answer> {
-    let query = text(given, "query").unwrap_or_default();
-    let kind = text(given, "kind");
-    let include_retired = given.get("include_retired").and_then(Value::as_bool).unwrap_or_default();
-    let page = count(given, "limit").unwrap_or(HITS);
-    let asked = json!([query, kind, include_retired]).to_string();
-    let from = cursor::read(text(given, "cursor").as_deref(), &asked)?.item.min(REACH);
-    let upto = (from + page).min(REACH);
-    // Shelf by shelf the limit counts for each kind, so that only the whole list has an order that stays.
-    let limit = if is_hybrid(call) { upto + 1 } else { REACH + 1 };
-    let ask = Search { words: vec![query], kind, include_retired, limit, ..Search::default() };
-    let hits = search(call, &ask)?.hits;
-    let mut shown: Vec<Value> = Vec::new();
+    let ask = Search {
+        words: vec![text(given, "query").unwrap_or_default()],
+        kind: text(given, "kind"),
+        include_retired: given.get("include_retired").and_then(Value::as_bool).unwrap_or_default(),
+        limit: count(given, "limit").unwrap_or(HITS),
+        ..Search::default()
+    };
     let mut room = MOST;
-    for hit in hits.iter().take(upto).skip(from) {
-        let line = told::hit(hit);
-        let cost = line.to_string().len();
-        if cost > room && !shown.is_empty() {
-            break;
-        }
+    let found = search::page(call, &ask, text(given, "cursor").as_deref(), |hit| {
+        let cost = told::hit(hit).to_string().len();
+        let fits = cost <= room;
         room = room.saturating_sub(cost);
-        shown.push(line);
-    }
-    let next = from + shown.len();
-    let mut answer = json!({ "hits": shown });
-    if hits.len() > next && next < REACH && next > from {
-        answer["next"] = json!(cursor::write(Spot { item: next, at: 0 }, &asked));
+        fits
+    })?;
+    let hits: Vec<Value> = found.hits.iter().map(told::hit).collect();
+    let mut answer = json!({ "hits": hits });
+    if let Some(next) = found.next {
+        answer["next"] = json!(next);
     }
     Ok(answer.into())
 }
@@ -271,7 +261,7 @@ fn retired(call: &Call, given: &JsonObject) -> Result<Answer> {
             Ok(json!({ "status": done.status, "id": done.id, "notes": notes }).into())
         }
         Some(Outcome::Waits(waiting)) => Ok(waits(call, waiting).into()),
-        None => Err(Fault::new(Code::Internal, "nothing came of it")),
+        None => Err(Fault::new(Code::Internal, "nothing happened")),
     }
 }
 
@@ -322,7 +312,7 @@ fn session(call: &Call, given: &JsonObject) -> Result<Answer> {
             let items = given.get("messages").and_then(Value::as_array);
             let messages: Vec<Said> = items.into_iter().flatten().filter_map(said).collect();
             if messages.is_empty() {
-                return Err(Fault::new(Code::Usage, "there is nothing to append")
+                return Err(Fault::new(Code::Usage, "nothing to append")
                     .hint("give messages: [{\"role\": \"user\", \"content\": \"…\"}]"));
             }
             Ok(json!(working::append(call, &Append { session, messages })?).into())
@@ -371,9 +361,8 @@ fn in_mind(call: &Call, given: &JsonObject, of: &Session) -> Result<Answer> {
         json!({ "session": all.session, "messages": messages, "tokens": all.tokens, "trust": all.trust });
     if all.new {
         answer["new"] = json!(true);
-        answer["message"] = json!(
-            "nothing is kept of this session: it is new, was cleared, ran out, or the server was started again"
-        );
+        answer["message"] =
+            json!("this session is empty: it is new, was cleared or expired, or the server was restarted");
     }
     if let Some(next) = next {
         answer["next"] = json!(cursor::write(next, &of.session));

@@ -5,7 +5,6 @@
 //! names its project. Never here: a rule about memories, or a person.
 
 mod answers;
-mod cursor;
 mod prompts;
 mod roots;
 mod stdio;
@@ -106,7 +105,7 @@ impl Door {
             let _turn = turn;
             work(&making(desk.as_ref())?)
         });
-        done.await.unwrap_or_else(|_| Err(Fault::new(Code::Internal, "this request broke off")))
+        done.await.unwrap_or_else(|_| Err(Fault::new(Code::Internal, "this request was interrupted")))
     }
 
     async fn tool(
@@ -212,7 +211,7 @@ impl ServerHandler for Door {
         let Some(tool) = tools::named(&request.name) else {
             let names: Vec<&str> = tools::all().iter().map(|tool| &*tool.name).collect();
             return Err(ErrorData::invalid_params(
-                "there is no such tool",
+                "unknown tool",
                 Some(
                     json!({ "code": Code::Usage.name(), "next": format!("use one of {}", names.join(", ")) }),
                 ),
@@ -261,8 +260,7 @@ impl ServerHandler for Door {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let address = request.uri;
         let unknown = || {
-            Fault::new(Code::NotFound, "there is no memory at this address")
-                .hint("resources/list shows the addresses there are")
+            Fault::new(Code::NotFound, "no memory at this address").hint("resources/list shows all addresses")
         };
         let id = uri::read(&address).ok_or_else(|| at(protocol(&unknown()), &address))?;
         let read = self.ask(&context, move |call| {
@@ -335,7 +333,7 @@ impl ServerHandler for Door {
         );
         Err(match known.contains(&request.method.as_str()) {
             true => ErrorData::invalid_params("the parameters do not fit the method", next),
-            false => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "there is no such method", next),
+            false => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "unknown method", next),
         })
     }
 

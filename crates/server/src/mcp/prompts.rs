@@ -34,7 +34,7 @@ const TABLE: &[Row] = &[
         title: "Summarise this session",
         about: "Keeps what the next session should know",
         argument: None,
-        says: "Summarise this session for whoever works here next: what was done, what was decided and why, what is still open. Save it with `add_memory` as kind session_summary. Save each decision, constraint and lesson of lasting value as a memory of its own. Leave out secrets and personal data.",
+        says: "Summarise this session for the next one to work here: what was done, what was decided and why, what is still open. Save it with `add_memory` as kind session_summary. Save each decision, constraint and lesson of lasting value as a memory of its own. Leave out secrets and personal data.",
     },
 ];
 
@@ -52,7 +52,7 @@ pub(crate) fn all() -> Vec<Prompt> {
 /// The message of a prompt.
 pub(crate) fn message(name: &str, given: Option<&JsonObject>) -> Result<(&'static str, String)> {
     let row = TABLE.iter().find(|row| row.name == name).ok_or_else(|| {
-        Fault::new(Code::Usage, "there is no such prompt").hint("use recall, remember or session_summary")
+        Fault::new(Code::Usage, "unknown prompt").hint("use recall, remember or session_summary")
     })?;
     let Some((argument, _)) = row.argument else { return Ok((row.about, row.says.to_owned())) };
     let words = given

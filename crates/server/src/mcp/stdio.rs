@@ -45,7 +45,7 @@ pub fn run(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> Result<()> {
-    let io = |e: std::io::Error| Fault::new(Code::Io, format!("cannot begin to serve: {e}"));
+    let io = |e: std::io::Error| Fault::new(Code::Io, format!("cannot start to serve: {e}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(io)?;
     let whose = match options.project {
         Some(folder) => Whose::Fixed(Place::Folder(folder)),
@@ -297,7 +297,7 @@ fn parsed(line: &[u8]) -> Option<Line> {
             Some(id) if value.get("method").is_some_and(Value::is_string) => {
                 vec![refused(ErrorCode::INVALID_PARAMS, "the parameters do not fit the method", id)]
             }
-            Some(id) => vec![refused(ErrorCode::INVALID_REQUEST, "this is no request", id)],
+            Some(id) => vec![refused(ErrorCode::INVALID_REQUEST, "this is not a request", id)],
             None => Vec::new(),
         },
         Err(_) => scanned_id(line)

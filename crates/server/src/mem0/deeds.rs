@@ -32,11 +32,7 @@ pub(super) fn add(call: &Call, asked: &Asked) -> Result<Value> {
     let infers = asked.field("infer").and_then(Value::as_bool).unwrap_or_default();
     if infers && call.settings().extraction.is_none() {
         let hint = "leave `infer` out or send false: messages are stored word for word";
-        return Err(wrong(
-            "infer",
-            "no model is set up here that could infer anything; nothing was stored",
-            hint,
-        ));
+        return Err(wrong("infer", "no model is set up to infer facts; nothing was stored", hint));
     }
     let keep = Keep {
         labels: labels(asked)?,
@@ -103,13 +99,17 @@ fn minutes(call: &Call, asked: &Asked) -> Result<Option<f64>> {
     let left = end.map(|end| end.as_second() - call.project().world().now.as_second());
     match left {
         Some(left) if left > 0 => Ok(Some(left as f64 / 60.0)),
-        _ => Err(wrong("expiration_date", "`expiration_date` is no day to come", "write it like 2027-01-31")),
+        _ => Err(wrong(
+            "expiration_date",
+            "`expiration_date` must be a day in the future",
+            "write it like 2027-01-31",
+        )),
     }
 }
 
 pub(super) fn search(call: &Call, asked: &Asked) -> Result<Value> {
     let query = asked.field("query").and_then(Value::as_str).map(str::trim).filter(|query| !query.is_empty());
-    let query = query.ok_or_else(|| wrong("query", "`query` is no question", "send a text"))?;
+    let query = query.ok_or_else(|| wrong("query", "`query` must be a text", "send a text"))?;
     let threshold = match asked.field("threshold") {
         None => THRESHOLD,
         Some(value) => value
@@ -204,7 +204,7 @@ pub(super) fn entities(call: &Call, asked: &Asked) -> Result<Value> {
 pub(super) fn delete_entity(call: &Call, asked: &Asked) -> Result<usize> {
     let label = format!("{}_id", asked.part("type"));
     if !LABELS.contains(&label.as_str()) {
-        return Err(wrong("type", "there is no such sort of entity", "use user, agent, app or run"));
+        return Err(wrong("type", "unknown type of entity", "use user, agent, app or run"));
     }
     items::remove_all(call, &[(label, asked.part("name").to_owned())].into())?.done()
 }

@@ -74,7 +74,7 @@ fn put(labels: &mut BTreeMap<String, String>, name: &str, value: &Value) -> Resu
         _ => return Err(wrong(name, format!("`{name}` must be a text"), HINT)),
     };
     match labels.insert(name.to_owned(), text.clone()) {
-        Some(other) if other != text => Err(wrong(name, format!("`{name}` is there twice"), "send it once")),
+        Some(other) if other != text => Err(wrong(name, format!("`{name}` is given twice"), "send it once")),
         _ => Ok(()),
     }
 }
@@ -163,7 +163,7 @@ fn comparison(name: &str) -> Option<Compare> {
 
 fn unknown_comparison() -> heirloom_core::Fault {
     let hint = "use eq, ne, gt, gte, lt, lte, in, nin, contains or icontains";
-    wrong("filters", "the filters have a comparison nobody knows", hint)
+    wrong("filters", "the filters have an unknown comparison", hint)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use heirloom_engine::verbs::config::{self, Answer, Set, Setting, Unset, check_pi
 use heirloom_engine::verbs::decide::{self, Accept, Reject, Seen};
 use heirloom_engine::verbs::edit::{Edit, edit};
 use heirloom_engine::verbs::invite::{self, InviteUser};
+use heirloom_engine::verbs::join::{Join, join};
 use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::remove::{self, Gone};
 use heirloom_engine::verbs::undo::{self, Undo};
@@ -49,6 +50,7 @@ pub(crate) fn run(mut call: Call, page: &Page, deed: &str, form: &Form) -> Resul
         "unarchive" => moved(call, form, life::unarchive),
         "forget" => forget(call, form),
         "edit" => edited(call, form),
+        "join" => joined(call, form),
         "undo" => undone(call, form),
         "set" => set(call, form),
         "unset" => unset(call, form),
@@ -56,7 +58,7 @@ pub(crate) fn run(mut call: Call, page: &Page, deed: &str, form: &Form) -> Resul
         "token" => make_token(call, form),
         "revoke" => revoke(call, form),
         "invite" => invited(call, page, form),
-        _ => Err(Fault::new(Code::NotFound, "there is no such form").hint("reload the page")),
+        _ => Err(Fault::new(Code::NotFound, "unknown form").hint("reload the page")),
     }
 }
 
@@ -158,7 +160,7 @@ fn moved(call: &Call, form: &Form, run: Life) -> Result<Done> {
 fn forget(call: &Call, form: &Form) -> Result<Done> {
     let id = form.text("id").and_then(MemoryId::parse);
     let id = id.ok_or_else(|| {
-        Fault::new(Code::Usage, "no memory is named").hint("open the memory and choose Forget there")
+        Fault::new(Code::Usage, "no memory was named").hint("open the memory and choose Forget there")
     })?;
     let Gone { forgotten: gone, unreached } = remove::forget(call, &id, false)?;
     let mut text = format!("Forgotten for good: {} in {}.", gone.id, count(gone.places.len(), "place"));
@@ -171,7 +173,8 @@ fn forget(call: &Call, form: &Form) -> Result<Done> {
     Ok(went(form, "/search", text, None))
 }
 
-fn edited(call: &Call, form: &Form) -> Result<Done> {
+/// The change that a form asks for.
+fn change(call: &Call, form: &Form) -> Edit {
     let id = form.text("id").unwrap_or_default();
     let kind = MemoryId::parse(id).map(|id| id.kind());
     let known = kind
@@ -197,7 +200,7 @@ fn edited(call: &Call, form: &Form) -> Result<Done> {
         .filter(|tag| !tag.is_empty())
         .map(str::to_owned)
         .collect();
-    let ask = Edit {
+    Edit {
         id: id.to_owned(),
         version: form.said("version"),
         title: form.said("title"),
@@ -206,8 +209,28 @@ fn edited(call: &Call, form: &Form) -> Result<Done> {
         whole: form.text("whole").map(str::to_owned),
         message: form.said("message"),
         ..Edit::default()
+    }
+}
+
+fn joined(call: &Call, form: &Form) -> Result<Done> {
+    let ask = Join {
+        id: form.text("id").unwrap_or_default().to_owned(),
+        version: form.said("version"),
+        other: form.text("other").unwrap_or_default().to_owned(),
+        seen: form.said("seen"),
+        change: change(call, form),
     };
-    Ok(match edit(call, &ask)? {
+    Ok(match join(call, &ask)? {
+        Outcome::Done(done) => {
+            let text = format!("Joined: {} stays, {} is {}.", done.kept.id, done.other, done.became);
+            went(form, "/review", text, last(call))
+        }
+        Outcome::Waits(_) => went(form, "/review", "This change waits for a person.", None),
+    })
+}
+
+fn edited(call: &Call, form: &Form) -> Result<Done> {
+    Ok(match edit(call, &change(call, form))? {
         Outcome::Done(done) => {
             let mut text = "Saved.".to_owned();
             done.notes.iter().for_each(|note| text.push_str(&format!(" {note}.")));
@@ -246,7 +269,7 @@ fn set(call: &Call, form: &Form) -> Result<Done> {
 fn unset(call: &Call, form: &Form) -> Result<Done> {
     let key = form.text("key").unwrap_or_default().to_owned();
     config::unset(call, &Unset { key: key.clone(), user: form.text("of") == Some("user") })?;
-    Ok(went(form, "/settings", format!("{key} is taken out."), None))
+    Ok(went(form, "/settings", format!("{key} is removed."), None))
 }
 
 fn add_user(call: &Call, form: &Form) -> Result<Done> {
@@ -265,6 +288,7 @@ fn make_token(call: &Call, form: &Form) -> Result<Done> {
         name: form.said("name"),
         scopes: Some(scopes),
         days,
+        hours: None,
     };
     Ok(Done::Shows(users::made(&heirloom_engine::verbs::users::token(call, &ask)?)))
 }

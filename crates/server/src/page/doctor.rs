@@ -2,8 +2,8 @@
 //!
 //! Comes in: the verb's checks and what the program found on this machine. Goes out: a screen. Never here: a repair.
 
-use super::Asked;
 use super::layout::Screen;
+use super::{Asked, parts};
 use heirloom_core::fault::Result;
 use heirloom_engine::verbs::doctor::{Doctor, State, doctor};
 use maud::html;
@@ -21,8 +21,10 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
                         State::Warning => { span.state.warn { "warning" } }
                         State::Broken => { span.state.bad { "broken" } }
                     }
-                    " " strong { (check.id) } ": " (check.detail)
-                    @if !check.fix.is_empty() { p.command { code { (check.fix) } } }
+                    div.grow {
+                        strong { (check.id) } " " (parts::ticked(&check.detail))
+                        @if !check.fix.is_empty() { p.dim { (parts::ticked(&check.fix)) @if let Some(command) = parts::command_in(&check.fix) { " " button.quiet type="button" data-copy=(command) { "Copy" } } } }
+                    }
                 }
             }
         }

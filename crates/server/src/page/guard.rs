@@ -66,10 +66,10 @@ fn admitted(page: &Page, request: &Request, now: Instant) -> Result<(), Refused>
     let headers = request.headers();
     let path = request.uri().path();
     if one(headers, &header::HOST) != Some(page.host.as_str()) {
-        return Err(no("this page has another name", "open the link that `heirloom open` printed"));
+        return Err(no("this page has another address", "open the link that `heirloom open` printed"));
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
-        return Err(no("a page is read or sent, nothing else", "use the page's own forms"));
+        return Err(no("this page takes GET and POST only", "use the page's own forms"));
     }
     let enters = path.starts_with("/enter/");
     // Browsers say where a request comes from; only the link itself is followed from elsewhere.
@@ -97,7 +97,7 @@ fn admitted(page: &Page, request: &Request, now: Instant) -> Result<(), Refused>
 pub(crate) fn own_form(page: &Page, form: &Form) -> Result<(), Fault> {
     match form.text("token").is_some_and(|token| page.session.made_form(token)) {
         true => Ok(()),
-        false => Err(no("this form is not of this session", "reload the page and try again").1),
+        false => Err(no("this form belongs to another session", "reload the page and try again").1),
     }
 }
 

@@ -45,7 +45,7 @@ fn text<'v>(line: &'v Value, key: &str) -> &'v str {
 fn timeline(asked: &Asked<'_>, id: &str, steps: &[Past]) -> Markup {
     html! {
         h2 { "What happened" }
-        @if steps.is_empty() { p.dim { "Nothing but that it was stored." } }
+        @if steps.is_empty() { p.dim { "Nothing yet, except that it was stored." } }
         ol.steps {
             @for step in steps.iter().rev() {
                 li data-item {
@@ -128,7 +128,7 @@ pub(crate) fn changes(asked: &Asked<'_>) -> Result<Screen> {
     let previewed = asked.form.text("number");
     let body = html! {
         p { "Undo is a change of its own: nothing is lost, and it can be undone. What was forgotten is gone." }
-        @if all.is_empty() { (parts::empty("There is nothing to undo.", "")) }
+        @if all.is_empty() { (parts::empty("Nothing to undo.", "")) }
         ol.lines { @for change in &all { (one(asked, change, previewed == Some(change.number.as_str()))?) } }
     };
     Ok(Screen::new("Undo", "", body))

@@ -12,7 +12,7 @@ use heirloom_engine::verbs::events::{self, Stamp};
 use heirloom_engine::verbs::search::{Search, typed};
 use heirloom_engine::verbs::sessions::{self, Given};
 use heirloom_engine::verbs::show::{Citations, citations};
-use heirloom_engine::verbs::status::{self, State, status};
+use heirloom_engine::verbs::status::{self, Own, State, status};
 use heirloom_engine::verbs::told::Hit;
 use maud::{Markup, html};
 use std::sync::PoisonError;
@@ -32,6 +32,7 @@ pub(crate) struct Figures {
 #[derive(Clone)]
 struct Known {
     state: State,
+    own: Option<Own>,
     stale: usize,
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
             (parts::empty("Nothing is remembered yet. Save the first memory, or let an agent do it.", "heirloom add decision \"Use PostgreSQL because we need jsonb\""))
         }
         div.two {
-            section aria-labelledby="counts" { h2 #counts { "What there is" } (counts(state)) }
+            section aria-labelledby="counts" { h2 #counts { "All memories" } (counts(state, known.own.as_ref())) }
             section aria-labelledby="over-time" {
                 h2 #over-time { "Over time" }
                 (chart::bars("Stored or changed", "stored", &days(&activity, asked, |day| day.stored)))
@@ -68,7 +69,7 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
         }
         div.two {
             section aria-labelledby="given" { h2 #given { "Given to agents today" } (given_today(asked, &given)) }
-            section aria-labelledby="newest" { h2 #newest { "Newest" } (newest_list(asked, &newest)) }
+            section aria-labelledby="stored" { (stored_today(asked, &today, &newest)) }
         }
     };
     Ok(Screen::new("Home", "/", body))
@@ -94,13 +95,13 @@ fn own(asked: &Asked<'_>) -> Result<Screen> {
         }
         div.two {
             section aria-labelledby="counts" {
-                h2 #counts { "What there is" }
+                h2 #counts { "All memories" }
                 table.counts {
                     caption.hidden { "Turns and facts" }
                     tbody { @for (name, path, count) in rows { tr { th scope="row" { @if path.is_empty() { (name) } @else { a href=(path) { (name) } } } td.n { (count) } } } }
                 }
             }
-            section aria-labelledby="newest" { h2 #newest { "Newest" } (newest_list(asked, &newest)) }
+            section aria-labelledby="newest" { h2 #newest { "Newest" } (newest_list(asked, &newest.iter().collect::<Vec<_>>())) }
         }
     };
     Ok(Screen::new("Home", "/", body))
@@ -108,15 +109,19 @@ fn own(asked: &Asked<'_>) -> Result<Screen> {
 
 fn figures(asked: &Asked<'_>) -> Result<(Known, Activity)> {
     let call = asked.call;
-    let stamp = (events::stamp(call)?, *asked.page.changed.borrow());
     let mut figures = asked.page.figures.lock().unwrap_or_else(PoisonError::into_inner);
-    let fresh =
-        figures.known.as_ref().filter(|known| (known.0, known.1) == stamp).map(|known| known.2.clone());
+    let before = figures.known.as_ref().map(|known| known.0);
+    let stamp = (events::stamp(call, before)?, *asked.page.changed.borrow());
+    let fresh = figures.known.as_mut().filter(|known| (known.0, known.1) == stamp).map(|known| {
+        // The next look goes on from here.
+        known.0 = stamp.0;
+        known.2.clone()
+    });
     let known = match fresh {
         Some(known) => known,
         None => {
             let stale = citations(call, &Citations { id: None, stale: true })?.len();
-            let known = Known { state: status(call)?, stale };
+            let known = Known { state: status(call)?, own: status::own(call).ok(), stale };
             figures.known = Some((stamp.0, stamp.1, known.clone()));
             known
         }
@@ -129,21 +134,38 @@ fn attention(known: &Known, activity: &Activity) -> Markup {
     let state = &known.state;
     let mut items: Vec<(usize, &str, &str)> = vec![
         (state.waiting_for_review, "waiting for review", "/review"),
-        (known.stale, "with citations that no longer fit", "/review#stale"),
+        (known.stale, "with cited code that changed", "/review#stale"),
         (state.passed_over.len(), "files held back because they cannot be read as notes", "/review#problems"),
         (activity.failed_hooks as usize, "hook runs failed in a row", "/doctor"),
-        (state.issues.len(), "things wrong with the index", "/doctor"),
+        (state.issues.len(), "problems with the index", "/doctor"),
     ];
     items.retain(|(count, _, _)| *count > 0);
     html! {
-        @if items.is_empty() { p.calm { "Nothing. Everything that agents are given was accepted or labelled." } }
+        @if items.is_empty() { p.calm { "Nothing. Everything that agents get is accepted or labelled." } }
         @else {
             ul.attention { @for (count, what, path) in items { li data-item { a href=(path) { strong { (count) } " " (what) } } } }
         }
     }
 }
 
-fn counts(state: &State) -> Markup {
+/// A number; nothing is not worth a look.
+fn number(count: usize) -> Markup {
+    html! { td.n.none[count == 0] { (count) } }
+}
+
+/// What a shelf holds, by kind: what it is called, the kind, how many are in use.
+fn kinds_of(shelf: &str, state: &State, own: Option<&Own>) -> Vec<(&'static str, &'static str, usize)> {
+    let tier = |name: &str| state.vault.by_tier.get(name).copied().unwrap_or_default();
+    match (shelf, own) {
+        ("vault", _) => vec![("canon", "canon", tier("canon")), ("registers", "register", tier("register"))],
+        ("tiers", Some(own)) => {
+            vec![("facts", "fact", own.facts as usize), ("turns", "episode", own.episodes as usize)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn counts(state: &State, own: Option<&Own>) -> Markup {
     let most = state
         .categories
         .iter()
@@ -163,12 +185,19 @@ fn counts(state: &State) -> Markup {
             thead { tr { th scope="col" { "Shelf" } th.n scope="col" { "Active" } th.n scope="col" { "Retired" } th.n scope="col" { "Archived" } td {} } }
             tbody {
                 @for shelf in &state.shelves {
-                    tr { th scope="row" { (shelf.shelf) } td.n { (shelf.count.active) } td.n { (shelf.count.retired) } td.n { (shelf.count.archived) } td { (bar(shelf.count.active)) } }
+                    @let whole = match shelf.shelf { "topics" => "lesson", "notes" => "note", _ => "" };
+                    tr {
+                        th scope="row" { @if whole.is_empty() { (shelf.shelf) } @else { a href=(format!("/search?q=kind%3A{whole}")) { (shelf.shelf) } } }
+                        (number(shelf.count.active)) (number(shelf.count.retired)) (number(shelf.count.archived)) td { (bar(shelf.count.active)) }
+                    }
+                    @for (name, kind, count) in kinds_of(shelf.shelf, state, own) {
+                        tr.sub { th scope="row" { a href=(format!("/search?q=kind%3A{kind}")) { (name) } } (number(count)) td {} td {} td { (bar(count)) } }
+                    }
                     @if shelf.shelf == "records" {
                         @for one in state.categories.iter().filter(|one| one.enabled || one.count.active > 0) {
                             tr.sub {
                                 th scope="row" { a href=(format!("/search?q=kind%3A{}", super::form::encoded(&one.category))) { (one.category.replace('_', " ")) } }
-                                td.n { (one.count.active) } td.n { (one.count.retired) } td.n { (one.count.archived) } td { (bar(one.count.active)) }
+                                (number(one.count.active)) (number(one.count.retired)) (number(one.count.archived)) td { (bar(one.count.active)) }
                             }
                         }
                     }
@@ -210,13 +239,28 @@ fn given_today(asked: &Asked<'_>, given: &[Given]) -> Markup {
     }
 }
 
-fn newest_list(asked: &Asked<'_>, hits: &[Hit]) -> Markup {
+/// What was stored since midnight, and what came before it where there is room.
+fn stored_today(asked: &Asked<'_>, today: &str, hits: &[Hit]) -> Markup {
+    let (of_today, before): (Vec<&Hit>, Vec<&Hit>) =
+        hits.iter().partition(|hit| when(hit).is_some_and(|at| at.starts_with(today)));
+    html! {
+        h2 #stored { "Stored today" }
+        @if of_today.is_empty() { p.dim { "Nothing yet." } } @else { (newest_list(asked, &of_today)) }
+        @if !before.is_empty() { h3 { "Before" } (newest_list(asked, &before)) }
+    }
+}
+
+fn when(hit: &Hit) -> Option<&str> {
+    let memory = &hit.memory;
+    memory.updated_at.as_deref().or(memory.created_at.as_deref()).or(memory.occurred_at.as_deref())
+}
+
+fn newest_list(asked: &Asked<'_>, hits: &[&Hit]) -> Markup {
     html! {
         @if hits.is_empty() { p.dim { "Nothing yet." } }
         ul.lines {
             @for hit in hits {
-                @let when = hit.memory.updated_at.as_deref().or(hit.memory.created_at.as_deref()).or(hit.memory.occurred_at.as_deref());
-                li data-item { (parts::line(&hit.memory)) span.meta { (parts::trust(hit.memory.trust)) @if let Some(when) = when { " · " (parts::ago(asked, when)) } } }
+                li data-item { (parts::line(&hit.memory)) span.meta { (parts::trust(hit.memory.trust)) @if let Some(when) = when(hit) { " · " (parts::ago(asked, when)) } } }
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Comes in: a screen's title and body, or a fault. Goes out: a page, or only its inside for the script that is already there. Every text goes
 //! through maud, which writes it as text. Never here: what a screen says; an attribute `style`, which the policy forbids.
 
-use super::{Page, Said};
+use super::{Page, Said, parts};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use heirloom_core::{Fault, fault::Result};
@@ -40,13 +40,15 @@ const PLACES: [(&str, &str, &str); 9] = [
 ];
 
 /// The keys of the page.
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 11] = [
     ("/", "search"),
     ("j k", "next and previous item"),
     ("Enter", "open the item"),
     ("Space", "select the item"),
     ("a", "accept it"),
-    ("x", "reject or retire it"),
+    ("x", "reject or retire it; restore it if it is retired"),
+    ("m", "join two that say the same into one"),
+    ("e", "edit it"),
     ("u", "undo the last change"),
     (
         "g then a letter",
@@ -59,9 +61,9 @@ const KEYS: [(&str, &str); 9] = [
 pub(crate) fn fault(fault: &Fault) -> Markup {
     html! {
         div.fault role="alert" {
-            p { strong { (fault.message) } }
+            p { strong { (parts::ticked(&fault.message)) } }
             @for (name, value) in &fault.facts { p.dim { (name) ": " (value) } }
-            @if !fault.next_step().is_empty() { p { "Next: " (fault.next_step()) } }
+            @if !fault.next_step().is_empty() { p { "Next: " (parts::ticked(fault.next_step())) } }
             p.dim { (fault.code.name()) }
         }
     }
@@ -185,8 +187,8 @@ pub(crate) fn refused(status: StatusCode, wrong: &Fault) -> Response<Body> {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head { (head("Not here")) }
-            body.alone { main { h1 { "Not here" } (fault(wrong)) } }
+            head { (head("Not found")) }
+            body.alone { main { h1 { "Not found" } (fault(wrong)) } }
         }
     };
     response(status, markup)
@@ -228,7 +230,7 @@ pub(crate) fn sent_to(path: &str) -> Response<Body> {
 
 /// There is too much to do.
 pub(crate) fn overloaded() -> Response<Body> {
-    let fault = Fault::new(heirloom_core::Code::Overloaded, "there is too much to do at the moment")
+    let fault = Fault::new(heirloom_core::Code::Overloaded, "the server is too busy at the moment")
         .hint("try again in a moment");
     refused(StatusCode::SERVICE_UNAVAILABLE, &fault)
 }

@@ -34,7 +34,7 @@ pub(super) async fn watch(page: Arc<Page>, http: Arc<Http>) {
     let mut before: Option<Stamp> = None;
     while http.ready.load(Ordering::Relaxed) {
         let by_file = tokio::time::timeout(POLL, files.recv()).await.is_ok();
-        let now = stamp(&page, &http).await;
+        let now = stamp(&page, &http, before).await;
         let by_audit = now.is_some() && before.is_some() && now != before;
         before = now.or(before);
         if by_file || by_audit {
@@ -43,22 +43,25 @@ pub(super) async fn watch(page: Arc<Page>, http: Arc<Http>) {
     }
 }
 
-async fn stamp(page: &Arc<Page>, http: &Arc<Http>) -> Option<Stamp> {
+async fn stamp(page: &Arc<Page>, http: &Arc<Http>, before: Option<Stamp>) -> Option<Stamp> {
     let page = Arc::clone(page);
-    http.work(move |http| Ok(events::stamp(&page.seat.call(http.counter.desk.as_ref(), &Trial::default())?)?))
-        .await
-        .ok()
+    http.work(move |http| {
+        let call = page.seat.call(http.counter.desk.as_ref(), &Trial::default())?;
+        Ok(events::stamp(&call, before)?)
+    })
+    .await
+    .ok()
 }
 
 /// The same for somebody who signed in at a server: while one of their pages is open, and as long as their token counts.
 async fn watch_guest(page: Arc<Page>, http: Arc<Http>, sender: mpsc::Sender<Bytes>) {
-    let mut before = stamp(&page, &http).await;
+    let mut before = stamp(&page, &http, None).await;
     loop {
         tokio::select! {
             () = sender.closed() => return,
             () = tokio::time::sleep(POLL_GUEST) => {}
         }
-        let now = stamp(&page, &http).await;
+        let now = stamp(&page, &http, before).await;
         if now.is_some() && before.is_some() && now != before {
             page.changed.send_modify(|count| *count += 1);
         }

@@ -16,7 +16,7 @@ use serde_json::Value;
 fn wanted(asked: &Asked<'_>) -> Result<Shown> {
     let id = asked.form.text("id").unwrap_or_default();
     if id.is_empty() {
-        return Err(Fault::new(Code::Usage, "no memory is named").hint("choose one from the search"));
+        return Err(Fault::new(Code::Usage, "no memory was named").hint("choose one from the search"));
     }
     show(asked.call, &Show { id: id.to_owned() })
 }
@@ -64,7 +64,7 @@ const fn fits(state: Freshness) -> &'static str {
 const fn freshness(state: Freshness) -> &'static str {
     match state {
         Freshness::Changed => "changed since",
-        Freshness::Gone => "gone: not given to agents",
+        Freshness::Gone => "gone: agents do not get it",
         _ => state.name(),
     }
 }
@@ -125,7 +125,7 @@ fn about(asked: &Asked<'_>, memory: &Memory) -> Markup {
         ("happened", &memory.occurred_at),
         ("stored", &memory.created_at),
         ("changed", &memory.updated_at),
-        ("goes by itself", &memory.expires_at),
+        ("expires", &memory.expires_at),
     ];
     let told = |key: &str| memory.fields.get(key).filter(|value| !is_blank(value));
     html! {
@@ -287,7 +287,7 @@ const fn manner(shape: Shape) -> &'static str {
 }
 
 /// A list as lines that `edit` reads back.
-fn listed(value: &Value) -> String {
+pub(super) fn listed(value: &Value) -> String {
     let text =
         |value: &Value| value.as_str().map_or_else(|| value.to_string(), |text| text.replace('\n', " "));
     let mut lines = Vec::new();

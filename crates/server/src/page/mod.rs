@@ -12,6 +12,7 @@ mod form;
 mod guard;
 mod history;
 mod home;
+mod join;
 mod layout;
 mod live;
 mod markdown;
@@ -191,7 +192,7 @@ struct Both {
 type Shows = fn(&Asked<'_>) -> Result<Screen>;
 
 /// Every screen.
-const SCREENS: [(&str, Shows); 14] = [
+const SCREENS: [(&str, Shows); 15] = [
     ("/", home::screen),
     ("/search", search::screen),
     ("/memory", memory::screen),
@@ -200,6 +201,7 @@ const SCREENS: [(&str, Shows); 14] = [
     ("/changes", history::changes),
     ("/review", review::screen),
     ("/preview", review::preview),
+    ("/join", join::screen),
     ("/playground", playground::screen),
     ("/sessions", sessions::screen),
     ("/audit", audit::screen),
@@ -224,7 +226,7 @@ fn routed(http: &Arc<Http>, page: &Arc<Page>) -> Router {
         .fallback(|| async {
             layout::refused(
                 StatusCode::NOT_FOUND,
-                &Fault::new(Code::NotFound, "there is no such screen").hint("go to the start page"),
+                &Fault::new(Code::NotFound, "unknown screen").hint("go to the start page"),
             )
         })
         .with_state(Both { http: Arc::clone(http), page: Arc::clone(page) })
@@ -254,7 +256,7 @@ fn asset(kind: &'static str, text: &'static str) -> Response<Body> {
 async fn entered(State(both): State<Both>, InPath(link): InPath<String>) -> Response<Body> {
     let Some(cookie) = both.page.session.enter(&link, Instant::now()) else {
         let fault =
-            Fault::new(Code::Unauthenticated, "this link was used already, or is not of this process")
+            Fault::new(Code::Unauthenticated, "this link was used already, or belongs to another process")
                 .hint("run `heirloom open` again");
         return layout::refused(StatusCode::UNAUTHORIZED, &fault);
     };
@@ -297,7 +299,8 @@ async fn done(State(both): State<Both>, InPath(deed): InPath<String>, request: R
     let read =
         tokio::time::timeout(http.limits.body, axum::body::to_bytes(request.into_body(), FORM_MAX)).await;
     let Ok(Ok(bytes)) = read else {
-        let fault = Fault::new(Code::Input, "this form is too large, or broke off").hint("send less at once");
+        let fault =
+            Fault::new(Code::Input, "this form is too large, or ended early").hint("send less at once");
         return layout::refused(StatusCode::PAYLOAD_TOO_LARGE, &fault);
     };
     let form = Form::read(&String::from_utf8_lossy(&bytes));

@@ -105,6 +105,7 @@ pub(crate) fn why(score: Option<f64>, reasons: &[Reason]) -> Markup {
         .collect();
     html! {
         span.why tabindex="0" role="img" aria-label=(format!("why: score {score:.2}; {}", told.join(", "))) {
+            span.label aria-hidden="true" { "why " (format!("{score:.2}")) }
             svg width="96" height="8" viewBox="0 0 96 8" aria-hidden="true" {
                 @for (x, width, at) in bars {
                     rect class=(format!("w{at}")) x=(format!("{x:.1}")) y="0" width=(format!("{:.1}", (width - 1.0).max(0.5))) height="8" {}
@@ -125,6 +126,21 @@ pub(crate) fn empty(text: &str, command: &str) -> Markup {
             }
         }
     }
+}
+
+/// A text in which commands and names stand between backticks, each shown as code.
+pub(crate) fn ticked(text: &str) -> Markup {
+    let mut pieces = text.split('`').enumerate().peekable();
+    html! {
+        @while let Some((at, piece)) = pieces.next() {
+            @if at % 2 == 0 { (piece) } @else if pieces.peek().is_some() { code { (piece) } } @else { "`" (piece) }
+        }
+    }
+}
+
+/// The first command of such a text, to be copied.
+pub(crate) fn command_in(text: &str) -> Option<&str> {
+    text.split('`').skip(1).step_by(2).find(|piece| piece.starts_with("heirloom "))
 }
 
 /// What every form that does something carries; and the PIN, where the settings ask for it.

@@ -55,10 +55,10 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
             }
         }
         @match (&now, &other) {
-            (None, _) => { (parts::empty("Type a prompt to see exactly what an agent would be given for it, and what not.", "heirloom recall \"which database do we use?\" --explain")) }
+            (None, _) => { (parts::empty("Type a prompt to see exactly what an agent would get for it, and what it would not.", "heirloom recall \"which database do we use?\" --explain")) }
             (Some(now), None) => { (answer("What the agent gets", now)) }
-            (Some(now), Some(Ok(other))) => { div.side { (answer("As it is set", now)) (answer("With what you try", other)) } }
-            (Some(now), Some(Err(fault))) => { div.side { (answer("As it is set", now)) section { h2 { "With what you try" } (layout::fault(fault)) } } }
+            (Some(now), Some(Ok(other))) => { div.side { (answer("With your settings", now)) (answer("With these values", other)) } }
+            (Some(now), Some(Err(fault))) => { div.side { (answer("With your settings", now)) section { h2 { "With these values" } (layout::fault(fault)) } } }
         }
     };
     Ok(Screen::new("Playground", "/playground", body))

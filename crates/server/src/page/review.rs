@@ -4,7 +4,7 @@
 //! shown, so that it counts for exactly those bytes. Never here: who may say yes.
 
 use super::layout::Screen;
-use super::{Asked, form, memory, parts};
+use super::{Asked, join, memory, parts};
 use heirloom_core::{Memory, Verb, fault::Result, time};
 use heirloom_engine::verbs::decide::{self, Choose, Freshness, Shown, Waits};
 use heirloom_engine::verbs::list::{List, list};
@@ -25,7 +25,7 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
         && expiring.is_empty();
     let (drafts, stored) = (&waits.waiting.drafts, &waits.waiting.saved_by_agents);
     let body = html! {
-        @if nothing { (parts::empty("Nothing waits. What agents save without a person's word shows up here.", "heirloom review")) }
+        @if nothing { (parts::empty("Nothing waits. What agents save without a person's yes shows up here.", "heirloom review")) }
         @if !drafts.is_empty() || !stored.is_empty() {
             form #bulk action="/preview" {
                 p.bar {
@@ -77,7 +77,7 @@ fn draft(asked: &Asked<'_>, one: &Shown, decides: bool) -> Markup {
             @if decides { label.pick { input type="checkbox" name="key" value=(item.key) form="bulk"; span.hidden { "select " (item.id) } } }
             div.grow {
                 p.head { (parts::kind(&one.kind)) " " code.id { (item.id) } " " span.state { "would be " (one.would_be) } }
-                p.meta { "waits for " (one.age) @if item.reasons.is_empty() { " · from " (item.channel.row().who) } @for reason in &item.reasons { " · " (reason) } @if !item.verified { " · " span.state.bad { "unverified origin" } } }
+                p.meta { "waits for " (one.age) @if item.reasons.is_empty() { " · from " (item.channel.row().who) } @for reason in &item.reasons { " · " (parts::ticked(reason)) } @if !item.verified { " · " span.state.bad { "unverified origin" } } }
                 @if let Some(said) = &one.said { p { "said: " q { (said) } } }
                 @if let Some(why) = &one.cannot { p.state.bad { (why) } }
                 @if one.known.is_empty() { (bytes(one)) } @else {
@@ -86,6 +86,7 @@ fn draft(asked: &Asked<'_>, one: &Shown, decides: bool) -> Markup {
                 @if decides {
                     div.actions {
                         @if one.cannot.is_none() { (yes(asked, &one.seen, &item.key)) }
+                        @if let Some(known) = one.known.first() { a.button data-hotkey="m" href=(join::path(&known.id, &item.key)) { "Join into one… " kbd { "m" } } }
                         form method="post" action="/do/reject" {
                             (parts::carried(asked, Verb::Reject))
                             input type="hidden" name="key" value=(item.key);
@@ -98,8 +99,18 @@ fn draft(asked: &Asked<'_>, one: &Shown, decides: bool) -> Markup {
     }
 }
 
+/// Every stored byte: what it says first, then what is only noted about it.
 fn bytes(one: &Shown) -> Markup {
-    html! { dl.fields { @for field in &one.fields { div { dt { (field.name) } dd { span.body { (field.value) } } } } } }
+    let says = |field: &&decide::Field| {
+        let last = field.name.rsplit('.').next().unwrap_or_default();
+        matches!(last, "text" | "title" | "body" | "content" | "whole" | "reason" | "problem" | "solution")
+            || field.name.starts_with("content.")
+            || field.name.starts_with("asked.")
+    };
+    html! {
+        dl.fields { @for field in one.fields.iter().filter(says) { div { dt { (field.name) } dd { span.body { (field.value) } } } } }
+        dl.noted { @for field in one.fields.iter().filter(|field| !says(field)) { div { dt { (field.name) } dd { span.body { (field.value) } } } } }
+    }
 }
 
 fn yes(asked: &Asked<'_>, seen: &str, key: &str) -> Markup {
@@ -145,25 +156,28 @@ fn tidy(asked: &Asked<'_>, waits: &Waits) -> Result<Markup> {
         @if !waiting.problems.is_empty() {
             section #problems {
                 (parts::counted("Held back", waiting.problems.len()))
-                p.dim { "Files that hold what the gate refuses or that cannot be read. No agent is given them." }
+                p.dim { "Files that contain what the gate refuses or that cannot be read. Agents do not get them." }
                 ul.lines { @for problem in &waiting.problems { li data-item { code { (problem.file) @if let Some(line) = problem.line { ":" (line) } } " " (problem.message) p.dim { (problem.fix) } } } }
             }
         }
         @if !waiting.doubts.is_empty() { section #doubts { (parts::counted("Lines of the vault to look at", waiting.doubts.len())) ul.lines { @for doubt in &waiting.doubts { li data-item { (parts::by_id(doubt.id.as_str())) " " (doubt.reason) } } } } }
-        @if !waiting.older.is_empty() { section #older { (parts::counted("Older than a later change", waiting.older.len())) p.dim { "Another branch or an old copy brought these back; nobody's word counts for them until you accept them again." } ul.lines { @for id in &waiting.older { li data-item { (parts::by_id(id.as_str())) } } } } }
+        @if !waiting.older.is_empty() { section #older { (parts::counted("Older than a later change", waiting.older.len())) p.dim { "Another branch or an old copy brought these back; they count as not accepted until you accept them again." } ul.lines { @for id in &waiting.older { li data-item { (parts::by_id(id.as_str())) } } } } }
         @if !waiting.stale.is_empty() {
             section #stale {
                 (parts::counted("Cited code that changed", waiting.stale.len()))
-                ul.lines { @for one in &waiting.stale { li data-item { (parts::by_id(&one.id)) " " span.state.bad { @if one.state == Freshness::Gone { "gone: not given to agents" } @else { "changed" } } @for cited in &one.anchors { " " code { (cited.anchor) } } } } }
+                ul.lines { @for one in &waiting.stale { li data-item { (parts::by_id(&one.id)) " " span.state.bad { @if one.state == Freshness::Gone { "gone: agents do not get it" } @else { "changed" } } @for cited in &one.anchors { " " code { (cited.anchor) } } } } }
             }
         }
         @if !pairs.is_empty() {
-            section #duplicates {
-                (parts::counted("Nearly the same", pairs.len()))
+            section #duplicates.pairs {
+                (parts::counted("Nearly the same, or the opposite", pairs.len()))
                 @for pair in pairs.iter().take(PAIRS) {
                     @if let (Ok(a), Ok(b)) = (one(pair.a.as_str()), one(pair.b.as_str())) {
                         div.item data-item data-key=(format!("{} {}", a.id, b.id)) tabindex="-1" {
-                            p.meta { (format!("{:.0} % alike", pair.score * 100.0)) }
+                            p.bar {
+                                @if pair.opposite { span.state.bad { "they contradict each other" } } @else { span.state { (format!("{:.0} % alike", pair.score * 100.0)) } }
+                                @if join::can_stay(&a) { a.button data-hotkey="m" href=(join::path(a.id.as_str(), b.id.as_str())) { "Join into one… " kbd { "m" } } }
+                            }
                             div.side { (half(asked, &a, &b)) (half(asked, &b, &a)) }
                         }
                     }
@@ -172,7 +186,7 @@ fn tidy(asked: &Asked<'_>, waits: &Waits) -> Result<Markup> {
         }
         @if !deletions.is_empty() {
             section #deletions {
-                (parts::counted("Could go", deletions.len()))
+                (parts::counted("Can be removed", deletions.len()))
                 ul.lines { @for proposed in deletions { li data-item { (parts::by_id(proposed.id.as_str())) " " (proposed.reason) (retire(asked, proposed.id.as_str(), "Retire", &proposed.reason)) } } }
             }
         }
@@ -186,8 +200,7 @@ fn half(asked: &Asked<'_>, one: &Memory, other: &Memory) -> Markup {
             p.head { (parts::line(one)) " " (parts::trust(one.trust)) }
             (memory::content(asked, one))
             div.actions {
-                (retire(asked, other.id.as_str(), "Keep this one", &format!("says the same as {}", one.id)))
-                a.quiet href=(format!("/edit?id={}", form::encoded(one.id.as_str()))) { "Edit first" }
+                (retire(asked, other.id.as_str(), "Keep only this one", &format!("says the same as {}", one.id)))
             }
         }
     }
@@ -224,7 +237,7 @@ pub(crate) fn preview(asked: &Asked<'_>) -> Result<Screen> {
     let count = chosen.drafts.len() + if accepts { chosen.memories.len() } else { 0 };
     let left = if accepts { 0 } else { chosen.memories.len() };
     let body = html! {
-        p { @if accepts { "Exactly this is stored or believed:" } @else { "These drafts are thrown away:" } }
+        p { @if accepts { "Exactly this will be stored or trusted:" } @else { "These drafts are thrown away:" } }
         ol.items { @for one in &chosen.drafts { (draft(asked, one, false)) } @if accepts { @for one in &chosen.memories { (saved(asked, one, false)) } } }
         @if left > 0 { p.dim { (left) " of the selected are stored already and cannot be rejected; retire them instead." } }
         form method="post" action=(if accepts { "/do/accept" } else { "/do/reject" }) {

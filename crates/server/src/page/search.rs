@@ -26,7 +26,7 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
         @if found.hits.is_empty() {
             @match line.trim().is_empty() {
                 true => { (parts::empty("Nothing is remembered yet.", "heirloom add decision \"Use PostgreSQL because we need jsonb\"")) }
-                false => { (parts::empty("Nothing fits. Take a filter out, or try other words; retired memories are found with status:retired.", "")) }
+                false => { (parts::empty("Nothing matches. Remove a filter or try other words; status:retired finds retired memories.", "")) }
             }
         } @else {
             form #bulk action="/preview" {
@@ -116,6 +116,7 @@ fn chips(asked: &Asked<'_>, line: &str, hits: &[Hit]) -> Markup {
         div.chips {
             @for (name, filters) in groups.iter().filter(|(_, filters)| !filters.is_empty()) {
                 ul aria-label=(format!("filter by {}", name.to_lowercase())) {
+                    li.dim aria-hidden="true" { (name) }
                     @for filter in filters {
                         @let set = line.split_whitespace().any(|part| part == filter);
                         li { a.chip href=(format!("/search?q={}", form::encoded(&toggled(line, filter)))) aria-current=[set.then_some("true")] data-line=(toggled(line, filter)) { (said(filter)) } }
@@ -135,7 +136,10 @@ fn said(filter: &str) -> String {
         "trust:medium" => "medium trust or more".to_owned(),
         "trust:high" => "high trust".to_owned(),
         "status:retired" => "retired".to_owned(),
-        _ => filter.replacen("kind:", "", 1).replacen("tag:", "#", 1).replace('_', " "),
+        _ => {
+            let plain = filter.replacen("kind:", "", 1).replacen("scope:", "", 1);
+            plain.replacen("tag:", "#", 1).replace('_', " ")
+        }
     }
 }
 
@@ -167,7 +171,7 @@ pub(crate) fn preview_retire(asked: &Asked<'_>) -> Result<Screen> {
     let body = html! {
         @if memories.is_empty() { (parts::empty("Nothing is selected.", "")) a href="/search" { "Back to the search" } }
         @else {
-            p { "These leave use at once: no agent is given them. You can undo it." }
+            p { "These go out of use at once: no agent gets them. You can undo it." }
             form method="post" action="/do/retire" {
                 (parts::carried(asked, Verb::Retire))
                 input type="hidden" name="to" value="/search";

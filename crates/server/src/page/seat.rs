@@ -12,15 +12,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Screens that need no project and show nothing of the machine.
-const OF_GUESTS: [&str; 11] = [
-    "/", "/search", "/memory", "/edit", "/history", "/changes", "/review", "/preview", "/audit", "/users",
-    "/confirm",
+const OF_GUESTS: [&str; 12] = [
+    "/", "/search", "/memory", "/edit", "/history", "/changes", "/review", "/preview", "/join", "/audit",
+    "/users", "/confirm",
 ];
 
 /// Forms that need no project and change nothing of the machine.
-const DEEDS: [&str; 12] = [
-    "confirm", "accept", "reject", "retire", "restore", "forget", "edit", "undo", "user", "token", "revoke",
-    "invite",
+const DEEDS: [&str; 13] = [
+    "confirm", "accept", "reject", "retire", "restore", "forget", "edit", "join", "undo", "user", "token",
+    "revoke", "invite",
 ];
 
 /// Who it is.
@@ -111,5 +111,5 @@ impl Seat {
 }
 
 fn nothing() -> Fault {
-    Fault::new(Code::NotFound, "there is no such form").hint("reload the page")
+    Fault::new(Code::NotFound, "unknown form").hint("reload the page")
 }

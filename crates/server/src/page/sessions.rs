@@ -26,7 +26,7 @@ pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
 fn all(asked: &Asked<'_>) -> Result<Screen> {
     let sessions = list(asked.call)?;
     let body = html! {
-        @if sessions.is_empty() { (parts::empty("No session has been given anything yet. Install the hooks, then ask your agent something.", "heirloom setup")) }
+        @if sessions.is_empty() { (parts::empty("No session has received a memory yet. Install the hooks, then ask your agent something.", "heirloom setup")) }
         @else {
             table {
                 caption.hidden { "Sessions, newest first" }
@@ -71,7 +71,7 @@ fn one(asked: &Asked<'_>, id: &str) -> Result<Screen> {
         .collect();
     let body = html! {
         p.meta { (session.agent) " · " (parts::at(&session.began)) " to " (parts::at(&session.ended)) }
-        (parts::counted("What it was given", told.given.len()))
+        (parts::counted("What it got", told.given.len()))
         @if told.given.is_empty() { p.dim { "Nothing." } }
         ol.items {
             @for one in &told.given {
@@ -91,7 +91,7 @@ fn one(asked: &Asked<'_>, id: &str) -> Result<Screen> {
         (parts::counted("What was kept of it", told.kept.len()))
         @if told.kept.is_empty() { p.dim { "No turn of it was kept." } }
         ol.lines { @for turn in &told.kept { li data-item { (parts::line(turn)) span.meta { (turn.fields.get("role").and_then(|role| role.as_str()).unwrap_or_default()) @if let Some(at) = &turn.occurred_at { " · " (parts::at(at)) } } } } }
-        (parts::counted("Came to wait meanwhile", meanwhile.len()))
+        (parts::counted("Drafts that wait since then", meanwhile.len()))
         ul.lines { @for one in meanwhile { li data-item { (parts::kind(&one.kind)) " " a href="/review" { (one.item.id) } } } }
     };
     Ok(Screen::new(format!("Session {id}"), "/sessions", body))

@@ -55,7 +55,7 @@ fn one(asked: &Asked<'_>, value: &Valued, open: bool) -> Markup {
                         (parts::carried(asked, Verb::ConfigGuarded))
                         input type="hidden" name="key" value=(value.name);
                         input type="hidden" name="of" value=(value.origin.name());
-                        button.quiet { "Take it out of " (if value.origin == Origin::User { "your own file" } else { "the project's file" }) }
+                        button.quiet { "Remove it from " (if value.origin == Origin::User { "your own file" } else { "the project's file" }) }
                     }
                 }
             }

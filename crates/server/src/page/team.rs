@@ -134,7 +134,7 @@ pub(crate) fn routed(http: &Arc<Http>, team: &Arc<Team>) -> Router {
                     StatusCode::NOT_FOUND,
                     &Fault::new(
                         Code::NotFound,
-                        "this screen is about a machine or a project, which a server has not",
+                        "this screen is about one machine or project, which a server does not have",
                     )
                     .hint("run `heirloom open` on your own machine for it"),
                 ),
@@ -218,7 +218,7 @@ fn admitted(house: &House, request: &mut Request, now: Instant) -> std::result::
     let known = door::known_host(http, request.uri(), headers).is_ok();
     if !known {
         return Err(no(
-            "this server is not called that",
+            "this server does not have this host name",
             "use the address it listens on, or start it with --host NAME",
         ));
     }
@@ -227,7 +227,7 @@ fn admitted(house: &House, request: &mut Request, now: Instant) -> std::result::
     {
         return match *request.method() {
             Method::GET => Err(Turned::Elsewhere(format!("http://{own}{path}"))),
-            _ => Err(no("this page has another name", "open the page again and use its own forms")),
+            _ => Err(no("this page has another address", "open the page again and use its own forms")),
         };
     }
     if guard::OPEN.contains(&path.as_str()) {
@@ -255,7 +255,8 @@ fn admitted(house: &House, request: &mut Request, now: Instant) -> std::result::
             if http.shares.take(&hash::sha256(page.session.form_token().as_bytes()), now).is_err() {
                 return Err(Turned::Away((
                     StatusCode::TOO_MANY_REQUESTS,
-                    Fault::new(Code::RateLimited, "this session asks too often").hint("wait a moment"),
+                    Fault::new(Code::RateLimited, "this session sends too many requests")
+                        .hint("wait a moment"),
                 )));
             }
             request.extensions_mut().insert(page);
@@ -318,7 +319,7 @@ async fn said(house: &House, request: Request) -> Result<(Form, String)> {
     let host = guard::one(request.headers(), &header::HOST).unwrap_or_default().to_owned();
     let read = axum::body::to_bytes(request.into_body(), SMALL);
     let Ok(Ok(bytes)) = tokio::time::timeout(house.http.limits.body, read).await else {
-        return Err(Fault::new(Code::Input, "this form is too large, or broke off").hint("send it again"));
+        return Err(Fault::new(Code::Input, "this form is too large, or ended early").hint("send it again"));
     };
     Ok((Form::read(&String::from_utf8_lossy(&bytes)), host))
 }
@@ -345,7 +346,7 @@ async fn entering(
         Ok(sat)
     });
     worked.await.unwrap_or_else(|_| {
-        Err(Fault::new(Code::Overloaded, "there is too much to do at the moment")
+        Err(Fault::new(Code::Overloaded, "the server is too busy at the moment")
             .hint("try again in a moment"))
     })
 }
@@ -403,7 +404,7 @@ fn confirm(asked: &Asked<'_>) -> Result<Screen> {
             html! { p.calm { "You are confirmed as a person for this session." } p { a href="/" { "Home" } } }
         }
         (true, false) => parts::empty(
-            "You have no PIN here yet. Whoever looks after this server makes a link by which you set one.",
+            "You have no PIN here yet. The administrator of this server can make a link with which you set one.",
             "heirloom user invite NAME",
         ),
         (true, true) => field(asked),

@@ -13,7 +13,7 @@ use maud::{Markup, html};
 pub(crate) fn screen(asked: &Asked<'_>) -> Result<Screen> {
     let users = list(asked.call)?;
     let body = html! {
-        @if users.is_empty() { (parts::empty("There is nobody but you. A user gets turns and facts of their own, and a token to reach them.", "heirloom user add NAME")) }
+        @if users.is_empty() { (parts::empty("You are the only user. Each user has their own turns and facts, and a token to reach them.", "heirloom user add NAME")) }
         @for user in &users { (one(asked, user)) }
         section {
             h2 { "Add a user" }
@@ -51,7 +51,7 @@ fn one(asked: &Asked<'_>, user: &UserShown) -> Markup {
                 @if !user.tokens.is_empty() {
                     details {
                         summary { "Invite to the page of a server" }
-                        p.dim { "The link works once, for a day. Whoever opens it shows a token of this user and sets the PIN that makes them a person there." }
+                        p.dim { "The link works once, for a day. The person who opens it signs in with a token of this user and sets the PIN that makes them a person there." }
                         form.bar method="post" action="/do/invite" {
                             (parts::carried(asked, Verb::UserInvite))
                             input type="hidden" name="user" value=(user.user);

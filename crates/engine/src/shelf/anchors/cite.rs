@@ -54,7 +54,7 @@ pub fn cite(folder: &Path, cwd: &Path, spoken: &str) -> Result<Anchor> {
     };
     if let Some(quote) = said.quote {
         if memchr::memmem::find(&bytes, quote.as_bytes()).is_none() {
-            return Err(bad("quotes what is not there".to_owned()));
+            return Err(bad("quotes a text that is not in the file".to_owned()));
         }
         anchor.hash = hash::sha256(quote.as_bytes());
         return Ok(anchor);

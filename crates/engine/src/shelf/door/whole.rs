@@ -93,10 +93,7 @@ fn take_back(call: &Call, lock: &Lock, running: &Running) -> Result<()> {
 }
 
 fn unfinished(running: &Running, fault: &Fault) -> Fault {
-    Fault::new(
-        fault.code,
-        format!("taking back `p{}` did not come to its end: {}", running.undoes, fault.message),
-    )
-    .fact("number", format!("p{}", running.undoes))
-    .hint("free some space and try again; nothing is written before that")
+    Fault::new(fault.code, format!("the undo of `p{}` did not finish: {}", running.undoes, fault.message))
+        .fact("number", format!("p{}", running.undoes))
+        .hint("free some space and try again; nothing is written before that")
 }

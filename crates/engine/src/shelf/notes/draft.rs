@@ -129,7 +129,7 @@ impl NoteDraft {
         let text = |name, rule| match fields.get(name) {
             None | Some(Value::Null) => Err(note::missing(name, rule)),
             Some(Value::String(text)) => Ok(text.clone()),
-            Some(_) => Err(note::invalid(name, rule, "is no text", "give it as a text")),
+            Some(_) => Err(note::invalid(name, rule, "is not a text", "give it as a text")),
         };
         Ok(NoteDraft {
             id: fields.get("id").and_then(Value::as_str).map(note::id).transpose()?,
@@ -270,7 +270,7 @@ fn words(fields: &Value) -> Result<Vec<String>> {
         Some(given) => given
             .as_array()
             .and_then(texts)
-            .ok_or_else(|| note::invalid("keywords", 3, "is no list of texts", "give a list of texts")),
+            .ok_or_else(|| note::invalid("keywords", 3, "is not a list of texts", "give a list of texts")),
     }
 }
 

@@ -110,7 +110,7 @@ fn split(text: &str) -> Result<Split<'_>> {
     let is_fence = |line: &str| line.trim_end_matches([' ', '\t', '\r', '\n']) == "---";
     let mut lines = text.split_inclusive('\n');
     let first =
-        lines.next().filter(|line| is_fence(line)).ok_or_else(|| fault("there is no front matter"))?;
+        lines.next().filter(|line| is_fence(line)).ok_or_else(|| fault("the front matter is missing"))?;
     let mut at = first.len();
     for line in lines {
         let next = at + line.len();
@@ -174,7 +174,7 @@ macro_rules! readable {
 
 /// Which field a YAML error is about: the first that cannot be read alone. Costs more looks, but at broken files only.
 fn culprit(header: &str, error: &serde_saphyr::Error) -> Fault {
-    const TEXT: &str = "is no text";
+    const TEXT: &str = "is not a text";
     let fault = if yaml::<BTreeMap<String, IgnoredAny>>(header).is_err() {
         Fault::new(Code::Damaged, "the front matter is not YAML")
             .fact("field", "front_matter")
@@ -184,7 +184,7 @@ fn culprit(header: &str, error: &serde_saphyr::Error) -> Fault {
     } else if !readable!(header, subject: String) {
         note::invalid("subject", 2, TEXT, "write one line in quotes")
     } else if !readable!(header, keywords: Vec<String>) {
-        note::invalid("keywords", 3, "is no list of texts", "write one keyword a line, each behind `- `")
+        note::invalid("keywords", 3, "is not a list of texts", "write one keyword a line, each behind `- `")
     } else if !readable!(header, applies_to: String) {
         note::invalid("applies_to", 4, TEXT, "write `global`, `file:<path>` or `area:<name>`")
     } else if !readable!(header, occurred_at: String) {

@@ -165,12 +165,9 @@ impl Notes<'_> {
         let folder = self.folder(to)?;
         let target = folder.join(stored.note.id.file_name());
         if std::fs::symlink_metadata(&target).is_ok() {
-            return Err(Fault::new(
-                Code::Create,
-                format!("there is a file at `{}` already", project.shown(&target)),
-            )
-            .fact("id", id.as_str())
-            .hint("`heirloom verify` says what is in it; nothing was moved"));
+            return Err(Fault::new(Code::Create, format!("`{}` exists already", project.shown(&target)))
+                .fact("id", id.as_str())
+                .hint("`heirloom verify` says what is in it; nothing was moved"));
         }
         if let (Status::Active, Some(path)) = (to, &stored.note.memory_path) {
             self.expect_free(path, &stored.note.id)?;

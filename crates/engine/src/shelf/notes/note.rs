@@ -107,7 +107,7 @@ pub(super) fn invalid(field: &'static str, rule: u8, message: &str, hint: &str) 
 /// Rule 1.
 pub(super) fn id(text: &str) -> Result<NoteId> {
     NoteId::parse(text).ok_or_else(|| {
-        invalid("id", 1, "is no UUID", "write a UUID with hyphens, such as the one in the file's name")
+        invalid("id", 1, "is not a UUID", "write a UUID with hyphens, such as the one in the file's name")
     })
 }
 
@@ -121,7 +121,7 @@ pub(super) fn subject(text: &str) -> Result<()> {
 /// Rule 3.
 pub(super) fn keywords(words: &[String]) -> Result<()> {
     if words.is_empty() || words.len() > KEYWORDS_MAX {
-        return Err(invalid("keywords", 3, "has none or more than 20 items", "give 1 to 20 keywords"));
+        return Err(invalid("keywords", 3, "needs 1 to 20 items", "give 1 to 20 keywords"));
     }
     if words.iter().any(|word| word.is_empty() || !fits(word, KEYWORD_MAX)) {
         return Err(invalid(
@@ -137,14 +137,14 @@ pub(super) fn keywords(words: &[String]) -> Result<()> {
 /// Rule 4.
 pub(super) fn applies_to(text: &str) -> Result<Scope> {
     Scope::in_project(text).ok_or_else(|| {
-        invalid("applies_to", 4, "names no scope", "write `global`, `file:<path>` or `area:<name>`")
+        invalid("applies_to", 4, "is not a scope", "write `global`, `file:<path>` or `area:<name>`")
     })
 }
 
 /// Rule 5.
 pub(super) fn occurred_at(text: &str) -> Result<Moment> {
     Moment::parse(text).ok_or_else(|| {
-        invalid("occurred_at", 5, "is no ISO 8601 date and time", "write it like `2026-01-10T09:00:00Z`")
+        invalid("occurred_at", 5, "is not an ISO 8601 date and time", "write it like `2026-01-10T09:00:00Z`")
     })
 }
 

@@ -56,7 +56,7 @@ impl Notes<'_> {
     /// The note in a file.
     pub(super) fn load(&self, path: &Path, status: Status) -> Result<Stored> {
         let text = files::read_text(path, budget::one_memory(MAX_NOTE))?
-            .ok_or_else(|| Fault::new(Code::NotFound, format!("there is no file `{}`", path.display())))?;
+            .ok_or_else(|| Fault::new(Code::NotFound, format!("file `{}` does not exist", path.display())))?;
         Ok(Stored {
             note: file::read(&text)?,
             status,

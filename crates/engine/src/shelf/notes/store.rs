@@ -221,7 +221,7 @@ pub(super) fn said(remarks: &[Remark]) -> Vec<String> {
 }
 
 fn taken(note: &Note, path: &str) -> Fault {
-    Fault::new(Code::Create, format!("there is another note at `{path}`"))
+    Fault::new(Code::Create, format!("`{path}` is another note"))
         .fact("id", note.id.memory_id().as_str())
         .fact("path", path)
         .hint("`heirloom verify` says what is in that file; nothing was overwritten")

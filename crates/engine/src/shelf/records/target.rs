@@ -31,7 +31,7 @@ impl Records<'_> {
         let hidden = inner.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'));
         let settings_file = inner == Path::new("memory-config.json");
         if hidden || settings_file || path.extension().is_none_or(|ending| ending != "json") {
-            return Err(Fault::new(Code::Path, format!("`{given}` is no place for a record"))
+            return Err(Fault::new(Code::Path, format!("`{given}` is not a path for a record"))
                 .fact("target", given)
                 .hint("Name a .json file in a category's folder, for example .claude/memory/decisions/my-decision.json"));
         }

@@ -78,7 +78,7 @@ impl Records<'_> {
         for related in found.document.get("related_files").and_then(Value::as_array).into_iter().flatten() {
             let Some(related) = related.as_str() else { continue };
             if !self.call.project().folder().join(related).exists() {
-                let message = format!("related file `{related}` is not there");
+                let message = format!("related file `{related}` does not exist");
                 let fix = "update the record; references to missing files may be dropped";
                 problems.push(problem(&file, None, Code::NotFound, &message, fix));
             }

@@ -332,7 +332,7 @@ impl Records<'_> {
                 .push(format!("a {} belongs into {place}/; `heirloom verify` will name it", category.name()));
             return Ok(());
         }
-        Err(Fault::new(Code::Path, format!("`{}` is no place for a {}", target.shown, category.name()))
+        Err(Fault::new(Code::Path, format!("`{}` is not a path for a {}", target.shown, category.name()))
             .fact("target", target.shown.as_str())
             .hint(format!("A {} belongs directly into {place}/", category.name())))
     }

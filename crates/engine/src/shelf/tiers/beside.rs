@@ -15,6 +15,9 @@ use std::collections::BTreeSet;
 /// Stored facts that are compared.
 const COMPARED: usize = 20;
 
+/// Facts that are held against each other, newest first: every pair costs.
+const PAIRED: usize = 300;
+
 /// Share of words in common from which two facts say nearly the same.
 const NEARLY: f64 = 0.8;
 
@@ -78,11 +81,7 @@ impl Tiers<'_> {
             {
                 return Ok(Standing::Known(Box::new(known)));
             }
-            let opposite = match (&fact.statement, &known.statement) {
-                (Some(a), Some(b)) => contradict(a, b),
-                _ => false,
-            };
-            let relation = if opposite || turned_around(&plain, &other) {
+            let relation = if cannot_both_be(fact, &known) || differ_by_a_negation(&plain, &other) {
                 Relation::Contradiction
             } else if alike(&plain, &other) >= NEARLY || meaning.is_that_of(&known.content) {
                 Relation::NearDuplicate
@@ -93,6 +92,48 @@ impl Tiers<'_> {
         }
         Ok(if beside.is_empty() { Standing::New } else { Standing::Beside(beside) })
     }
+
+    /// Pairs of the newest facts that say nearly the same or cannot both be true, the older one first, with how alike they are.
+    pub(crate) fn pairs(&self) -> Result<Vec<(Stored, Stored, Relation, f64)>> {
+        if !self.are_there() {
+            return Ok(Vec::new());
+        }
+        let wanted = Wanted {
+            tier: Some(Tier::Semantic),
+            status: Some(LifeStatus::Active),
+            newest: true,
+            limit: PAIRED,
+            ..Wanted::default()
+        };
+        let mut facts = self.store().page(self.who(), &wanted)?.memories;
+        facts.retain(|fact| fact.item.is_none());
+        facts.reverse();
+        let spoken: Vec<BTreeSet<String>> = facts.iter().map(|fact| words(&fact.content)).collect();
+        let mut pairs = Vec::new();
+        for (i, a) in facts.iter().enumerate() {
+            for (j, b) in facts.iter().enumerate().skip(i + 1) {
+                let score = alike(&spoken[i], &spoken[j]);
+                let relation = if cannot_both_be(a, b) || differ_by_a_negation(&spoken[i], &spoken[j]) {
+                    Relation::Contradiction
+                } else if score >= NEARLY {
+                    Relation::NearDuplicate
+                } else {
+                    continue;
+                };
+                pairs.push((a.clone(), b.clone(), relation, score));
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+fn cannot_both_be(a: &Stored, b: &Stored) -> bool {
+    a.statement.as_ref().zip(b.statement.as_ref()).is_some_and(|(a, b)| contradict(a, b))
+}
+
+/// Whether two texts have the same words but for a negation.
+pub(crate) fn turned_around(a: &str, b: &str) -> bool {
+    differ_by_a_negation(&words(a), &words(b))
 }
 
 /// What a sentence means, as far as the built-in model can tell.
@@ -135,7 +176,7 @@ fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
 }
 
 /// The same words but for a negation.
-fn turned_around(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
+fn differ_by_a_negation(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
     let helping = |w: &str| matches!(w, "do" | "does" | "did");
     let differs: Vec<&String> = a.symmetric_difference(b).filter(|w| !helping(w)).collect();
     !differs.is_empty()

@@ -232,7 +232,7 @@ impl TierDraft {
         let standard = standard && stored.item.as_ref().is_none_or(|item| item.value.is_none());
         let longest = if stored.item.is_some() { LONGEST_TEXT } else { LONGEST_FACT };
         if standard && stored.content.trim().is_empty() {
-            return wrong("content", "there is no text to remember", "say what to remember".to_owned());
+            return wrong("content", "the text is empty", "say what to remember".to_owned());
         }
         if standard && stored.tier == Tier::Semantic && stored.content.chars().count() > longest {
             let hint =

@@ -295,7 +295,7 @@ fn lost() -> Fault {
 pub(crate) fn fits_whole(field: &'static str, text: &str) -> Result<()> {
     let length = text.chars().count();
     if text.trim().is_empty() || length > LONGEST_TEXT || text.contains('\0') {
-        return Err(Fault::new(Code::Validation, format!("`{field}` is no text that can be kept as it is"))
+        return Err(Fault::new(Code::Validation, format!("`{field}` is empty or too long"))
             .fact("field", field)
             .hint(format!("send 1 to {LONGEST_TEXT} characters")));
     }

@@ -46,7 +46,7 @@ mod waiting;
 
 pub use crate::working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 pub use archive::{Brought, Carried, ImportRules, Whose, is_archive};
-pub(crate) use beside::Meaning;
+pub(crate) use beside::{Meaning, turned_around};
 pub use draft::{Beside, LONGEST_FACT, Relation, TierDraft};
 pub use episode::Turn;
 pub use event::{Action, Event, GENESIS, Head, Line, Metadata, Walk};
@@ -65,11 +65,14 @@ pub use similarity::cosine;
 pub use sqlite::SqliteStore;
 pub(crate) use sqlite::document;
 pub use store::{
-    Change, Counts, Found, Page, Question, Receipt, Removed, SEATS, SPARE, TierStore, Told, Wanted, Which,
-    with_recency,
+    Change, Counts, Embedded, Found, Page, Question, Receipt, Removed, SEATS, SPARE, TierStore, Told, Wanted,
+    Which, with_recency,
 };
 pub use stored::{FactKind, LifeStatus, Role, Statement, Stored, Tier};
-pub use terms::{Met, Posed, counted_terms, question_terms};
+pub use terms::{
+    InOrder, Judge, Met, Posed, Ranking, Whole, counted_terms, indexed_terms, kept_pieces, passage,
+    question_terms,
+};
 pub use token::{Terms, Token, give as give_token, hash_of as token_hash, new as new_token};
 pub use user::{Account, SYSTEM, UserContext, checked as user_name, put as put_user};
 
@@ -137,6 +140,11 @@ impl<'a> Tiers<'a> {
     /// Gives vectors to up to `limit` memories that have none of the model in use; says how many are left.
     pub fn embed(&self, limit: usize) -> heirloom_core::fault::Result<usize> {
         self.store().embed(self.who(), limit)
+    }
+
+    /// How far the model in use is with this user's turns and facts.
+    pub fn embedded(&self) -> heirloom_core::fault::Result<Embedded> {
+        self.store().embedded(self.who())
     }
 
     /// Whether anything was ever stored on this machine: asking an empty place must not make one.

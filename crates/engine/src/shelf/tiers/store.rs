@@ -174,6 +174,15 @@ impl Counts {
     }
 }
 
+/// How far a model is with a user's turns and facts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Embedded {
+    /// Those it has read.
+    pub embedded: u64,
+    /// Those in use.
+    pub memories: u64,
+}
+
 /// The event of a removal, made once its ids are known.
 pub type Told<'a> = &'a dyn Fn(&[String]) -> Vec<Event>;
 
@@ -244,6 +253,9 @@ pub trait TierStore: std::fmt::Debug + Send + Sync {
     fn embed(&self, _who: &UserContext, _limit: usize) -> Result<usize> {
         Ok(0)
     }
+
+    /// How many memories in use have a vector of the model in use. Nothing is made.
+    fn embedded(&self, who: &UserContext) -> Result<Embedded>;
 
     /// Removes memories with their vectors, index rows and what was kept of them, and remembers their ids, so that an old archive does not bring them back.
     fn delete(&self, who: &UserContext, which: &Which, told: Told<'_>) -> Result<Removed>;

@@ -50,11 +50,13 @@ pub struct Terms {
     pub scopes: Scopes,
     /// After how many days it ends; never, if none is given.
     pub days: Option<u32>,
+    /// The same in hours, instead of days.
+    pub hours: Option<u32>,
 }
 
 impl Default for Terms {
     fn default() -> Terms {
-        Terms { name: String::new(), scopes: Scopes::USUAL, days: None }
+        Terms { name: String::new(), scopes: Scopes::USUAL, days: None, hours: None }
     }
 }
 
@@ -113,13 +115,14 @@ pub fn give(
 ) -> Result<Token> {
     who.manages()?;
     if terms.scopes.is_empty() {
-        return Err(Fault::new(Code::Usage, "a token without a scope may do nothing")
-            .hint("name some: --scope read,write"));
+        return Err(
+            Fault::new(Code::Usage, "a token needs at least one scope").hint("name some: --scope read,write")
+        );
     }
     if let Some((_, own)) = who.token() {
         let more = own.missing(terms.scopes);
         if !more.is_empty() {
-            return Err(Fault::new(Code::Security, format!("this token has no scope `{more}` to hand on"))
+            return Err(Fault::new(Code::Security, format!("this token lacks the scope `{more}`, so it cannot give it"))
                 .hint(format!(
                     "a person does it in a terminal, without HEIRLOOM_TOKEN: heirloom user token {user} --scope {}",
                     terms.scopes
@@ -132,23 +135,33 @@ pub fn give(
         name: named(&terms.name)?,
         scopes: terms.scopes,
         added_at: time::format(world.now),
-        expires_at: terms.days.map(|days| end(world.now, days)).transpose()?,
+        expires_at: end(world.now, terms)?,
         used_at: None,
     };
     store.put_token(who, &token)?;
     Ok(token)
 }
 
-fn end(now: Timestamp, days: u32) -> Result<String> {
-    let wrong = || {
-        Fault::new(Code::Usage, format!("a token cannot last {days} days"))
-            .hint(format!("use 1 to {MOST_DAYS}, or leave --days out"))
+fn end(now: Timestamp, terms: &Terms) -> Result<Option<String>> {
+    const MOST_HOURS: i64 = 24 * MOST_DAYS as i64;
+    let (hours, said) = match (terms.hours, terms.days) {
+        (None, None) => return Ok(None),
+        (Some(hours), None) => (i64::from(hours), format!("{hours} hours")),
+        (None, Some(days)) => (24 * i64::from(days), format!("{days} days")),
+        (Some(_), Some(_)) => {
+            return Err(Fault::new(Code::Usage, "a token lasts for days or for hours, not both")
+                .hint("leave one of them out"));
+        }
     };
-    if days == 0 || days > MOST_DAYS {
+    let wrong = || {
+        Fault::new(Code::Usage, format!("a token cannot last {said}"))
+            .hint(format!("use 1 hour to {MOST_DAYS} days, or leave it out for a token without an end"))
+    };
+    if !(1..=MOST_HOURS).contains(&hours) {
         return Err(wrong());
     }
-    let end = now.checked_add(jiff::SignedDuration::from_hours(24 * i64::from(days))).map_err(|_| wrong())?;
-    Ok(time::format(end))
+    let end = now.checked_add(jiff::SignedDuration::from_hours(hours)).map_err(|_| wrong())?;
+    Ok(Some(time::format(end)))
 }
 
 /// A name that is plain on a command line, or none.
@@ -173,13 +186,15 @@ mod tests {
     #[test]
     fn an_end_that_cannot_be_read_has_come() {
         let now = time::parse("2026-03-01T12:00:00Z").unwrap();
+        let days = |days| end(now, &Terms { days: Some(days), ..Terms::default() });
+        let hours = |hours| end(now, &Terms { hours: Some(hours), ..Terms::default() });
         let mut token = Token {
             hash: hash_of("x"),
             user: "ana".into(),
             name: "ci".into(),
             scopes: Scopes::USUAL,
             added_at: String::new(),
-            expires_at: Some(end(now, 1).unwrap()),
+            expires_at: days(1).unwrap(),
             used_at: None,
         };
         assert_eq!(token.ended(now), None);
@@ -187,7 +202,9 @@ mod tests {
         token.expires_at = Some("soon".into());
         assert!(token.ended(now).is_some());
         assert_eq!(token.made_by(), "heirloom user token ana --name ci");
-        assert!(end(now, 0).is_err() && end(now, u32::MAX).is_err());
+        assert_eq!(hours(24).unwrap(), days(1).unwrap());
+        assert!(days(0).is_err() && days(u32::MAX).is_err() && hours(0).is_err() && hours(u32::MAX).is_err());
+        assert!(end(now, &Terms { days: Some(1), hours: Some(1), ..Terms::default() }).is_err());
     }
 
     #[test]

@@ -124,7 +124,10 @@ impl Tiers<'_> {
             row.draft.as_ref().is_some_and(|draft| {
                 let text = |value: &serde_json::Value| value.as_str().is_some_and(&gone);
                 text(&draft.draft["memory"]["content"])
-                    || ["text", "whole"].iter().any(|name| text(&draft.draft["request"][name]))
+                    || ["text", "whole"].iter().any(|name| {
+                        let request = &draft.draft["request"];
+                        text(&request[name]) || text(&request["change"][name])
+                    })
             })
         };
         let ids: Vec<String> = self.kept()?.into_iter().filter(about).map(|row| row.id).collect();

@@ -63,7 +63,7 @@ impl UserContext {
         // The hash finds the token; whether it is the one is decided without saying by the time it takes how near it came.
         let found: Option<Token> =
             store.sign_in(given.trim(), &hour_of(now), now)?.filter(|found| hash::same(&found.hash, &wanted));
-        let found = found.ok_or_else(|| Fault::new(Code::Unauthenticated, "this token belongs to nobody"))?;
+        let found = found.ok_or_else(|| Fault::new(Code::Unauthenticated, "this token is not valid"))?;
         if let Some(ended) = found.ended(now) {
             return Err(Fault::new(Code::Unauthenticated, format!("this token ended on {ended}"))
                 .fact("token", found.id())
@@ -135,7 +135,7 @@ impl UserContext {
         if self.keeper || self.token().is_some_and(|(_, scopes)| scopes.has(Grant::Admin)) {
             return Ok(());
         }
-        Err(Fault::new(Code::Security, "only the account that keeps this deployment can do this").hint(
+        Err(Fault::new(Code::Security, "only the account that owns this store can do this").hint(
             "use a token with the scope `admin`; for SQLite in your own data folder, run it without a token",
         ))
     }

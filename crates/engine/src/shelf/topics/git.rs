@@ -214,7 +214,7 @@ fn not_a_repository(folder: &Path) -> Fault {
 
 /// The fault for a command that did not work.
 pub(super) fn failed(doing: &str, said: &Said) -> Fault {
-    Fault::new(Code::Io, format!("git {doing} did not work: {}", reason(&said.err)))
+    Fault::new(Code::Io, format!("git {doing} failed: {}", reason(&said.err)))
         .hint("nothing was lost; run `heirloom sync` again once the cause is gone")
 }
 
@@ -285,7 +285,7 @@ fn network(folder: Option<&Path>, args: &[&str], limit: Duration) -> Result<Said
 /// Runs a command to its end or to its limit: another machine may never answer, and neither may a disk far away.
 fn finish(command: Command, limit: Duration) -> Result<Said> {
     crate::git::limit::output(command, limit).map_err(|e| no_git(&e))?.map(said).ok_or_else(|| {
-        Fault::new(Code::Io, format!("git had no answer within {} seconds", limit.as_secs()))
+        Fault::new(Code::Io, format!("git did not answer within {} seconds", limit.as_secs()))
             .fact("limit_seconds", limit.as_secs().to_string())
             .hint("nothing was lost; run `heirloom sync` once the host answers, or raise `memory_configuration.git_timeout_seconds`")
     })

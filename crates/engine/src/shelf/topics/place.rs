@@ -179,7 +179,7 @@ fn log(call: &Call, fault: &Fault) -> Result<()> {
     let now = time::format(call.project().world().now);
     let path = call.project().health()?.join("external.jsonl");
     let line = json!({ "at": now, "what": "external_memory", "code": fault.code.name(),
-        "message": fault.message, "next": fault.next_step() });
+        "message": rest::cause(fault), "next": fault.next_step() });
     let tail = files::read_tail(&path, 64 << 10)?.unwrap_or_default();
     let known = String::from_utf8_lossy(&tail).lines().any(|old| {
         let old = heirloom_core::json::parse(old.as_bytes()).unwrap_or_default();

@@ -26,12 +26,20 @@ fn mark(call: &Call, address: &str) -> Option<PathBuf> {
     (!url::is_local(address)).then(|| call.project().local().ok().map(|local| local.path(&name))).flatten()
 }
 
+/// The fact with what git said when the host was asked last.
+const CAUSE: &str = "cause";
+
+/// What a fault says about a place, without how long ago that was.
+pub(super) fn cause(fault: &Fault) -> &str {
+    fault.get(CAUSE).unwrap_or(&fault.message)
+}
+
 /// Why an address is not tried now; `None` if it may be.
 pub(super) fn reason(call: &Call, address: &str) -> Option<Fault> {
     // Another process that began a little later may have noted it.
     noted(call, address).filter(|(age, _)| age.abs() < SECONDS).map(|(age, why)| {
         let when = if age == 0 { "just now".to_owned() } else { format!("{} seconds ago", age.abs()) };
-        unreached(address, format!("the host of the lessons did not answer {when}: {why}"))
+        unreached(address, format!("the host of the lessons did not answer {when}: {why}")).fact(CAUSE, why)
     })
 }
 

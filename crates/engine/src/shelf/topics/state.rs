@@ -55,9 +55,9 @@ impl ExternalState {
     pub fn used(&self) -> &'static str {
         match (self.in_use, &self.error) {
             (true, None) => "in use",
-            (true, Some(_)) => "in use, but not in step with its host",
+            (true, Some(_)) => "in use, but not in sync with its host",
             (false, Some(_)) => "not used; lessons go to the project's own memory",
-            (false, None) => "not here yet; the first write or `heirloom sync` fetches it",
+            (false, None) => "not fetched yet; the first write or `heirloom sync` fetches it",
         }
     }
 

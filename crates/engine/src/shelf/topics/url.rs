@@ -17,7 +17,7 @@ pub(super) fn is_address(text: &str) -> bool {
 /// The address, if git may have it. A plain folder is one too.
 pub(super) fn checked(address: &str) -> Result<&str> {
     let refused = |why: &str, hint: &str| {
-        Err(Fault::new(Code::Security, format!("this git address is not used: {why}"))
+        Err(Fault::new(Code::Security, format!("Heirloom does not use this git address: {why}"))
             .fact("url", shown(address))
             .hint(hint))
     };
@@ -54,7 +54,7 @@ pub(super) fn checked(address: &str) -> Result<&str> {
     if let Some((host, _)) = before_slash.split_once(':') {
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
         if host.is_empty() || host.starts_with('-') || before_slash.contains("::") {
-            return refused("it names no host", "use an https or ssh address");
+            return refused("it has no host", "use an https or ssh address");
         }
     }
     Ok(address)

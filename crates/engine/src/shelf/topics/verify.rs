@@ -90,7 +90,7 @@ impl Topics<'_> {
             }
         };
         if let Some(line) = conflict_line(&text) {
-            let message = "two versions stand side by side between conflict marks".to_owned();
+            let message = "conflict markers of a merge: the file has two versions".to_owned();
             out.push(self.problem(
                 path,
                 Some(line),
@@ -101,7 +101,7 @@ impl Topics<'_> {
         }
         for (at, line) in text.lines().enumerate() {
             if marks::is_almost_dated(line) {
-                let message = "this heading looks like an entry's, but has no date that exists".to_owned();
+                let message = "this heading looks like an entry, but its date does not exist".to_owned();
                 out.push(self.problem(
                     path,
                     Some(at + 1),
@@ -163,7 +163,7 @@ impl Topics<'_> {
         }
         for ((_, hash), count) in hashes.into_iter().filter(|(_, count)| *count > 1) {
             if let Some(held) = entries.iter().find(|held| held.hash == hash) {
-                let message = format!("`{}` is there {count} times, word for word", held.id);
+                let message = format!("`{}` is in the file {count} times, word for word", held.id);
                 out.push(self.problem(&held.path, None, Code::Damaged, message, "delete all but one"));
             }
         }
@@ -179,7 +179,7 @@ impl Topics<'_> {
             }
         };
         if let Some(line) = conflict_line(&text) {
-            let message = "two versions stand side by side between conflict marks".to_owned();
+            let message = "conflict markers of a merge: the file has two versions".to_owned();
             return out.push(self.problem(
                 &path,
                 Some(line),
@@ -194,7 +194,7 @@ impl Topics<'_> {
         for (topic, subtopic) in there.symmetric_difference(&listed) {
             let file = format!("{topic}/{subtopic}.md");
             let message = if listed.contains(&(topic.clone(), subtopic.clone())) {
-                format!("the index lists `{file}`, which is not there")
+                format!("the index lists `{file}`, which does not exist")
             } else {
                 format!("the index does not list `{file}`")
             };

@@ -195,7 +195,7 @@ impl<'d> VaultDraft<'d> {
     fn noise(&self) -> Result<()> {
         let is_new = matches!(self.write, Write::Add(_));
         if self.brings_text() && self.next.text.is_empty() {
-            return Err(refusal(Code::Validation, "empty_text", "there is no text", "say what to remember"));
+            return Err(refusal(Code::Validation, "empty_text", "the text is empty", "say what to remember"));
         }
         if self.brings_text()
             && (is_new || self.is_standard())
@@ -228,7 +228,7 @@ impl<'d> VaultDraft<'d> {
         if self.brings_text() && (is_new || self.is_standard()) {
             let len = next.text.chars().count();
             if len > MAX_TEXT {
-                let message = format!("the text is too long: {len} characters, {MAX_TEXT} at most");
+                let message = format!("the text is too long: {len} characters, at most {MAX_TEXT}");
                 return Err(refusal(Code::Validation, "too_long", message, "shorten it or split it"));
             }
         }
@@ -295,7 +295,7 @@ impl<'d> VaultDraft<'d> {
         } else {
             return Ok(());
         };
-        let message = format!("`{field}` is too long: {MAX_LABEL} at most");
+        let message = format!("`{field}` is too long: at most {MAX_LABEL}");
         Err(refusal(Code::Validation, "too_long", message, "shorten it").fact("field", field))
     }
 

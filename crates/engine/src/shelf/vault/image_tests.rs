@@ -59,7 +59,7 @@ fn a_line_with_a_key_twice_is_unreadable_and_says_which() {
     let file = format!("{}\n{}", line("a", 1, "x").replace("\"tier\"", "\"scope\""), line("a", 1, "y"));
     let resolved = Image::of(file.as_bytes()).resolve();
     assert_eq!(texts(&resolved), ["y"]);
-    assert_eq!(resolved.broken[0].why, "`scope` is there twice");
+    assert_eq!(resolved.broken[0].why, "`scope` occurs twice");
 }
 
 #[test]

@@ -99,8 +99,8 @@ pub(super) fn not_found(id: &str) -> Fault {
     refusal(
         Code::NotFound,
         "not_found",
-        format!("there is no memory `{id}` in use in the vault"),
-        "`heirloom list` shows the memories there are",
+        format!("the vault has no active memory `{id}`"),
+        "`heirloom list` shows all memories",
     )
     .fact("id", id)
 }

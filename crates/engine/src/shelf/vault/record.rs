@@ -209,13 +209,13 @@ fn why(error: &serde_json::Error) -> String {
     use serde_json::error::Category;
     match error.classify() {
         Category::Eof => "the line ends too early".to_owned(),
-        Category::Syntax | Category::Io => format!("no JSON from column {} on", error.column()),
+        Category::Syntax | Category::Io => format!("not JSON from column {} on", error.column()),
         Category::Data => {
             let full = error.to_string();
             match full.split('`').nth(1).filter(|_| full.contains(" field `")) {
                 Some(field) if full.starts_with("missing") => format!("`{field}` is missing"),
-                Some(field) => format!("`{field}` is there twice"),
-                None => format!("a value of the wrong sort before column {}", error.column()),
+                Some(field) => format!("`{field}` occurs twice"),
+                None => format!("a value of the wrong type before column {}", error.column()),
             }
         }
     }

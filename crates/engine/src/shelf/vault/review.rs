@@ -38,7 +38,7 @@ impl Vault<'_> {
                 line: other.number,
                 sort: "twin",
                 reason: format!(
-                    "version {} is there twice; line {} counts, this one says something else",
+                    "version {} occurs twice; line {} counts, this one says something else",
                     other.record.version, counts.number
                 ),
             })
@@ -47,7 +47,7 @@ impl Vault<'_> {
             let (sort, reason) = if forgotten.contains(held.record.id.as_ref()) {
                 ("came_back", "it was forgotten here and came back with a merge".to_owned())
             } else if let Some(rule) = self.held_back(&held.record.text) {
-                ("held_back", format!("the gate would refuse it now ({rule}); nobody is given it"))
+                ("held_back", format!("the gate would refuse it now ({rule}); no agent gets it"))
             } else {
                 continue;
             };
@@ -73,7 +73,7 @@ impl Vault<'_> {
             .into_iter()
             .map(|line| {
                 let message = format!("the line cannot be read: {}", line.why);
-                problem(line.number, Code::Damaged, message, "mend or remove that line; all others count")
+                problem(line.number, Code::Damaged, message, "correct or remove that line; all others count")
             })
             .collect();
         for (counts, other) in image.twins() {
@@ -100,7 +100,7 @@ impl Vault<'_> {
         for held in image.readable() {
             if let Some(rule) = self.held_back(&held.record.text) {
                 let message = format!(
-                    "`{}` holds what the gate refuses ({rule}); nobody is given it",
+                    "`{}` contains what the gate refuses ({rule}); no agent gets it",
                     held.record.memory_id()
                 );
                 let fix = "`heirloom scan --store --fix` cuts it out; take it out of use where it is valid";

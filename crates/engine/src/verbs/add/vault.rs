@@ -48,7 +48,7 @@ impl NewVault {
         };
         let mut new = NewVault::default();
         for (field, value) in fields.iter().filter(|(_, value)| !value.is_null()) {
-            let text = || value.as_str().map(str::to_owned).ok_or_else(|| wrong(field, "is no text"));
+            let text = || value.as_str().map(str::to_owned).ok_or_else(|| wrong(field, "is not a text"));
             match field.as_str() {
                 "text" => new.text = text()?,
                 "topic_id" | "topic" => new.topic = Some(text()?),
@@ -57,18 +57,15 @@ impl NewVault {
                 "source" => new.source = Some(text()?),
                 "tier" if text()?.to_lowercase() == kind => {}
                 "tier" => {
-                    return Err(wrong(
-                        field,
-                        &format!("is another one than `{kind}`, which is what this adds"),
-                    ));
+                    return Err(wrong(field, &format!("does not match `{kind}`, which is what this adds")));
                 }
                 "tags" => {
                     let tags = value
                         .as_array()
                         .map(|all| all.iter().map(|tag| tag.as_str().map(str::to_owned)).collect());
-                    new.tags = Some(tags.flatten().ok_or_else(|| wrong(field, "is no list of texts"))?);
+                    new.tags = Some(tags.flatten().ok_or_else(|| wrong(field, "is not a list of texts"))?);
                 }
-                _ => return Err(wrong(&without_secrets(field), &format!("is no field of a {kind}"))),
+                _ => return Err(wrong(&without_secrets(field), &format!("is not a field of a {kind}"))),
             }
         }
         match new.text.trim().is_empty() {

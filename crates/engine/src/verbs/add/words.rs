@@ -134,7 +134,7 @@ fn record(call: &Call, words: Words) -> Result<NewRecord> {
     only(&words, &["--title", "--field", "--tag", "--file", "--confidence"])?;
     if let Some(taken) = &words.taken {
         let mut document = Document::parse(taken.text.as_bytes()).map_err(|why| {
-            Fault::new(Code::Input, format!("`{}` holds no record: {why}", taken.name))
+            Fault::new(Code::Input, format!("`{}` does not contain a record: {why}", taken.name))
                 .fact("path", taken.name.as_str())
                 .hint("give one JSON object with title, tags and content")
         })?;

@@ -81,7 +81,7 @@ pub fn added(call: &Call, ask: &AddCategory) -> Result<Set> {
     let AddCategory { name, description, folder, fields } = ask;
     let settings = call.settings();
     if settings.category(name).is_some() {
-        return Err(Fault::new(Code::Config, format!("there is already a category `{name}`"))
+        return Err(Fault::new(Code::Config, format!("the category `{name}` exists already"))
             .hint(format!("`heirloom config category enable {name}` switches it on")));
     }
     let folder = folder.clone().unwrap_or_else(|| name.replace('_', "-"));

@@ -72,13 +72,13 @@ impl Plan {
             return Err(wrong(&unmapped.name, &unmapped.message));
         }
         if flat.leaves.is_empty() {
-            return Err(wrong(key, "there is no setting in this value"));
+            return Err(wrong(key, "this value contains no setting"));
         }
         for (name, leaf) in flat.leaves {
             let value = check(&name, leaf.value).map_err(|why| wrong(&name, &why))?;
             let no_pin = || !Pin::of(&call.project().world().data).is_set();
             if name == crate::settings::PERSON_CHECK && value == "pin" && no_pin() {
-                return Err(wrong(&name, "there is no PIN to ask for")
+                return Err(wrong(&name, "no PIN is set")
                     .hint("`heirloom config pin` sets one and switches the check on"));
             }
             // A person who sets such a key for a project approves it by that; from anybody else it is a wish, and an earlier yes is gone.
@@ -117,7 +117,7 @@ impl Plan {
         let Some(value) = asked else {
             return Err(Fault::new(Code::NotFound, format!("this project does not ask for `{key}`"))
                 .fact("key", key)
-                .hint("`heirloom config list` shows what a project asks for and what of it is ignored"));
+                .hint("`heirloom config list` shows what a project asks for and what is ignored"));
         };
         if let Some(approved) = &mut self.approved {
             approved.follow(key, Some(&value));

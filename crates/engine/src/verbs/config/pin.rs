@@ -47,7 +47,7 @@ pub fn has_pin(call: &Call) -> bool {
     pin(call).is_set()
 }
 
-/// Refuses while there is no PIN to answer or a pause is on: whoever must wait is told so before typing anything.
+/// Refuses while no PIN is set to answer or a pause is on: whoever must wait is told so before typing anything.
 pub fn waits_for_pin(call: &Call) -> Result<()> {
     pin(call).open(call.project().world().now)
 }
@@ -83,7 +83,7 @@ fn change(call: &Call, new: Option<&str>) -> Result<PinChanged> {
         (true, false) => {}
     }
     if new.is_none() && !kept.is_set() {
-        return Err(Fault::new(Code::NotFound, "there is no PIN").hint("`heirloom config pin` sets one"));
+        return Err(Fault::new(Code::NotFound, "no PIN is set").hint("`heirloom config pin` sets one"));
     }
     let turn = Turn::wait(call)?;
     let path = own_file(call)?;

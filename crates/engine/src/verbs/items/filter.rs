@@ -18,7 +18,7 @@ fn check_one(wanted: &Value) -> Result<()> {
     match wanted {
         Value::Object(map) if is_comparison(map) => {
             match map.keys().find(|name| !KNOWN.contains(&name.as_str())) {
-                Some(_) => Err(Fault::new(Code::Validation, "the filter has a comparison nobody knows")
+                Some(_) => Err(Fault::new(Code::Validation, "the filter has an unknown comparison")
                     .fact("field", "filter")
                     .hint(format!("use {}", KNOWN.join(", ")))),
                 None => Ok(()),

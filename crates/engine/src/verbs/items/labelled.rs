@@ -158,7 +158,7 @@ pub fn keep(call: &Call, ask: &Keep) -> Result<Outcome<Vec<Labelled>>> {
     asked(call, verb, ShelfName::Tiers, Owner::Nobody)?;
     need_a_label(&ask.labels)?;
     if ask.messages.is_empty() {
-        return Err(Fault::new(Code::Validation, "there is no message to keep")
+        return Err(Fault::new(Code::Validation, "no message has a text")
             .fact("field", "messages")
             .hint("send at least one with a text"));
     }
@@ -335,7 +335,7 @@ fn need_a_label(labels: &BTreeMap<String, String>) -> Result<()> {
     if labels.values().any(|name| name == "*") {
         return Err(Fault::new(Code::Validation, "`*` names no label")
             .fact("field", "label")
-            .hint("name each one; a list of them is at hand"));
+            .hint("name each one"));
     }
     Ok(())
 }

@@ -190,7 +190,7 @@ pub fn find(call: &Call, ask: &Name) -> Result<Option<Item>> {
 pub fn get(call: &Call, ask: &Name) -> Result<Item> {
     find(call, ask)?.ok_or_else(|| {
         Fault::new(Code::NotFound, "there is no item under this key")
-            .hint("search its namespace, or list the namespaces there are")
+            .hint("search its namespace, or list all namespaces")
     })
 }
 

@@ -155,7 +155,7 @@ pub fn namespaces(call: &Call, ask: &Namespaces) -> Result<Found> {
 pub(super) fn page(limit: Option<usize>, usual: usize) -> Result<usize> {
     match limit.unwrap_or(usual) {
         limit @ 1..=MOST => Ok(limit),
-        _ => Err(Fault::new(Code::Validation, "this is no number of items a page can have")
+        _ => Err(Fault::new(Code::Validation, "the page size is wrong")
             .fact("field", "limit")
             .hint(format!("use 1 to {MOST}"))),
     }

@@ -163,7 +163,7 @@ fn delete(call: &Call, path: &str) -> Result<Outcome<Told>> {
     let memories = Files::of(call)?.all_below(&names);
     if memories.is_empty() {
         return Err(Fault::new(Code::NotFound, format!("The path {path} does not exist"))
-            .hint("view /memories lists the files there are"));
+            .hint("view /memories lists all files"));
     }
     if let Some(waiting) = held(call, Verb::Retire, &memories, path, |memory| {
         serde_json::json!(life::Move { ids: vec![memory.id.to_string()], reason: None })
@@ -201,7 +201,7 @@ fn rename(call: &Call, old_path: &str, new_path: &str) -> Result<Outcome<Told>> 
     let memories = files.all_below(&old);
     if memories.is_empty() {
         return Err(Fault::new(Code::NotFound, format!("The path {old_path} does not exist"))
-            .hint("view /memories lists the files there are"));
+            .hint("view /memories lists all files"));
     }
     if new.starts_with(&old) {
         return Err(Fault::new(Code::Validation, format!("{old_path} cannot be moved into itself"))
@@ -297,7 +297,7 @@ fn told(text: String, id: String, notes: Vec<String>) -> Outcome<Told> {
 
 fn nothing(path: &str) -> Fault {
     Fault::new(Code::NotFound, format!("The path {path} does not exist. Please provide a valid path."))
-        .hint("view /memories lists the files there are")
+        .hint("view /memories lists all files")
 }
 
 #[cfg(test)]

@@ -86,12 +86,28 @@ pub fn shown(call: &Call, mut item: Item) -> Shown {
     Shown { item, kind, would_be, fields, age, said, known, seen, cannot, code }
 }
 
-/// A time that is only that of the look is not part of what was seen: whoever says yes a minute later says it to the same draft.
+/// Times that a yes sets, or that came with the draft; those are in the code over its bytes, which is part of what was seen.
+const MOMENTS: [&str; 3] = ["created_at", "updated_at", "occurred_at"];
+const MOMENT: &str = "the moment of the yes";
+
+/// A time that is only that of the look is not part of what was seen: whoever says yes a minute later says it to the same draft. One that came with the
+/// draft may be the same second as the first look and never again, so such a field is known by its name.
 fn timeless(value: &mut Value, now: &str) {
     match value {
-        Value::String(text) if text == now => "the moment of the yes".clone_into(text),
+        Value::String(text) if text == now => MOMENT.clone_into(text),
         Value::Array(items) => items.iter_mut().for_each(|item| timeless(item, now)),
-        Value::Object(map) => map.values_mut().for_each(|item| timeless(item, now)),
+        Value::Object(map) => {
+            let is_moment = |name: &str| MOMENTS.contains(&name.rsplit('.').next().unwrap_or_default());
+            if map.get("name").and_then(Value::as_str).is_some_and(is_moment) {
+                map.insert("value".to_owned(), json!(MOMENT));
+            }
+            for (name, item) in map {
+                if item.is_string() && is_moment(name) {
+                    *item = json!(MOMENT);
+                }
+                timeless(item, now);
+            }
+        }
         _ => {}
     }
 }
@@ -119,7 +135,7 @@ pub(crate) fn waits_under(call: &Call, key: &str) -> Result<()> {
     outcome
 }
 
-fn shelf_of(item: &Item) -> Option<ShelfName> {
+pub(in crate::verbs) fn shelf_of(item: &Item) -> Option<ShelfName> {
     ShelfName::ALL.into_iter().find(|shelf| shelf.name() == item.shelf)
 }
 
@@ -192,6 +208,14 @@ fn flatten(name: &str, value: &Value, out: &mut Vec<Field>) {
     match value {
         Value::Null => {}
         Value::Object(map) => map.iter().for_each(|(part, value)| flatten(&inner(part), value, out)),
+        // Fields that a change asks for are pairs of a name and a value.
+        Value::Array(items) if name == "asked.fields" => {
+            let pairs = items.iter().enumerate();
+            pairs.for_each(|(at, pair)| match pair.as_array().map(Vec::as_slice) {
+                Some([Value::String(part), value]) => flatten(&inner(part), value, out),
+                _ => flatten(&inner(&at.to_string()), pair, out),
+            });
+        }
         Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
             items.iter().enumerate().for_each(|(at, value)| flatten(&inner(&at.to_string()), value, out));
         }
@@ -265,7 +289,7 @@ pub fn accept_draft(call: &Call, shown: &Shown) -> Result<String> {
 
 fn record_of(item: &Item) -> Result<Document> {
     Document::parse(item.draft.to_string().as_bytes()).map_err(|why| {
-        Fault::new(Code::Damaged, format!("inbox item `{}` holds no record: {why}", item.key))
+        Fault::new(Code::Damaged, format!("inbox item `{}` is not a record: {why}", item.key))
             .hint(format!("`heirloom review reject {}` discards it", item.key))
     })
 }
@@ -280,7 +304,7 @@ fn place<'e>(
     let category = category.ok_or_else(|| {
         Fault::new(
             Code::Damaged,
-            format!("inbox item `{}` holds no record: its category is not known", item.key),
+            format!("inbox item `{}` is not a record: its category is not known", item.key),
         )
         .hint(format!("`heirloom review reject {}` discards it", item.key))
     })?;
@@ -346,4 +370,25 @@ pub fn reject(call: &Call, key: &str) -> Result<String> {
         }
     }
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::verbs::decide::{Accept, Seen, accept, list};
+    use crate::verbs::remember::{NewFact, Remember, remember};
+    use crate::verbs::tests::Desk;
+    use crate::verbs::{Outcome, Yes};
+    use heirloom_core::Caller;
+
+    #[test]
+    fn a_draft_that_is_looked_at_in_the_second_it_came_is_accepted_later() {
+        let desk = Desk::new();
+        let fact = NewFact { text: "I live in Graz".into(), ..NewFact::default() };
+        let waits = remember(&desk.agent(), &Remember { fact, yes: Yes::default() }).unwrap();
+        assert!(matches!(waits, Outcome::Waits(_)));
+        let shown = list(&desk.person()).unwrap().waiting.drafts.remove(0);
+        let later = desk.call_at("2026-01-10T09:00:05Z", Caller::person("tester"), |_| {});
+        let ask = Accept { shown: vec![Seen { key: shown.item.key.clone(), seen: shown.seen }] };
+        assert_eq!(accept(&later, &ask).unwrap().stored.len(), 1);
+    }
 }

@@ -7,6 +7,7 @@ mod count;
 mod draft;
 
 pub(crate) use count::count;
+pub(super) use draft::shelf_of;
 pub(crate) use draft::waits_under;
 pub use draft::{Field, Known, Shown, accept_draft, reject, shown};
 
@@ -15,6 +16,7 @@ use crate::gate::Entry;
 use crate::gate::policy::Row;
 use crate::shelf::anchors::{self, Anchored, Freshness};
 use crate::shelf::door::change::{Decided, Decision};
+use crate::shelf::tiers::{Relation, turned_around};
 use crate::shelf::vault::Doubt;
 use crate::shelf::{Listing, Problem, Shelf as _};
 use heirloom_core::settings::SHARED;
@@ -148,6 +150,9 @@ pub struct Alike {
     pub b: MemoryId,
     /// How alike they are, 0 to 1.
     pub score: f64,
+    /// Whether they say the opposite.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub opposite: bool,
 }
 
 /// A memory that could go.
@@ -171,15 +176,17 @@ const WORDS_MIN: usize = 5;
 /// What could be tidied up.
 pub fn suggestions(call: &Call) -> Result<Suggestions> {
     let vault = call.vault();
-    let ids: HashMap<String, MemoryId> = vault
-        .list(&Listing::active())?
-        .into_iter()
-        .map(|memory| (memory.id.name().to_owned(), memory.id))
-        .collect();
+    let (mut ids, mut texts) = (HashMap::new(), HashMap::new());
+    for memory in vault.list(&Listing::active())? {
+        texts.insert(memory.id.name().to_owned(), memory.body);
+        ids.insert(memory.id.name().to_owned(), memory.id);
+    }
     let mut found = Suggestions::default();
     for pair in vault.consolidation_candidates(None, VAULT_FLOOR)? {
         if let (Some(a), Some(b)) = (ids.get(&pair.a), ids.get(&pair.b)) {
-            found.near_duplicates.push(Alike { a: a.clone(), b: b.clone(), score: pair.score });
+            let text = |id: &MemoryId| texts.get(id.name()).map_or("", String::as_str);
+            let opposite = turned_around(text(a), text(b));
+            found.near_duplicates.push(Alike { a: a.clone(), b: b.clone(), score: pair.score, opposite });
         }
     }
     for proposal in vault.propose_deletions(None)? {
@@ -187,14 +194,39 @@ pub fn suggestions(call: &Call) -> Result<Suggestions> {
             found.proposed_deletions.push(Proposed { id: id.clone(), reason: proposal.reason });
         }
     }
+    found.near_duplicates.extend(alike(call.records().list(&Listing::active())?));
     found.near_duplicates.extend(alike(call.topics().list(&Listing::active())?));
     found.near_duplicates.extend(alike(call.notes().list(&Listing::active())?));
+    found.near_duplicates.extend(facts(call)?);
+    // What cannot both be true comes before what is only said twice.
+    found.near_duplicates.sort_by_key(|pair| !pair.opposite);
     Ok(found)
+}
+
+/// Pairs of facts, as far as the caller may look at any.
+fn facts(call: &Call) -> Result<Vec<Alike>> {
+    if !super::sees_tiers(call, Verb::Review) {
+        return Ok(Vec::new());
+    }
+    // A database that cannot be reached keeps nobody from looking at files.
+    let Ok(tiers) = call.tiers() else { return Ok(Vec::new()) };
+    let pairs = tiers.pairs().unwrap_or_default().into_iter();
+    Ok(pairs
+        .map(|(a, b, relation, score)| Alike {
+            a: a.memory().id,
+            b: b.memory().id,
+            score,
+            opposite: relation == Relation::Contradiction,
+        })
+        .collect())
 }
 
 /// Pairs of texts that share most of their words.
 fn alike(mut memories: Vec<Memory>) -> Vec<Alike> {
-    memories.sort_by(|a, b| b.occurred_at.cmp(&a.occurred_at));
+    fn when(memory: &Memory) -> Option<&String> {
+        memory.occurred_at.as_ref().or(memory.updated_at.as_ref()).or(memory.created_at.as_ref())
+    }
+    memories.sort_by(|a, b| when(b).cmp(&when(a)));
     memories.truncate(COMPARED);
     memories.reverse();
     let lower: Vec<String> =
@@ -209,8 +241,9 @@ fn alike(mut memories: Vec<Memory>) -> Vec<Alike> {
                 continue;
             }
             let score = overlap(first, second);
-            if score >= TEXT_FLOOR {
-                pairs.push(Alike { a: memories[i].id.clone(), b: memories[j].id.clone(), score });
+            if score >= TEXT_FLOOR && memories[i].kind == memories[j].kind {
+                let opposite = turned_around(&memories[i].title, &memories[j].title);
+                pairs.push(Alike { a: memories[i].id.clone(), b: memories[j].id.clone(), score, opposite });
             }
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn scan(call: &Call, eyes: &Eyes<'_>, ask: &Scan, watch: &mut Watch<'
     for path in &ask.paths {
         let meta = std::fs::symlink_metadata(path).map_err(|_| {
             let shown = shown(ask, path);
-            Fault::new(Code::NotFound, format!("there is no file or folder `{shown}`"))
+            Fault::new(Code::NotFound, format!("`{shown}` does not exist"))
                 .fact("path", shown)
                 .hint("check the name")
         })?;
@@ -97,13 +97,13 @@ fn one(
     let left = |why: String| LeftOut { path: path.display().to_string(), why };
     let mut file = match files::open_if_there(path) {
         Ok(Some((file, _))) => file,
-        Ok(None) => return Err(left("is no longer there".to_owned())),
+        Ok(None) => return Err(left("no longer exists".to_owned())),
         Err(fault) if fault.code == Code::Path => return Err(left("is a link".to_owned())),
         Err(fault) => return Err(left(fault.message)),
     };
     let unreadable = |e: std::io::Error| left(format!("cannot be read: {e}"));
     if is_binary(&mut file).map_err(unreadable)? {
-        return Err(left("is no text".to_owned()));
+        return Err(left("is not text".to_owned()));
     }
     let name = shown(ask, path);
     let mut places = Vec::new();
@@ -212,7 +212,7 @@ fn walk(call: &Call, folder: &Path, listed: &mut Listed) {
                 (true, _) if path == local => listed.leave(&path, "is derived from the memory, and private"),
                 (true, _) => open.push(path),
                 (_, true) => found.push(path),
-                _ => listed.leave(&path, "is no regular file"),
+                _ => listed.leave(&path, "is not a regular file"),
             }
         }
     }

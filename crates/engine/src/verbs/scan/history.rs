@@ -41,7 +41,7 @@ impl Hunk {
 
 pub(super) fn scan(call: &Call, eyes: &Eyes<'_>, watch: &mut Watch<'_>) -> Result<Scanned> {
     let Some((mut command, _)) = git::command(call.project().folder()) else {
-        return Err(failed("there is none"));
+        return Err(failed("this folder is not in a git repository"));
     };
     let mut child = command
         .args([

@@ -74,9 +74,9 @@ pub fn scan(call: &Call, ask: &Scan, watch: &mut Watch<'_>) -> Result<Scanned> {
     let eyes = Eyes::of(call, ask.row.as_deref())?;
     match (ask.history, ask.paths.is_empty()) {
         (true, true) => history::scan(call, &eyes, watch),
-        (true, false) => Err(Fault::new(Code::Usage, "git's history is looked at by itself")
+        (true, false) => Err(Fault::new(Code::Usage, "--history scans the git history alone")
             .hint("leave the paths out, or --history")),
-        (false, true) => Err(Fault::new(Code::Usage, "nothing to look at")
+        (false, true) => Err(Fault::new(Code::Usage, "nothing to scan")
             .hint("name files or folders, `-`, --history or --store")),
         (false, false) => files::scan(call, &eyes, ask, watch),
     }

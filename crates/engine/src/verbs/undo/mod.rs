@@ -140,7 +140,7 @@ fn chosen(call: &Call, ask: &Undo) -> Result<Number> {
             let mut all = project::changes(call)?;
             all.extend(tiers::changes(call)?);
             let last = newest_first(all).into_iter().find(usual);
-            last.ok_or_else(|| nothing("there is no change to undo"))?.number
+            last.ok_or_else(|| nothing("no change to undo"))?.number
         }
     };
     let wrong = || {

@@ -5,6 +5,7 @@ use super::super::anchor::{Anchor, Deed, anchor};
 use super::super::convert::{Convert, convert};
 use super::super::edit::{Edit, edit};
 use super::super::invite::{self, InviteUser};
+use super::super::join::{Join, join};
 use super::super::life::{Move, archive, restore, retire, unarchive};
 use super::super::list::{List, list};
 use super::super::recall::{Recall, recall};
@@ -43,7 +44,7 @@ pub(super) fn entry(verb: Verb) -> Entry {
         Verb::Brief => Driven(&[Topics]),
         Verb::Snapshot | Verb::Compact => Driven(&[Vault]),
         // A note is what was said: it has no edit, and the verb says so before it asks anybody.
-        Verb::Edit => Driven(&[Records, Topics, Vault, Tiers]),
+        Verb::Edit | Verb::Join => Driven(&[Records, Topics, Vault, Tiers]),
         Verb::Add => Driven(FILES),
         Verb::Remember | Verb::Turn | Verb::Clear => Driven(&[Tiers]),
         // Lessons and notes have no place that a newer one takes; a fact that contradicts another waits by the gate's own rule.
@@ -95,6 +96,8 @@ pub(super) struct Subject {
     number: Option<String>,
     /// The draft to decide about.
     item: Option<Item>,
+    /// The memory to join it with, which has the same owner.
+    other: String,
 }
 
 /// How a verb ended that was not refused.
@@ -186,6 +189,10 @@ pub(super) fn prepare(desk: &Desk, verb: Verb, shelf: ShelfName, owner: Owner) -
             let changes = undo::list(&desk.call(desk.whose("person"))).unwrap();
             subject.number = Some(changes[0].number.clone());
         }
+        Verb::Join => {
+            let more = add(&by("2026-01-08T10:00:00Z"), &Add::of(text_of(shelf, true))).unwrap();
+            subject.other = more.done().unwrap().id.to_string();
+        }
         Verb::Unarchive => drop(each(archive(&by("2026-01-08T10:00:00Z"), &moved)).unwrap()),
         Verb::Compact => {
             let ask = Edit { id: id.clone(), text: Some("Working on the parser".into()), ..Edit::default() };
@@ -251,6 +258,10 @@ pub(super) fn act(call: &Call, verb: Verb, shelf: ShelfName, subject: &Subject) 
         Verb::Archive => each(archive(call, &moved)),
         Verb::Unarchive => each(unarchive(call, &moved)),
         Verb::Edit => of(edit(call, &changed(shelf, id))),
+        Verb::Join => {
+            let change = changed(shelf, id.clone());
+            of(join(call, &Join { id, other: subject.other.clone(), change, ..Join::default() }))
+        }
         Verb::Add => of(add(call, &Add::of(text_of(shelf, true)))),
         Verb::Supersede => {
             let new = if shelf == Vault { register("Resting for a while") } else { text_of(shelf, false) };
@@ -285,7 +296,7 @@ pub(super) fn act(call: &Call, verb: Verb, shelf: ShelfName, subject: &Subject) 
         Verb::Reject => plain(review::reject(call, &subject.item.as_ref().unwrap().key)),
         Verb::UserAdd => plain(users::add(call, &AddUser { user: "fresh".into() })),
         Verb::UserToken => {
-            let ask = MakeToken { user: "other".into(), name: None, scopes: None, days: None };
+            let ask = MakeToken { user: "other".into(), name: None, scopes: None, days: None, hours: None };
             plain(users::token(call, &ask))
         }
         Verb::UserInvite => {

@@ -73,6 +73,7 @@ impl Desk {
                 name: scopes.replace(',', "-") + if name.starts_with("person") { "-p" } else { "" },
                 scopes: Scopes::parse(scopes).unwrap(),
                 days: None,
+                hours: None,
             };
             give_token(tiers.store(), tiers.who(), "tester", &secret(name), &terms, world).unwrap();
         }

@@ -15,7 +15,7 @@ pub(crate) fn watch(folders: Vec<PathBuf>) -> mpsc::Receiver<()> {
     let (signal, changes) = mpsc::channel(1);
     #[cfg(target_os = "linux")]
     if let Err(e) = linux::watch(folders, signal.clone()) {
-        tracing::warn!(kind = ?e.kind(), "the system gives no word of changed files");
+        tracing::warn!(kind = ?e.kind(), "the system does not report changed files");
     }
     #[cfg(not(target_os = "linux"))]
     drop(folders);

@@ -7,7 +7,7 @@ use super::{Param, Route, verb};
 use crate::http::problem::Problem;
 use crate::http::reply::Reply;
 use heirloom_engine::verbs::recall::{Recall, recall};
-use heirloom_engine::verbs::search::{Search, search};
+use heirloom_engine::verbs::search::{self, Search};
 use heirloom_engine::verbs::shelves::{brief, snapshot};
 use serde_json::json;
 
@@ -41,8 +41,12 @@ pub(super) const ROUTES: &[Route] = &[
             object(&[
                 ("query?", shapes::text("Words; filters such as kind:decision tag:db")),
                 ("kind?", shapes::word("Only this kind")),
-                ("include_retired?", shapes::flag("Also what is out of use")),
-                ("limit?", shapes::count("At most so many, 10 unless said", 1, 200)),
+                ("include_retired?", shapes::flag("Also retired and archived memories")),
+                ("limit?", shapes::count("Hits per page; 10 by default", 1, 200)),
+                (
+                    "cursor?",
+                    json!({ "type": "string", "maxLength": 16_384, "description": "`next` of the previous page; pages reach 1,000 hits" }),
+                ),
                 ("tier?", json!({ "type": "string", "enum": ["episodic", "semantic", "all"] })),
                 ("session?", shapes::word("With tier: only this conversation")),
                 ("context?", shapes::flag("The block of turns and facts that a model would be given")),
@@ -59,7 +63,7 @@ pub(super) const ROUTES: &[Route] = &[
                 session: given.text("session"),
                 context: given.flag("context"),
             };
-            Ok(Reply::ok(&search(call, &ask)?))
+            Ok(Reply::ok(&search::page(call, &ask, given.text("cursor").as_deref(), |_| true)?))
         },
         ..ASKS
     },

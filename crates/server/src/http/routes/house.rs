@@ -39,8 +39,14 @@ const LINES: usize = 100;
 
 const LIMIT: Param = Param {
     name: "limit",
-    about: "How many, the newest; 100 unless said",
+    about: "Lines per page; 100 by default. The first page has the newest",
     schema: r#"{"type":"integer","minimum":1,"maximum":1000}"#,
+    required: false,
+};
+pub(super) const CURSOR: Param = Param {
+    name: "cursor",
+    about: "`next` of the page before",
+    schema: r#"{"type":"string","maxLength":128}"#,
     required: false,
 };
 const ABOUT: Param = Param {
@@ -122,7 +128,7 @@ pub(super) const ROUTES: &[Route] = &[
         method: "POST",
         path: "/v1/review/{key}/reject",
         name: "reject",
-        about: "Turn down a draft that waits",
+        about: "Reject a draft that waits",
         answer: || verb("review-reject"),
         writes: true,
         run: |call, given| Ok(Reply::ok(&decide::reject(call, &Reject { keys: vec![given.part("key")] })?)),
@@ -131,10 +137,11 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "/v1/audit",
         name: "list_audit",
-        about: "Lines of the project's audit, oldest first; with chain=own those of your turns and facts",
+        about: "Lines of the project's audit, oldest first; with chain=own those of your turns and facts. Pages go back in time",
         query: &[
             ABOUT,
             LIMIT,
+            CURSOR,
             Param {
                 name: "verdict",
                 about: "Only with this verdict",
@@ -148,7 +155,7 @@ pub(super) const ROUTES: &[Route] = &[
                 required: false,
             },
         ],
-        answer: || verb("audit"),
+        answer: || shapes::paged("lines", verb("audit")),
         run: audit,
         ..LOOKS
     },
@@ -163,7 +170,7 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "/v1/undo",
         name: "list_undo",
-        about: "Changes that can be taken back, newest first",
+        about: "Changes that can be undone, newest first",
         answer: || verb("undo-list"),
         run: |call, _| Ok(Reply::ok(&undo::list(call)?)),
         ..LOOKS
@@ -172,11 +179,11 @@ pub(super) const ROUTES: &[Route] = &[
         method: "POST",
         path: "/v1/undo",
         name: "undo",
-        about: "Take a change back, by a change of its own",
+        about: "Undo a change; the undo is a change too",
         body: Some(|| {
             object(&[
-                ("number?", shapes::word("Its number; the last one without")),
-                ("dry_run?", shapes::flag("Only say what would happen")),
+                ("number?", shapes::word("Its number; by default the last change")),
+                ("dry_run?", shapes::flag("Only show what would happen")),
             ])
         }),
         answer: || {
@@ -232,11 +239,11 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/users/{user}",
         name: "remove_user",
         tag: "users",
-        about: "Remove a user and all that is theirs; it cannot be undone",
+        about: "Remove a user and everything they own; this cannot be undone",
         query: &[
             Param {
                 name: "dry_run",
-                about: "Only say what would go",
+                about: "Only show what would be removed",
                 schema: r#"{"type":"boolean"}"#,
                 required: false,
             },
@@ -273,11 +280,11 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/users/{user}/tokens",
         name: "make_token",
         tag: "users",
-        about: "Make a token, in the place of the one of its name; it is in this answer once and nowhere else",
+        about: "Make a token; it replaces the one with the same name and appears in this answer only",
         body: Some(|| {
             object(&[
                 ("name?", shapes::word("Its name among the user's tokens")),
-                ("scopes?", shapes::word("What it may, as read,write,delete,facts,admin,upkeep")),
+                ("scopes?", shapes::word("What it may do: read,write,delete,facts,admin,upkeep")),
                 ("days?", shapes::count("After how many days it ends", 1, 3650)),
             ])
         }),
@@ -297,10 +304,10 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/users/{user}/invite",
         name: "invite_user",
         tag: "users",
-        about: "Make a link by which a user sets a PIN for the page; it works once and is in this answer once",
+        about: "Make a link with which a user sets a PIN for the page; it works once and appears in this answer only",
         body: Some(|| {
             object(&[
-                ("hours?", shapes::count("For how many hours it works; 24 unless said", 1, 168)),
+                ("hours?", shapes::count("Hours for which it works; 24 by default", 1, 168)),
                 (
                     "server?",
                     shapes::word("The address of the server; without it the link begins with its path"),
@@ -326,7 +333,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/users/{user}/tokens/{name}",
         name: "revoke_token",
         tag: "users",
-        about: "Take a token away; `-` stands for the one without a name",
+        about: "Revoke a token; `-` stands for the one without a name",
         answer: || object(&[("status", name()), ("user", name()), ("name?", name())]),
         writes: true,
         run: |call, given| {
@@ -344,17 +351,18 @@ fn audit(call: &Call, given: &Given) -> Result<Reply, Problem> {
         event: None,
         limit: given.count("limit").unwrap_or(LINES),
     };
+    let cursor = given.text("cursor");
     Ok(match given.text("chain").as_deref() {
-        Some("own") => Reply::ok(&trail::own_audit(call, &ask)?),
-        _ => Reply::ok(&trail::audit(call, &ask)?),
+        Some("own") => Reply::ok(&trail::own_audit_page(call, &ask, cursor.as_deref())?),
+        _ => Reply::ok(&trail::audit_page(call, &ask, cursor.as_deref())?),
     })
 }
 
 fn made_token(call: &Call, given: &Given) -> Result<Reply, Problem> {
     let scopes = given.text("scopes").map(|text| {
         Scopes::parse(&text).map_err(|_| {
-            Fault::new(Code::Validation, "that is no list of scopes")
-                .hint("use read, write, delete, facts, admin, upkeep, with commas between")
+            Fault::new(Code::Validation, "the list of scopes is not valid")
+                .hint("use read, write, delete, facts, admin, upkeep, separated by commas")
         })
     });
     let ask = MakeToken {
@@ -362,6 +370,7 @@ fn made_token(call: &Call, given: &Given) -> Result<Reply, Problem> {
         name: given.text("name"),
         scopes: scopes.transpose()?,
         days: given.count("days").and_then(|days| u32::try_from(days).ok()),
+        hours: None,
     };
     Ok(Reply::ok(&users::token(call, &ask)?).status(StatusCode::CREATED))
 }

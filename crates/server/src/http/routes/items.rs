@@ -38,7 +38,7 @@ pub(super) const ROUTES: &[Route] = &[
         method: "PUT",
         path: "/v1/items",
         name: "put_item",
-        about: "Keep a value under a namespace and key, in the place of what is there; with the scope facts as a fact, otherwise with an end",
+        about: "Keep a value under a namespace and key, replacing the old one; with the scope facts it is kept for good, otherwise it expires",
         body: Some(|| object(&put_fields())),
         waits: true,
         run: |call, given| outcome(items::put(call, &read(given)?)?),
@@ -127,7 +127,7 @@ fn put_fields() -> Fields {
     fields.extend([
         ("value", json!({ "type": "object", "description": "What to keep" })),
         ("index?", index),
-        ("ttl_minutes?", json!({ "type": "number", "minimum": 0, "maximum": 525_600, "description": "Minutes it is kept; facts do not end, so this makes it a turn" })),
+        ("ttl_minutes?", json!({ "type": "number", "minimum": 0, "maximum": 525_600, "description": "Minutes it is kept; facts do not expire, so this makes it a turn" })),
     ]);
     fields
 }
@@ -143,8 +143,8 @@ fn search_fields() -> Fields {
             "filter?",
             json!({ "type": "object", "description": "Fields of the value: a value each, or $eq, $ne, $gt, $gte, $lt, $lte" }),
         ),
-        ("limit?", count("Items of the answer, 10 unless said", 1, MOST)),
-        ("offset?", count("Items passed over", 0, FURTHEST)),
+        ("limit?", count("Items of the answer; 10 by default", 1, MOST)),
+        ("offset?", count("Items to skip", 0, FURTHEST)),
     ]
 }
 
@@ -154,8 +154,8 @@ fn namespace_fields() -> Fields {
     vec![
         ("conditions?", json!({ "type": "array", "items": condition, "maxItems": 32 })),
         ("max_depth?", count("Words after which namespaces are cut", 1, 32)),
-        ("limit?", count("Namespaces of the answer, 100 unless said", 1, MOST)),
-        ("offset?", count("Namespaces passed over", 0, FURTHEST)),
+        ("limit?", count("Namespaces of the answer; 100 by default", 1, MOST)),
+        ("offset?", count("Namespaces to skip", 0, FURTHEST)),
     ]
 }
 
@@ -190,7 +190,7 @@ fn item() -> Value {
 }
 
 fn deleted() -> Value {
-    object(&[("deleted", flag("Whether there was one"))])
+    object(&[("deleted", flag("Whether it existed"))])
 }
 
 fn found() -> Value {

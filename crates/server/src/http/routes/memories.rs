@@ -28,7 +28,7 @@ const PAGE: &[Param] = &[
     },
     Param {
         name: "status",
-        about: "active unless said",
+        about: "active by default",
         schema: r#"{"type":"string","enum":["active","retired","archived","superseded","all"]}"#,
         required: false,
     },
@@ -58,13 +58,13 @@ const PAGE: &[Param] = &[
     },
     Param {
         name: "limit",
-        about: "Memories of a page, 50 unless said",
+        about: "Memories of a page; 50 by default",
         schema: r#"{"type":"integer","minimum":1,"maximum":200}"#,
         required: false,
     },
     Param {
         name: "cursor",
-        about: "`next` of the page before",
+        about: "`next` of the previous page",
         schema: r#"{"type":"string","maxLength":4096}"#,
         required: false,
     },
@@ -308,14 +308,15 @@ fn moved(
             Ok(Reply::ok(&done))
         }
         Some(Outcome::Waits(waiting)) => Ok(waits(&waiting)),
-        None => Err(Fault::new(Code::Internal, "nothing came of it").into()),
+        None => Err(Fault::new(Code::Internal, "nothing happened").into()),
     }
 }
 
 fn forgotten(call: &Call, given: &Given) -> Result<Reply, Problem> {
     let name = given.part("id");
     let id = MemoryId::parse(&name).ok_or_else(|| {
-        Fault::new(Code::Usage, "this is no whole id").hint("give the id as `GET /v1/memories` shows it")
+        Fault::new(Code::Usage, "this is not a complete id")
+            .hint("give the id as `GET /v1/memories` shows it")
     })?;
     Ok(Reply::ok(&remove::forget(call, &id, given.flag("shred"))?))
 }

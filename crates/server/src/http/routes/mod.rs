@@ -119,7 +119,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Route> {
 /// The parameters that every route takes: which project.
 pub(crate) const PROJECT: Param = Param {
     name: "project",
-    about: "The id of a project that this server serves; of the only one, if it serves one",
+    about: "The id of a project that this server serves; not needed if it serves only one",
     schema: r#"{"type":"string","maxLength":64}"#,
     required: false,
 };
@@ -135,7 +135,7 @@ impl Route {
                 return Err(self.wrong(format!("there is no parameter `{shown}`")));
             };
             if query.contains_key(&name) {
-                return Err(self.wrong(format!("`{name}` is there twice")));
+                return Err(self.wrong(format!("`{name}` is given twice")));
             }
             let schema: Value = serde_json::from_str(param.schema).unwrap_or_default();
             let value = match schema["type"].as_str() {
@@ -172,7 +172,8 @@ impl Route {
             return if bytes.is_empty() {
                 Ok(Map::new())
             } else {
-                Err(Fault::new(Code::Input, "this takes no body").hint("send the request without one"))
+                Err(Fault::new(Code::Input, "this request takes no body")
+                    .hint("send the request without one"))
             };
         };
         let schema = schema();
@@ -182,7 +183,7 @@ impl Route {
             bytes
         };
         let value = heirloom_core::json::parse(bytes)
-            .map_err(|_| Fault::new(Code::Input, "the body is no JSON").hint("send one JSON object"))?;
+            .map_err(|_| Fault::new(Code::Input, "the body is not JSON").hint("send one JSON object"))?;
         shape::fits(&schema, &value).map_err(|what| {
             let names: Vec<String> =
                 schema["properties"].as_object().map(|all| all.keys().cloned().collect()).unwrap_or_default();

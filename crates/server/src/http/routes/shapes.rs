@@ -41,6 +41,11 @@ pub(crate) fn named_values(about: &str) -> Value {
     json!({ "type": "object", "additionalProperties": { "type": "string" }, "description": about })
 }
 
+/// A page: a list under this name, and the cursor of the next page if there is one.
+pub(crate) fn paged(name: &str, list: Value) -> Value {
+    object(&[(name, list), ("next?", any_text())])
+}
+
 fn any_text() -> Value {
     json!({ "type": "string" })
 }
@@ -70,7 +75,7 @@ pub(crate) fn new_memory() -> Value {
         ("confidence?", json!({ "type": "number", "minimum": 0, "maximum": 1 })),
         ("at?", text("When it was")),
         ("cites?", texts("Code it cites: PATH, PATH:12-20, PATH#symbol")),
-        ("dry_run?", flag("Only say what would be stored")),
+        ("dry_run?", flag("Only show what would be stored")),
     ])
 }
 

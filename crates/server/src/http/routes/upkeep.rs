@@ -3,6 +3,7 @@
 //! Comes in: a call and a request. Goes out: what the verb answered. Nothing here names a file of the machine. Never here: a rule about memories, or
 //! what belongs to the machine itself: settings, hooks, models, git.
 
+use super::house::CURSOR;
 use super::shapes::{self, object};
 use super::{Given, Param, Route, verb};
 use crate::http::problem::Problem;
@@ -39,7 +40,7 @@ const KEEPS: Route = Route {
 };
 
 fn dry_run() -> Value {
-    shapes::flag("Only say what would happen")
+    shapes::flag("Only show what would happen")
 }
 
 pub(super) const ROUTES: &[Route] = &[
@@ -51,7 +52,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: Some(|| {
             object(&[
                 ("kind", shapes::word("The new kind")),
-                ("text?", shapes::text("The new text; that of the source without it")),
+                ("text?", shapes::text("The new text; by default the text of the source")),
                 ("title?", shapes::text("The new title")),
                 ("topic?", shapes::text("Topic of a lesson or register")),
                 ("scope?", shapes::text("Scope of a canon or register")),
@@ -76,7 +77,9 @@ pub(super) const ROUTES: &[Route] = &[
                 ("action", json!({ "type": "string", "enum": ["add", "renew", "drop"] })),
                 (
                     "places?",
-                    shapes::texts("PATH, PATH:12-20, PATH#symbol; with drop at most one, all without"),
+                    shapes::texts(
+                        "PATH, PATH:12-20, PATH#symbol; with drop at most one, or none to drop all",
+                    ),
                 ),
             ])
         }),
@@ -110,17 +113,18 @@ pub(super) const ROUTES: &[Route] = &[
             },
             Param {
                 name: "limit",
-                about: "How many; 20 unless said",
+                about: "Runs per page; 20 by default",
                 schema: r#"{"type":"integer","minimum":1,"maximum":1000}"#,
                 required: false,
             },
+            CURSOR,
         ],
-        answer: || verb("last"),
+        answer: || shapes::paged("runs", verb("last")),
         writes: false,
         run: |call, given| {
             call.project().expect_memory()?;
             let ask = Last { hook: given.text("hook"), limit: given.count("limit").unwrap_or(RUNS) };
-            Ok(Reply::ok(&trail::last(call, &ask)?))
+            Ok(Reply::ok(&trail::last_page(call, &ask, given.text("cursor").as_deref())?))
         },
         ..KEEPS
     },
@@ -196,7 +200,7 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "/v1/gc",
         name: "collect",
-        about: "Remove what the settings say is past its time; earlier needs the scope delete",
+        about: "Remove what has expired by the settings; earlier needs the scope delete",
         body: Some(|| {
             object(&[
                 ("grace_days?", shapes::count("Days a retired record stays", 0, 36_500)),
@@ -215,11 +219,11 @@ pub(super) const ROUTES: &[Route] = &[
     Route {
         path: "/v1/expire",
         name: "expire",
-        about: "Remove turns that are past their time; needs the scope upkeep, and earlier ones delete",
+        about: "Remove expired turns; needs the scope upkeep, and delete to remove them earlier",
         body: Some(|| {
             object(&[(
                 "within_days?",
-                shapes::count("Also turns whose time ends within so many days", 0, 36_500),
+                shapes::count("Also turns that expire within this many days", 0, 36_500),
             )])
         }),
         answer: || verb("expire"),

@@ -10,6 +10,8 @@
   let running = null;
   // How much that somebody asked for is under way.
   let asked = 0;
+  const begin = () => { asked += 1; main.setAttribute("aria-busy", "true"); };
+  const end = () => { asked -= 1; if (!asked) main.removeAttribute("aria-busy"); };
 
   const here = () => location.pathname + location.search;
 
@@ -52,7 +54,7 @@
     const mine = running = new AbortController();
     const headers = { "x-part": "1" };
     if (options.keep) headers["x-by-itself"] = "1";
-    else asked += 1;
+    else begin();
     try {
       const response = await fetch(url, { headers, signal: mine.signal });
       if (response.status === 401) return location.assign(url);
@@ -64,14 +66,14 @@
     } catch (wrong) {
       if (wrong.name !== "AbortError") live.textContent = "the server does not answer; run heirloom open again";
     } finally {
-      if (!options.keep) asked -= 1;
+      if (!options.keep) end();
     }
   }
 
   async function send(form, button) {
     const body = new URLSearchParams(new FormData(form, button));
     running?.abort();
-    asked += 1;
+    begin();
     try {
       const response = await fetch(form.action, { method: "POST", body, headers: { "x-part": "1" } });
       const html = await response.text();
@@ -89,7 +91,7 @@
     } catch {
       live.textContent = "the server does not answer; run heirloom open again";
     } finally {
-      asked -= 1;
+      end();
     }
   }
 
@@ -139,6 +141,13 @@
     if (copy) {
       navigator.clipboard?.writeText(copy.dataset.copy).then(() => { copy.textContent = "Copied"; });
       return;
+    }
+    const take = event.target.closest("[data-into][data-text]");
+    if (take) {
+      const field = take.closest("form").elements[take.dataset.into];
+      field.value = take.dataset.text;
+      take.closest("form").setAttribute("data-dirty", "");
+      return field.focus();
     }
     const link = event.target.closest("a[href]");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button || link.origin !== location.origin) return;
@@ -223,6 +232,7 @@
       "a": () => press("a"),
       "x": () => press("x"),
       "e": () => press("e"),
+      "m": () => press("m"),
       "u": () => press("u") || load("/changes", { history: "push", focus: true }),
       "g": () => { going = true; },
       " ": () => {
@@ -262,6 +272,7 @@
   events.addEventListener("hello", () => { document.body.dataset.live = "on"; });
   events.addEventListener("error", () => { if (events.readyState === 2) live.textContent = "the server has ended; run heirloom open again"; });
 
+  document.body.dataset.script = "on";
   if (location.pathname === "/search") query.value = new URLSearchParams(location.search).get("q") || "";
   settle();
 })();

@@ -85,7 +85,7 @@ impl Tiers<'_> {
             Whose::User(user) => {
                 if !self.store().users(self.who())?.iter().any(|known| known == user) {
                     return Err(Fault::new(Code::NotFound, format!("there is no user `{user}`"))
-                        .hint("`heirloom user list` shows the users there are"));
+                        .hint("`heirloom user list` shows all users"));
                 }
                 vec![self.who().on_behalf(user)?]
             }

@@ -280,11 +280,11 @@ fn parsed(line: &[u8], at: u64) -> Result<Value> {
 
 fn first_line(value: &Value) -> Result<()> {
     if value.get("archive").and_then(Value::as_str) != Some(NAME) {
-        return Err(damaged(1, "this is no archive of the tiers"));
+        return Err(damaged(1, "this is not an archive of turns and facts"));
     }
     if value.get("version").and_then(Value::as_u64) != Some(VERSION) {
         return Err(
-            damaged(1, "this archive has a version that this program does not know").hint("update Heirloom")
+            damaged(1, "this archive has a version that this program cannot read").hint("update Heirloom")
         );
     }
     Ok(())

@@ -39,7 +39,7 @@ pub(super) fn put(folder: &Path, invite: &Invite) -> Result<()> {
     let _lock = lock(folder)?;
     files::make_folder(&place(folder), Mode::Private)?;
     let text = serde_json::to_string(invite)
-        .map_err(|e| Fault::new(Code::Internal, format!("an invitation cannot be written down: {e}")))?;
+        .map_err(|e| Fault::new(Code::Internal, format!("the invitation cannot be saved: {e}")))?;
     files::write(&file(folder, &invite.user), (text + "\n").as_bytes(), Mode::Private)
 }
 

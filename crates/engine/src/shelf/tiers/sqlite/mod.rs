@@ -23,7 +23,7 @@ mod rows;
 mod search;
 mod tokens;
 
-pub(crate) use search::document;
+pub(crate) use search::{SCOPE, document, speaker, whose};
 
 #[cfg(test)]
 #[path = "waits_tests.rs"]
@@ -31,7 +31,9 @@ mod waits_tests;
 
 use super::event::{Event, Head, Line};
 use super::kept::{Back, KeptRow, Mark};
-use super::store::{Change, Counts, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which};
+use super::store::{
+    Change, Counts, Embedded, Found, Page, Question, Receipt, Removed, TierStore, Told, Wanted, Which,
+};
 use super::{Account, Invite, Stored, Taken, TierDraft, Token, UserContext};
 use crate::gate::Passed;
 use crate::index::embed::Embedder;
@@ -226,6 +228,11 @@ impl TierStore for SqliteStore {
         let Some(missing) = missing else { return Ok(0) };
         let embeddings = missing.embedded(embedder).map_err(search::broken)?;
         self.look(who, |database| database.give(who, embedder.space(), &missing, embeddings))
+    }
+
+    fn embedded(&self, who: &UserContext) -> Result<Embedded> {
+        let model = self.embedder();
+        self.look(who, |database| database.embedded(who, plain(model.as_ref())))
     }
 
     fn change(

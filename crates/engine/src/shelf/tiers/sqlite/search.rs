@@ -3,7 +3,7 @@
 //! Comes in: the list of ids that changed since the index last looked. Goes out: ranked memories, read from the database, so that nothing is
 //! shown that is not there any more. Never here: an answer from the index alone.
 
-use super::super::store::{Found, Question};
+use super::super::store::{Embedded, Found, Question};
 use super::super::{LifeStatus, Role, Stored, UserContext};
 use super::database::{Database, fault};
 use super::rows;
@@ -133,6 +133,21 @@ impl Database {
         Ok(reader.with_vectors())
     }
 
+    /// How many memories in use have a vector of this model.
+    pub(super) fn embedded(
+        &mut self,
+        who: &UserContext,
+        embedder: Option<&dyn Embedder>,
+    ) -> Result<Embedded> {
+        let memories = self.counts(who)?;
+        let memories = memories.episodes + memories.facts;
+        let Database { folder, index, .. } = self;
+        let index = opened(index, folder)?;
+        let Some(model) = embedder else { return Ok(Embedded { embedded: 0, memories }) };
+        let lacking = index.missing(who.user(), model.space(), 0).map_err(broken)?.more as u64;
+        Ok(Embedded { embedded: memories.saturating_sub(lacking), memories })
+    }
+
     /// What may answer a question.
     pub(super) fn search(
         &mut self,
@@ -256,6 +271,23 @@ fn documents_after(
 /// The tag that names who spoke, where that is a name.
 const SPEAKER: &str = "speaker:";
 
+/// Whom turns and facts concern.
+pub(crate) const SCOPE: &str = "user";
+
+/// Who spoke, by the labels of a memory.
+pub(crate) fn speaker(tags: &[String]) -> Option<&str> {
+    tags.iter().find_map(|tag| tag.strip_prefix(SPEAKER))
+}
+
+/// Whose words a memory holds, as the index has it.
+pub(crate) fn whose(role: Option<Role>) -> index::Role {
+    match role {
+        Some(Role::User) => index::Role::Person,
+        Some(Role::Assistant | Role::Tool) => index::Role::Agent,
+        None => index::Role::None,
+    }
+}
+
 /// A memory as the index sees it.
 pub(crate) fn document(stored: &Stored) -> Document {
     Document {
@@ -263,13 +295,9 @@ pub(crate) fn document(stored: &Stored) -> Document {
         kind: stored.tier.kind().name().to_owned(),
         title: stored.heading().unwrap_or_default().to_owned(),
         tags: stored.tags.iter().filter(|tag| !tag.starts_with(SPEAKER)).cloned().collect(),
-        speaker: stored.tags.iter().find_map(|tag| tag.strip_prefix(SPEAKER)).unwrap_or_default().to_owned(),
+        speaker: speaker(&stored.tags).unwrap_or_default().to_owned(),
         body: stored.content.clone(),
-        role: match stored.role {
-            Some(Role::User) => index::Role::Person,
-            Some(Role::Assistant | Role::Tool) => index::Role::Agent,
-            None => index::Role::None,
-        },
+        role: whose(stored.role),
         group: stored.session.clone().unwrap_or_default(),
         position: stored.position,
         occurred_at: stored.occurred_at.as_second(),
@@ -283,7 +311,7 @@ pub(crate) fn document(stored: &Stored) -> Document {
             LifeStatus::Retired | LifeStatus::Superseded => index::Status::Retired,
         },
         confidence: stored.confidence as f32,
-        scope: "user".to_owned(),
+        scope: SCOPE.to_owned(),
         ..Document::default()
     }
 }

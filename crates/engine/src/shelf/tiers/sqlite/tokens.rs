@@ -102,7 +102,7 @@ pub(super) fn put(folder: &Path, token: &Token) -> Result<()> {
     let lock = lock(folder)?;
     files::make_folder(&place(folder), Mode::Private)?;
     let text = serde_json::to_string(token)
-        .map_err(|e| Fault::new(Code::Internal, format!("a token cannot be written down: {e}")))?;
+        .map_err(|e| Fault::new(Code::Internal, format!("the token cannot be saved: {e}")))?;
     // The new one is there before the old one goes: a writer that is killed in between leaves one that works.
     files::write(&file(folder, &token.hash), (text + "\n").as_bytes(), Mode::Private)?;
     clear(folder, &lock, &token.user, &token.name, Some(&token.hash)).map(|_| ())

@@ -45,7 +45,8 @@ pub(super) fn a_program_with_the_scope_stores_facts_as_its_own(stage: &Stage, _:
     give_token(store, tiers(&ada).who(), "ada", "hlm_facts", &facts, world).unwrap();
     let named = Terms { name: "usual".to_owned(), ..Terms::default() };
     give_token(store, tiers(&ada).who(), "ada", "hlm_usual", &named, world).unwrap();
-    let looks = Terms { name: "looks".to_owned(), scopes: Scopes::NONE.with(Grant::Read), days: None };
+    let looks =
+        Terms { name: "looks".to_owned(), scopes: Scopes::NONE.with(Grant::Read), days: None, hours: None };
     give_token(store, tiers(&ada).who(), "ada", "hlm_looks", &looks, world).unwrap();
     tiers(&ada).remember(FactWords::of("I prefer dark themes"), PERSON).unwrap();
 

@@ -104,14 +104,14 @@ pub(super) fn a_new_token_ends_the_one_of_its_name_and_no_other(stage: &Stage, _
     let (world, keeper) = (call.project().world(), tiers(&call).who());
     let store = stage.store.as_ref();
     put_user(store, keeper, "carol", world).unwrap();
-    let of = |name: &str, scopes, days| Terms { name: name.to_owned(), scopes, days };
+    let of = |name: &str, scopes, days| Terms { name: name.to_owned(), scopes, days, hours: None };
     let delete = Scopes::USUAL.with(Grant::Delete);
     give_token(store, keeper, "carol", "usual", &of("", Scopes::USUAL, None), world).unwrap();
     give_token(store, keeper, "carol", "first", &of("ci", delete, Some(2)), world).unwrap();
     give_token(store, keeper, "carol", "second", &of("ci", delete, Some(2)), world).unwrap();
     let opens = |token: &str, at: &str| UserContext::by_token(store, token, super::moment(at));
     let noon = "2026-03-01T12:00:00Z";
-    assert_eq!(opens("first", noon).unwrap_err().message, "this token belongs to nobody");
+    assert_eq!(opens("first", noon).unwrap_err().message, "this token is not valid");
     assert!(opens("usual", noon).is_ok(), "tokens of other names go on");
     assert_eq!(opens("second", noon).unwrap().token().unwrap().1, delete);
     let late = opens("second", "2026-03-03T12:00:00Z").unwrap_err();
