@@ -33,9 +33,13 @@ impl Seen {
         }
         let slots = &mut self.last[index as usize];
         slots[group as usize] = Some((at.start as u32, at.end as u32));
-        let seen = slots.iter().take(near.groups as usize).copied().collect::<Option<Vec<_>>>()?;
-        let start = seen.iter().map(|s| s.0).min()? as usize;
-        let end = seen.iter().map(|s| s.1).max()? as usize;
+        // Common words come here often: nothing is allocated.
+        let (mut start, mut end) = (at.start as u32, at.end as u32);
+        for slot in &slots[..near.groups as usize] {
+            let (from, to) = (*slot)?;
+            (start, end) = (start.min(from), end.max(to));
+        }
+        let (start, end) = (start as usize, end as usize);
         (end - start <= near.within).then_some((near, start..end))
     }
 }
