@@ -1,4 +1,4 @@
-//! The sets in `fixtures/gate`, written without a look at the rules: passwords, orders to a model and numbers of people, each beside lines that
+//! The sets in `fixtures/gate`, counted before the rules were changed for them: passwords, orders to a model and numbers of people, each beside lines that
 //! only look like one. The bars are held here; the first figures, before any rule was changed, are in `docs/security/gate.md`.
 
 use super::{Class, Level, Scanner};
