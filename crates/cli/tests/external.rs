@@ -125,7 +125,7 @@ fn a_silent_host_holds_nobody_up_and_is_said_by_everybody() {
     let env = with(on(json!({ "memory_type": "git_repo", "git_timeout_seconds": 2,
         "memory_path": format!("https://127.0.0.1:{port}/lessons.git"), "sync_strategy": "auto_push" })));
     let first = add(&env, "Commits were lost, fixed by reflog");
-    assert!(first.stderr.contains("no answer within 2 seconds") && first.stderr.contains("own memory"));
+    assert!(first.stderr.contains("did not answer within 2 seconds") && first.stderr.contains("own memory"));
     let second = add(&env, "Pods were killed, fixed by a limit");
     assert!(second.stderr.contains("seconds ago"), "{second:?}");
     env.run(&["last"]).ok();
