@@ -159,7 +159,7 @@ fn an_invitation_sets_a_pin_once_for_its_own_user_and_is_audited() {
         std::fs::write(entry.path(), kept.to_string()).unwrap();
     }
     let late = team.post(&newer, &with_token(&anna), "");
-    assert!(late.status == 404 && late.body.contains("has expired"), "{late:?}");
+    assert!(late.status == 404 && late.body.contains("this link has expired"), "{late:?}");
     // Who invited whom is in the audit of whoever did it; what became of it in the user's own. Neither has the link or the PIN.
     let lines = env.run(&["audit", "--tiers", "--json"]).ok().stdout;
     assert!(lines.contains("user_invite: invitation") && lines.contains("`anna`"), "{lines}");
