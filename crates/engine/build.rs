@@ -17,6 +17,10 @@ mod tables;
 #[path = "src/index/stem.rs"]
 mod stem;
 
+#[allow(dead_code, reason = "only looking up is needed here")]
+#[path = "src/index/embed/vocab.rs"]
+mod vocab;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -60,15 +64,28 @@ fn data(name: &str) -> String {
     text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n")
 }
 
+/// A name as texts are cut into terms: stemmed, and as a whole where capitals within it (BigQuery) keep it from being stemmed.
+fn spelled(name: &str, is_known: bool) -> impl Iterator<Item = String> {
+    let stem = stemmed(name);
+    let whole = (!is_known && stem != name).then(|| name.to_owned());
+    [Some(stem), whole].into_iter().flatten()
+}
+
 /// The words of `models/light.txt` and `models/neighbours.txt`, stemmed and sorted.
 fn recall_words() -> String {
+    let model = fs::read("models/static-256.bin").expect("the built-in model");
+    println!("cargo:rerun-if-changed=models/static-256.bin");
+    let pieces = model.get(64..).and_then(vocab::Vocab::parse).expect("the built-in model's vocabulary");
+    let is_known = |word: &str| pieces.find("", word).is_some();
     let light = data("light.txt");
     let (own, foreign) = light.split_once("== foreign").expect("light.txt has two parts");
     let sorted = |text: &str| text.split_whitespace().map(stemmed).collect::<BTreeSet<_>>();
-    let (mut heads, mut back) = (BTreeMap::new(), BTreeMap::new());
+    let (mut heads, mut back, mut known) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     for line in data("neighbours.txt").lines().filter(|line| !line.is_empty()) {
         let (said, names) = line.split_once(':').expect("a line of neighbours.txt has a colon");
-        let names = sorted(names);
+        known.extend(names.split_whitespace().filter(|name| is_known(name)).map(stemmed));
+        let names: BTreeSet<String> =
+            names.split_whitespace().flat_map(|name| spelled(name, is_known(name))).collect();
         for way in said.split('|') {
             let words = sorted(way);
             assert!(!words.is_empty() && !names.is_empty(), "`{line}` lacks words");
@@ -90,9 +107,10 @@ fn recall_words() -> String {
     let heads = heads.iter().map(|(words, names)| format!("({}, {})", list(words), list(names)));
     let back = back.iter().map(|(name, words)| format!("({name:?}, {})", list(words)));
     format!(
-        "static LIGHT: &[&str] = {};\nstatic FOREIGN: &[&str] = {};\n",
+        "static LIGHT: &[&str] = {};\nstatic FOREIGN: &[&str] = {};\nstatic KNOWN: &[&str] = {};\n",
         list(&light),
-        list(&sorted(foreign))
+        list(&sorted(foreign)),
+        list(&known)
     ) + &table("HEADS", "(&[&str], &[&str])", heads.collect())
         + &table("BACK", "(&str, &[&str])", back.collect())
 }

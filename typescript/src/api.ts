@@ -202,7 +202,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Keep a value under a namespace and key, in the place of what is there; with the scope facts as a fact, otherwise with an end */
+        /** Keep a value under a namespace and key, replacing the old one; with the scope facts it is kept for good, otherwise it expires */
         put: operations["put_item"];
         post?: never;
         delete?: never;
@@ -426,7 +426,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turn down a draft that waits */
+        /** Reject a draft that waits */
         post: operations["reject"];
         delete?: never;
         options?: never;
@@ -441,7 +441,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lines of the project's audit, oldest first; with chain=own those of your turns and facts */
+        /** Lines of the project's audit, oldest first; with chain=own those of your turns and facts. Pages go back in time */
         get: operations["list_audit"];
         put?: never;
         post?: never;
@@ -475,10 +475,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Changes that can be taken back, newest first */
+        /** Changes that can be undone, newest first */
         get: operations["list_undo"];
         put?: never;
-        /** Take a change back, by a change of its own */
+        /** Undo a change; the undo is a change too */
         post: operations["undo"];
         delete?: never;
         options?: never;
@@ -514,7 +514,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a user and all that is theirs; it cannot be undone */
+        /** Remove a user and everything they own; this cannot be undone */
         delete: operations["remove_user"];
         options?: never;
         head?: never;
@@ -530,7 +530,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a token, in the place of the one of its name; it is in this answer once and nowhere else */
+        /** Make a token; it replaces the one with the same name and appears in this answer only */
         post: operations["make_token"];
         delete?: never;
         options?: never;
@@ -547,7 +547,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a link by which a user sets a PIN for the page; it works once and is in this answer once */
+        /** Make a link with which a user sets a PIN for the page; it works once and appears in this answer only */
         post: operations["invite_user"];
         delete?: never;
         options?: never;
@@ -565,7 +565,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Take a token away; `-` stands for the one without a name */
+        /** Revoke a token; `-` stands for the one without a name */
         delete: operations["revoke_token"];
         options?: never;
         head?: never;
@@ -734,7 +734,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove what the settings say is past its time; earlier needs the scope delete */
+        /** Remove what has expired by the settings; earlier needs the scope delete */
         post: operations["collect"];
         delete?: never;
         options?: never;
@@ -751,7 +751,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove turns that are past their time; needs the scope upkeep, and earlier ones delete */
+        /** Remove expired turns; needs the scope upkeep, and delete to remove them earlier */
         post: operations["expire"];
         delete?: never;
         options?: never;
@@ -885,7 +885,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An archive of your turns and facts, as a stream */
+        /** An archive of your turns and facts, or the files of a project's shelves, as a stream; one without its end broke off */
         get: operations["export_archive"];
         put?: never;
         post?: never;
@@ -904,7 +904,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Read an archive; progress and the result come a line each */
+        /** Import what an export wrote: turns and facts, or files of a project's shelves; progress and the result come as one line each */
         post: operations["import_archive"];
         delete?: never;
         options?: never;
@@ -939,7 +939,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description no token, or one that is nobody's */
+        /** @description no token, or one that is not valid */
         Problem401: {
             headers: {
                 [name: string]: unknown;
@@ -957,7 +957,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description there is no such memory, project or path */
+        /** @description the memory, project or path does not exist */
         Problem404: {
             headers: {
                 [name: string]: unknown;
@@ -975,7 +975,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description it does not fit what is there */
+        /** @description it conflicts with what is stored */
         Problem409: {
             headers: {
                 [name: string]: unknown;
@@ -993,7 +993,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description the body is no JSON */
+        /** @description the body is not JSON */
         Problem415: {
             headers: {
                 [name: string]: unknown;
@@ -1011,7 +1011,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description too many requests of this token */
+        /** @description this token sends too many requests */
         Problem429: {
             headers: {
                 [name: string]: unknown;
@@ -1029,7 +1029,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description too much to do, or the database cannot be reached; try again */
+        /** @description the server is too busy, or the database cannot be reached; try again */
         Problem503: {
             headers: {
                 [name: string]: unknown;
@@ -1078,7 +1078,7 @@ export interface operations {
             query?: {
                 /** @description Only this kind */
                 kind?: string;
-                /** @description active unless said */
+                /** @description active by default */
                 status?: "active" | "retired" | "archived" | "superseded" | "all";
                 /** @description Only with this tag */
                 tag?: string;
@@ -1088,11 +1088,11 @@ export interface operations {
                 tier?: "episodic" | "semantic";
                 /** @description With tier: only this conversation */
                 session?: string;
-                /** @description Memories of a page, 50 unless said */
+                /** @description Memories of a page; 50 by default */
                 limit?: number;
-                /** @description `next` of the page before */
+                /** @description `next` of the previous page */
                 cursor?: string;
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -1184,7 +1184,7 @@ export interface operations {
     add_memory: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -1226,7 +1226,7 @@ export interface operations {
                     at?: string;
                     /** @description Code it cites: PATH, PATH:12-20, PATH#symbol */
                     cites?: string[];
-                    /** @description Only say what would be stored */
+                    /** @description Only show what would be stored */
                     dry_run?: boolean;
                 };
             };
@@ -1285,7 +1285,7 @@ export interface operations {
     get_memory: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -1412,7 +1412,7 @@ export interface operations {
             query?: {
                 /** @description Also where that means rewriting tables that others use */
                 shred?: boolean;
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -1460,7 +1460,7 @@ export interface operations {
     update_memory: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header: {
@@ -1552,7 +1552,7 @@ export interface operations {
     get_history: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -1605,7 +1605,7 @@ export interface operations {
     retire_memory: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -1676,7 +1676,7 @@ export interface operations {
     restore_memory: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -1747,7 +1747,7 @@ export interface operations {
     archive_memory: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -1818,7 +1818,7 @@ export interface operations {
     unarchive_memory: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -1889,7 +1889,7 @@ export interface operations {
     search: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -1903,10 +1903,12 @@ export interface operations {
                     query?: string;
                     /** @description Only this kind */
                     kind?: string;
-                    /** @description Also what is out of use */
+                    /** @description Also retired and archived memories */
                     include_retired?: boolean;
-                    /** @description At most so many, 10 unless said */
+                    /** @description Hits per page; 10 by default */
                     limit?: number;
+                    /** @description `next` of the previous page; pages reach 1,000 hits */
+                    cursor?: string;
                     /** @enum {string} */
                     tier?: "episodic" | "semantic" | "all";
                     /** @description With tier: only this conversation */
@@ -2029,6 +2031,8 @@ export interface operations {
                             /** @description The lines as they are fenced. */
                             block: string;
                         };
+                        /** @description The cursor of the next page, where hits come page by page and there are more. */
+                        next?: string;
                     };
                 };
             };
@@ -2050,7 +2054,7 @@ export interface operations {
     recall: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2193,7 +2197,7 @@ export interface operations {
             query?: {
                 /** @description Budget of the block */
                 max_chars?: number;
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2240,7 +2244,7 @@ export interface operations {
             query: {
                 /** @description The task in words */
                 task: string;
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2285,7 +2289,7 @@ export interface operations {
     put_item: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2303,7 +2307,7 @@ export interface operations {
                     value: Record<string, unknown>;
                     /** @description What a query is compared with: false for nothing, or paths in the value */
                     index?: boolean | string[];
-                    /** @description Minutes it is kept; facts do not end, so this makes it a turn */
+                    /** @description Minutes it is kept; facts do not expire, so this makes it a turn */
                     ttl_minutes?: number;
                 };
             };
@@ -2363,7 +2367,7 @@ export interface operations {
     get_item: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2419,7 +2423,7 @@ export interface operations {
     delete_item: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2446,7 +2450,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Whether there was one */
+                        /** @description Whether it existed */
                         deleted: boolean;
                     };
                 };
@@ -2485,7 +2489,7 @@ export interface operations {
     search_items: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2501,9 +2505,9 @@ export interface operations {
                     query?: string;
                     /** @description Fields of the value: a value each, or $eq, $ne, $gt, $gte, $lt, $lte */
                     filter?: Record<string, unknown>;
-                    /** @description Items of the answer, 10 unless said */
+                    /** @description Items of the answer; 10 by default */
                     limit?: number;
-                    /** @description Items passed over */
+                    /** @description Items to skip */
                     offset?: number;
                 };
             };
@@ -2549,7 +2553,7 @@ export interface operations {
     list_namespaces: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2567,9 +2571,9 @@ export interface operations {
                     }[];
                     /** @description Words after which namespaces are cut */
                     max_depth?: number;
-                    /** @description Namespaces of the answer, 100 unless said */
+                    /** @description Namespaces of the answer; 100 by default */
                     limit?: number;
-                    /** @description Namespaces passed over */
+                    /** @description Namespaces to skip */
                     offset?: number;
                 };
             };
@@ -2606,7 +2610,7 @@ export interface operations {
     batch_items: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2634,7 +2638,7 @@ export interface operations {
                         value: Record<string, unknown>;
                         /** @description What a query is compared with: false for nothing, or paths in the value */
                         index?: boolean | string[];
-                        /** @description Minutes it is kept; facts do not end, so this makes it a turn */
+                        /** @description Minutes it is kept; facts do not expire, so this makes it a turn */
                         ttl_minutes?: number;
                     } | {
                         /** @enum {string} */
@@ -2652,9 +2656,9 @@ export interface operations {
                         query?: string;
                         /** @description Fields of the value: a value each, or $eq, $ne, $gt, $gte, $lt, $lte */
                         filter?: Record<string, unknown>;
-                        /** @description Items of the answer, 10 unless said */
+                        /** @description Items of the answer; 10 by default */
                         limit?: number;
-                        /** @description Items passed over */
+                        /** @description Items to skip */
                         offset?: number;
                     } | {
                         /** @enum {string} */
@@ -2667,9 +2671,9 @@ export interface operations {
                         }[];
                         /** @description Words after which namespaces are cut */
                         max_depth?: number;
-                        /** @description Namespaces of the answer, 100 unless said */
+                        /** @description Namespaces of the answer; 100 by default */
                         limit?: number;
-                        /** @description Namespaces passed over */
+                        /** @description Namespaces to skip */
                         offset?: number;
                     })[];
                 };
@@ -2695,7 +2699,7 @@ export interface operations {
                             expires_at?: string;
                             score?: number;
                         } | {
-                            /** @description Whether there was one */
+                            /** @description Whether it existed */
                             deleted: boolean;
                         } | {
                             items: {
@@ -2739,7 +2743,7 @@ export interface operations {
     read_session: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2794,7 +2798,7 @@ export interface operations {
     append_to_session: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2858,7 +2862,7 @@ export interface operations {
     clear_session: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2901,7 +2905,7 @@ export interface operations {
     pop_from_session: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -2952,7 +2956,7 @@ export interface operations {
     memory_tool: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -3038,7 +3042,7 @@ export interface operations {
     get_status: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -3155,7 +3159,7 @@ export interface operations {
     get_stats: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -3199,7 +3203,7 @@ export interface operations {
     list_review: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -3373,6 +3377,8 @@ export interface operations {
                             b: string;
                             /** @description How alike they are, 0 to 1. */
                             score: number;
+                            /** @description Whether they say the opposite. */
+                            opposite?: boolean;
                         }[];
                         /** @description What could go. */
                         proposed_deletions: {
@@ -3402,7 +3408,7 @@ export interface operations {
     accept: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -3466,7 +3472,7 @@ export interface operations {
     reject: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -3511,13 +3517,15 @@ export interface operations {
             query?: {
                 /** @description Only about this id */
                 id?: string;
-                /** @description How many, the newest; 100 unless said */
+                /** @description Lines per page; 100 by default. The first page has the newest */
                 limit?: number;
+                /** @description `next` of the page before */
+                cursor?: string;
                 /** @description Only with this verdict */
                 verdict?: string;
                 /** @description Which audit */
                 chain?: "project" | "own";
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -3534,24 +3542,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": ({
-                        at: string;
-                        action: string;
-                        verdict: string;
-                        id: string;
-                        channel: string;
-                        prev: string;
-                        hash: string;
-                        seq: number;
-                    } | {
-                        at: string;
-                        user: string;
-                        action: string;
-                        prev: string;
-                        hash: string;
-                        seq: number;
-                        metadata?: Record<string, unknown>;
-                    })[];
+                    "application/json": {
+                        /** @description Lines of the project's audit, or with --tiers of the user's own */
+                        lines: ({
+                            at: string;
+                            action: string;
+                            verdict: string;
+                            id: string;
+                            channel: string;
+                            prev: string;
+                            hash: string;
+                            seq: number;
+                        } | {
+                            at: string;
+                            user: string;
+                            action: string;
+                            prev: string;
+                            hash: string;
+                            seq: number;
+                            metadata?: Record<string, unknown>;
+                        })[];
+                        next?: string;
+                    };
                 };
             };
             400: components["responses"]["Problem400"];
@@ -3572,7 +3584,7 @@ export interface operations {
     verify_audit: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -3629,7 +3641,7 @@ export interface operations {
     list_undo: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -3682,7 +3694,7 @@ export interface operations {
     undo: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -3695,9 +3707,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Its number; the last one without */
+                    /** @description Its number; by default the last change */
                     number?: string;
-                    /** @description Only say what would happen */
+                    /** @description Only show what would happen */
                     dry_run?: boolean;
                 };
             };
@@ -3742,7 +3754,7 @@ export interface operations {
     list_users: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -3802,7 +3814,7 @@ export interface operations {
     add_user: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -3853,11 +3865,11 @@ export interface operations {
     remove_user: {
         parameters: {
             query?: {
-                /** @description Only say what would go */
+                /** @description Only show what would be removed */
                 dry_run?: boolean;
                 /** @description Also rewrite tables that others use */
                 shred?: boolean;
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -3906,7 +3918,7 @@ export interface operations {
     make_token: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -3920,7 +3932,7 @@ export interface operations {
                 "application/json": {
                     /** @description Its name among the user's tokens */
                     name?: string;
-                    /** @description What it may, as read,write,delete,facts,admin,upkeep */
+                    /** @description What it may do: read,write,delete,facts,admin,upkeep */
                     scopes?: string;
                     /** @description After how many days it ends */
                     days?: number;
@@ -3966,7 +3978,7 @@ export interface operations {
     invite_user: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -3978,7 +3990,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description For how many hours it works; 24 unless said */
+                    /** @description Hours for which it works; 24 by default */
                     hours?: number;
                     /** @description The address of the server; without it the link begins with its path */
                     server?: string;
@@ -4027,7 +4039,7 @@ export interface operations {
     revoke_token: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -4075,7 +4087,7 @@ export interface operations {
     convert_memory: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -4092,7 +4104,7 @@ export interface operations {
                 "application/json": {
                     /** @description The new kind */
                     kind: string;
-                    /** @description The new text; that of the source without it */
+                    /** @description The new text; by default the text of the source */
                     text?: string;
                     /** @description The new title */
                     title?: string;
@@ -4165,7 +4177,7 @@ export interface operations {
     change_anchors: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -4182,7 +4194,7 @@ export interface operations {
                 "application/json": {
                     /** @enum {string} */
                     action: "add" | "renew" | "drop";
-                    /** @description PATH, PATH:12-20, PATH#symbol; with drop at most one, all without */
+                    /** @description PATH, PATH:12-20, PATH#symbol; with drop at most one, or none to drop all */
                     places?: string[];
                 };
             };
@@ -4254,7 +4266,7 @@ export interface operations {
     get_why: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -4314,9 +4326,11 @@ export interface operations {
             query?: {
                 /** @description Only this hook */
                 hook?: string;
-                /** @description How many; 20 unless said */
+                /** @description Runs per page; 20 by default */
                 limit?: number;
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description `next` of the page before */
+                cursor?: string;
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -4334,23 +4348,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description When, RFC 3339. */
-                        at: string;
-                        /** @description Which hook: `prompt`, `stop`, … */
-                        hook: string;
-                        /** @description Whose. */
-                        agent: string;
-                        /** @description How it ended. */
-                        ended: "silent" | "injected" | "captured" | "held" | "asked" | "saved" | "ignored" | "denied" | "failed";
-                        /** @description What it saw, in a few words. */
-                        saw: string;
-                        /** @description What it did and why, a line each: ids of memories, kinds with scores, the reason of a failure. */
-                        because: string[];
-                        /** @description What its budget had no room for, a line each with the command that does it. */
-                        left_out?: string[];
-                        /** @description How long it took, in microseconds. */
-                        micros: number;
-                    }[];
+                        /** @description What hooks did last, newest first */
+                        runs: {
+                            /** @description When, RFC 3339. */
+                            at: string;
+                            /** @description Which hook: `prompt`, `stop`, … */
+                            hook: string;
+                            /** @description Whose. */
+                            agent: string;
+                            /** @description How it ended. */
+                            ended: "silent" | "injected" | "captured" | "held" | "asked" | "saved" | "ignored" | "denied" | "failed";
+                            /** @description What it saw, in a few words. */
+                            saw: string;
+                            /** @description What it did and why, a line each: ids of memories, kinds with scores, the reason of a failure. */
+                            because: string[];
+                            /** @description What its budget had no room for, a line each with the command that does it. */
+                            left_out?: string[];
+                            /** @description How long it took, in microseconds. */
+                            micros: number;
+                        }[];
+                        next?: string;
+                    };
                 };
             };
             400: components["responses"]["Problem400"];
@@ -4371,7 +4389,7 @@ export interface operations {
     verify: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -4445,7 +4463,7 @@ export interface operations {
     repair: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -4522,7 +4540,7 @@ export interface operations {
     scan: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -4627,7 +4645,7 @@ export interface operations {
     redact: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -4733,7 +4751,7 @@ export interface operations {
     clear: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -4750,7 +4768,7 @@ export interface operations {
                     tier: "episodic" | "semantic" | "all";
                     /** @description Also where that means rewriting tables that others use */
                     shred?: boolean;
-                    /** @description Only say what would happen */
+                    /** @description Only show what would happen */
                     dry_run?: boolean;
                 };
             };
@@ -4791,7 +4809,7 @@ export interface operations {
     collect: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -4806,7 +4824,7 @@ export interface operations {
                 "application/json": {
                     /** @description Days a retired record stays */
                     grace_days?: number;
-                    /** @description Only say what would happen */
+                    /** @description Only show what would happen */
                     dry_run?: boolean;
                 };
             };
@@ -4856,7 +4874,7 @@ export interface operations {
     expire: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -4869,7 +4887,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Also turns whose time ends within so many days */
+                    /** @description Also turns that expire within this many days */
                     within_days?: number;
                 };
             };
@@ -4911,7 +4929,7 @@ export interface operations {
     compact: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: {
@@ -4924,7 +4942,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Only say what would happen */
+                    /** @description Only show what would happen */
                     dry_run?: boolean;
                 };
             };
@@ -5015,7 +5033,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description It is about to end */
+            /** @description It is shutting down */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5120,7 +5138,7 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -5156,9 +5174,13 @@ export interface operations {
     export_archive: {
         parameters: {
             query?: {
-                /** @description Those of every user, for whoever keeps the store */
+                /** @description tiers (turns and facts) unless said; one of the project's shelves, or files for all of them */
+                shelf?: "tiers" | "files" | "records" | "topics" | "notes" | "vault";
+                /** @description Of files: also what is out of use */
+                retired?: boolean;
+                /** @description Those of every user, for the account that owns the store */
                 all_users?: boolean;
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -5167,13 +5189,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An archive of your turns and facts, as a stream */
+            /** @description An archive of your turns and facts, or the files of a project's shelves, as a stream; one without its end broke off */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/octet-stream": string;
+                    "application/x-ndjson": string;
                 };
             };
             400: components["responses"]["Problem400"];
@@ -5194,13 +5217,13 @@ export interface operations {
     import_archive: {
         parameters: {
             query?: {
-                /** @description Those of every user, for whoever keeps the store */
+                /** @description Those of every user, for the account that owns the store */
                 all_users?: boolean;
                 /** @description Only count */
                 dry_run?: boolean;
                 /** @description Also what was forgotten before; needs the scope delete */
                 even_removed?: boolean;
-                /** @description The id of a project that this server serves; of the only one, if it serves one */
+                /** @description The id of a project that this server serves; not needed if it serves only one */
                 project?: string;
             };
             header?: never;
@@ -5210,10 +5233,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/octet-stream": string;
+                "application/x-ndjson": string;
             };
         };
         responses: {
-            /** @description Read an archive; progress and the result come a line each */
+            /** @description Import what an export wrote: turns and facts, or files of a project's shelves; progress and the result come as one line each */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -20,7 +20,16 @@ const FOLDERS: &[&str] = &["docs/reference", "schemas", PLUGIN];
 const PLUGIN: &str = "plugins/claude-code";
 
 /// Pages of the book with console blocks.
-const TOURS: &[&str] = &["docs/start.md", "docs/operations.md", "docs/guides/migrating.md", "docs/agents.md"];
+const TOURS: &[&str] = &[
+    "docs/start.md",
+    "docs/operations.md",
+    "docs/guides/migrating.md",
+    "docs/agents.md",
+    "docs/recall.md",
+    "docs/external.md",
+    "docs/format.md",
+    "docs/tiers.md",
+];
 
 /// A file as it should be.
 struct Page {

@@ -85,7 +85,7 @@ tasks:
   bench WHAT           ratios side by side: start [PROGRAM], write, index, vault, gate [FILE], hooks, hostile [PROGRAM], tiers,
                        upkeep [RECORDS [PROGRAM]]
   retrieval SET --out RUN [--haystack] [--depth N]   a retrieval set through shelves, gate and recall
-  first-day [--half tune|report] [--model FILE] [--all]   small stores and questions, saved with `add` and asked with `recall`
+  first-day [--part NAME] [--file SET.txt] [--model FILE] [--all]   small stores and questions, saved with `add` and asked with `recall`
   speed [N]            the index of N made-up memories beside FTS5, the prompt hook beside an empty process
   load [--memories N] [--users N] [--connections N] [--seconds N] [--postgres] [--no-rivals] [--program FILE] [--debug]
                        what a server takes, beside the engine in one process and sixteen of the command line

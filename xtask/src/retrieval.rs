@@ -10,7 +10,9 @@ use heirloom_engine::follow::{Look, ShelfIndex};
 use heirloom_engine::gate::Entry;
 use heirloom_engine::index::embed::chosen;
 use heirloom_engine::index::embed::minilm::MiniLm;
-use heirloom_engine::index::embed::{Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
+use heirloom_engine::index::embed::{
+    Asking, Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth,
+};
 use heirloom_engine::rank::query::Conditions;
 use heirloom_engine::recall::answer::{Asked, answer};
 use heirloom_engine::shelf::Audience;
@@ -132,6 +134,10 @@ impl Embedder for Remembering {
 
     fn nearness(&self) -> Nearness {
         self.model.nearness()
+    }
+
+    fn asking(&self) -> Option<Asking<'_>> {
+        self.model.asking()
     }
 
     fn has_pieces(&self) -> bool {

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 const WIDTH: u16 = 100;
 const FENCE: &str = "```";
 
-/// The page with every output made anew.
+/// The page with every output as it is now.
 pub(crate) fn replay(page: &str, heirloom: &Path) -> Result<String, String> {
     let stage = Stage::new(heirloom)?;
     let mut out = String::new();
@@ -98,8 +98,10 @@ impl Stage {
         let _ = File::from(terminal).read_to_end(&mut bytes);
         child.wait().map_err(|e| failed("cannot be waited for", &e))?;
         let text = String::from_utf8(bytes).map_err(|e| failed("no UTF-8", &e))?;
-        let home = self.folder.display().to_string();
-        Ok(text.replace("\r\n", "\n").replace(&home, "~"))
+        // The reader's home, and the folder beside it that the project is in.
+        let (home, folder) = (self.folder.join("home"), &self.folder);
+        let text = text.replace("\r\n", "\n").replace(&home.display().to_string(), "~");
+        Ok(text.replace(&folder.display().to_string(), "~"))
     }
 }
 

@@ -105,10 +105,11 @@ fn filters_mean_the_same_under_both_rankings() {
         &["lesson", "Rebase twice broke the build", "--topic", "git/rebase", "--field", "context=TASK-1"],
     );
     add(&env, &["decision", "Rebase before a merge because history stays flat", "--tag", "Git"]);
+    add(&env, &["note", "The rebase for TASK-12 took a day, since two people had pushed to the branch."]);
     let mut seen: Vec<Vec<Vec<String>>> = Vec::new();
     for ranking in ["hybrid", "title_tags"] {
         env.run(&["config", "set", "retrieval.match_strategy", ranking]).ok();
-        let lines: [&[&str]; 7] = [
+        let lines: [&[&str]; 13] = [
             &["rebase", "context:TASK-12"],
             &["context:task-12"],
             &["rebase", "kind:decision"],
@@ -116,6 +117,12 @@ fn filters_mean_the_same_under_both_rankings() {
             &["rebase", "tag:GIT", "kind:decision"],
             &["rebase", "trust:high"],
             &["--", "rebase", "-commits", "kind:lesson"],
+            &["tag:git"],
+            &["since:1d"],
+            &["rebase", "since:2020-01-01"],
+            &["scope:global", "kind:note"],
+            &["reb*", "kind:lesson"],
+            &["status:retired"],
         ];
         let sorted = |line: &&[&str]| {
             let mut found = ids(&env, line);
@@ -125,7 +132,9 @@ fn filters_mean_the_same_under_both_rankings() {
         seen.push(lines.iter().map(sorted).collect());
     }
     assert_eq!(seen[0], seen[1]);
-    assert_eq!(seen[0][0].len(), 1);
+    assert_eq!(seen[0][0].len(), 2, "a lesson and a note name it");
+    assert_eq!(seen[0][0], seen[0][1]);
+    assert_eq!([8, 10, 11, 12].map(|line| seen[0][line].len()), [4, 1, 2, 0]);
     assert_eq!(seen[0][3], ["decision:rebase-before-a-merge"]);
     assert_eq!(seen[0][3], seen[0][4]);
 }

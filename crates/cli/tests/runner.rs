@@ -98,6 +98,7 @@ mod pre_commit;
 mod progress;
 mod record;
 mod record_rules;
+mod screens;
 #[allow(dead_code, reason = "the tests of the database use all of it")]
 #[path = "../../postgres/tests/server.rs"]
 mod server;

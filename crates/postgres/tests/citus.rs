@@ -26,7 +26,7 @@ fn statements() -> Vec<(String, String)> {
         let text = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let begins = |text: &str| {
-            let first = text.trim_start().split_whitespace().next().unwrap_or_default().to_lowercase();
+            let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
             ["select", "insert", "update", "delete", "with", "set", "begin", "vacuum", "create", "alter"]
                 .contains(&first.as_str())
         };

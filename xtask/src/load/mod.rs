@@ -8,14 +8,16 @@ mod loops;
 mod rivals;
 
 use crate::server::{Release, Server as Postgres};
-use crate::stress::tiers::{Dice, KEEPER_TOKEN, engine, fill, sentence, set_up, told};
+use crate::stress::tiers::{Dice, KEEPER_TOKEN, engine_at, fill, sentence, set_up, told};
 use crate::{Outcome, report, workspace};
-use heirloom_core::Scopes;
+use heirloom_core::{Scopes, time};
+use heirloom_engine::Call;
 use heirloom_engine::shelf::tiers::{
     SqliteStore, Terms, TierStore, UserContext, give_token, new_token, put_user,
 };
 use heirloom_engine::verbs::search::{Search, search};
 use heirloom_postgres::PgStore;
+use jiff::Timestamp;
 use loops::{closed, open, warm};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
@@ -172,6 +174,11 @@ impl Bar {
     fn told(&self) {
         report::line(&format!("{} {}", if self.holds { "holds:" } else { "DOES NOT HOLD:" }, self.text));
     }
+}
+
+/// An engine of a user at this moment: the server looks at the clock, and to it what was kept for a while long ago is over.
+fn engine(store: &Arc<dyn TierStore>, folder: &Path, user: &str) -> Result<Call, String> {
+    engine_at(store, folder, user, &time::format(Timestamp::now()))
 }
 
 /// Users with memories, and a token for each.

@@ -137,8 +137,8 @@ pub(crate) enum UserAction {
     },
     /// Invite a user to the page of a server: prints a link that works once
     ///
-    /// Whoever opens it shows a token of that user and sets a PIN. With the PIN they count as a person on the page, within the scopes of their token;
-    /// without it the page only reads. A new link ends the one before.
+    /// The person who opens it signs in with a token of that user and sets a PIN. With the PIN they count as a person on the page, within the scopes of
+    /// their token; without it the page only reads. A new link replaces the old one.
     Invite {
         /// The user
         name: String,

@@ -23,7 +23,7 @@ const HOOKS: [(&str, &str); 6] = [
 ];
 /// What the MCP server does, in the same words.
 const SERVER: &str = "The MCP server lets an agent look up and save memories; a rules file tells it when.";
-const OFF: &str = "`heirloom config set --user triage.enabled false` never holds a stop";
+const OFF: &str = "`heirloom config set --user triage.enabled false` turns holding off";
 
 /// What was answered.
 #[derive(Default)]
@@ -166,7 +166,9 @@ fn print_diff(out: &Out, change: &Change) {
 /// Asks until the answer is not `d`.
 fn answered(question: &str, group: &[Change], out: &Out) -> Result<bool> {
     loop {
-        out.say(out.style.dim("d shows the exact changes"));
+        if group.iter().any(Change::changes) {
+            out.say(out.style.dim("d shows the exact changes"));
+        }
         let answer = person::ask(&format!("{question} [y/N]"), question)?;
         if !["d", "diff"].contains(&answer.to_lowercase().as_str()) {
             return Ok(person::is_yes(&answer));

@@ -93,10 +93,14 @@ pub struct Explain {
     pub shared: f32,
     /// Share of these words it answers by another name.
     pub related: f32,
+    /// Whether a proper name is among those that answer.
+    pub named: bool,
     /// From which cosine on the vectors say something.
     pub nearness: Nearness,
     /// Cosine of its vector with the question's, if it has one.
     pub cosine: Option<f32>,
+    /// The same without what it has in common with whatever is asked, where the model knows that: this is what is compared with `nearness`.
+    pub near: Option<f32>,
     /// The memory it was put behind because that one says the same and is trusted more.
     pub behind: Option<String>,
 }
@@ -116,18 +120,46 @@ impl Explain {
             || ((self.covered >= COVERS || self.shared >= SHARES) && !self.is_chance())
             || (self.related > 0.0
                 && self.shared + self.related >= SHARES
-                && self.is_as_near_as(self.nearness.beside))
+                && (self.named || self.is_as_near_as(self.nearness.beside)))
             || self.is_as_near_as(self.nearness.alone)
     }
 
     /// Whether all that speaks for it is one word of several, in a text that is about something else.
     fn is_chance(&self) -> bool {
-        self.held <= 1
-            && self.shared < MOSTLY
-            && self.cosine.is_some_and(|cosine| cosine < self.nearness.partly)
+        self.held <= 1 && self.shared < MOSTLY && self.near().is_some_and(|near| near < self.nearness.partly)
     }
 
     fn is_as_near_as(&self, cosine: f32) -> bool {
-        self.cosine.is_some_and(|own| own >= cosine)
+        self.near().is_some_and(|near| near >= cosine)
+    }
+
+    fn near(&self) -> Option<f32> {
+        self.near.or(self.cosine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEARNESS: Nearness = Nearness { alone: 0.3, beside: 0.05, partly: 0.2 };
+
+    #[test]
+    fn a_proper_name_answers_where_no_vector_says_so_and_another_word_does_not() {
+        let by = |named| Explain {
+            related: 1.0,
+            named,
+            nearness: NEARNESS,
+            cosine: Some(-0.1),
+            ..Explain::default()
+        };
+        assert!(by(true).is_telling() && !by(false).is_telling());
+    }
+
+    #[test]
+    fn what_a_memory_has_in_common_with_every_question_does_not_make_it_telling() {
+        let of = |near| Explain { cosine: Some(0.35), near, nearness: NEARNESS, ..Explain::default() };
+        assert!(of(None).is_telling() && of(Some(0.31)).is_telling());
+        assert!(!of(Some(0.2)).is_telling());
     }
 }

@@ -15,7 +15,7 @@ use crate::index::{Card, IndexError, LateProbe, Matches, Nearest, Probe, Reader,
 use super::ask::Ask;
 use super::candidates::{Admission, Cosines, Found, LOOKED_AT};
 use super::explain::{Explain, Factors};
-use super::kin::About;
+use super::kin::{About, Name};
 use super::order;
 use super::points::Points;
 use super::seats;
@@ -112,7 +112,8 @@ pub fn rank(
     let mut candidates = gather(&lists, worth, ask, weights, kin.own.keys())?;
     score(&mut candidates, ask, weights);
     for c in candidates.iter_mut().filter(|c| !is_dialogue(&c.card.kind)) {
-        c.factors.related = weights.related * share(kin.of(c.card.number).count_ones() as usize, about.len());
+        c.factors.related =
+            weights.related * share(kin.of(c.card.number).0.count_ones() as usize, about.len());
         c.sum += c.factors.related;
     }
     candidates.sort_unstable_by(by_sum);
@@ -135,15 +136,22 @@ pub fn rank(
     let counted =
         || matches.terms().enumerate().filter(|(at, term)| counts(*at, term.0)).map(|(_, term)| term);
     let all: f32 = counted().take(about.len()).map(|term| worth(&term)).sum();
-    let nearness = embedder.map(Embedder::nearness).unwrap_or_default().among(reader.len());
+    let asking = embedder.and_then(Embedder::asking).filter(|_| probe.is_some());
+    let nearness = asking.map(|asking| asking.nearness).or_else(|| Some(embedder?.nearness()));
+    let nearness = nearness.unwrap_or_default().among(reader.len());
     // What a model that knows one language says of another one is noise.
     let nearness = if about.foreign { Nearness::SILENT } else { nearness };
+    let asking = asking.map(|asking| Probe::of(asking.vector));
     let hits = candidates.into_iter().map(|c| {
         let shares = matches.shares(c.card.number);
         let met = |term: &(&str, f32, usize)| shares.iter().any(|(t, _)| *t == term.0);
         let held = || counted().filter(met);
         let sum: f32 = held().map(|term| worth(&term)).sum();
         let by_few = held().filter(|(_, _, count)| *count <= HELD_BY_FEW).count();
+        let (related, proper) = kin.of(c.card.number);
+        let near = c.cosine.map(|cosine| {
+            cosine - asking.as_ref().and_then(|asking| reader.cosine(asking, c.card.number)).unwrap_or(0.0)
+        });
         Hit {
             number: c.card.number,
             score: c.sum,
@@ -153,8 +161,10 @@ pub fn rank(
                 covered: if all > 0.0 { (sum / all).min(1.0) } else { 0.0 },
                 held: held().count(),
                 shared: share(by_few, about.len()),
-                related: share(kin.of(c.card.number).count_ones() as usize, about.len()),
+                related: share(related.count_ones() as usize, about.len()),
+                named: proper != 0,
                 nearness,
+                near,
                 terms: shares.into_iter().map(|(t, s)| (t.to_owned(), s)).collect(),
                 cosine: c.cosine,
                 behind: None,
@@ -173,24 +183,26 @@ fn share(some: usize, all: usize) -> f32 {
 /// Memories that answer words of a question by another name.
 #[derive(Default)]
 struct Kin {
-    /// Names, with the words each stands for, bit by bit, and what holds them.
-    names: Vec<(&'static str, u64)>,
+    /// Names, and what holds them.
+    names: Vec<Name>,
     matches: Option<Matches>,
     /// The words that each memory holds itself do not count again.
     own: HashMap<u32, u64>,
 }
 
 impl Kin {
-    /// The words of the question that a memory answers by another name, bit by bit.
-    fn of(&self, number: u32) -> u64 {
+    /// The words of the question that a memory answers by another name, bit by bit, and those where a proper name does.
+    fn of(&self, number: u32) -> (u64, u64) {
         let Some(matches) = self.matches.as_ref().filter(|matches| matches.score(number) > 0.0) else {
-            return 0;
+            return (0, 0);
         };
         let held = matches.shares(number);
-        let answered = |mask: u64, (name, words): &(&str, u64)| {
-            if held.iter().any(|(held, _)| held == name) { mask | words } else { mask }
-        };
-        self.names.iter().fold(0, answered) & !self.own.get(&number).copied().unwrap_or(0)
+        let holds = |name: &&Name| held.iter().any(|(held, _)| *held == name.term);
+        let answered = self.names.iter().filter(holds);
+        let (words, proper) =
+            answered.fold((0, 0), |(words, proper), name| (words | name.words, proper | name.proper));
+        let own = self.own.get(&number).copied().unwrap_or(0);
+        (words & !own, proper & !own)
     }
 }
 
@@ -208,7 +220,7 @@ fn related(
     if names.is_empty() {
         return Ok(Kin::default());
     }
-    let looked_for: Vec<(String, f32)> = names.iter().map(|(name, _)| ((*name).to_owned(), 1.0)).collect();
+    let looked_for: Vec<(String, f32)> = names.iter().map(|name| (name.term.to_owned(), 1.0)).collect();
     let found = reader.keywords(&looked_for)?;
     let mut own = HashMap::new();
     for (number, _) in found.best(RELATED_AMONG) {

@@ -94,7 +94,7 @@ pub fn receive(call: &Call, from: &mut dyn BufRead, read: &mut dyn FnMut(usize))
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let line = json::parse(&bytes).map_err(|_| wrong("has a line that is no JSON"))?;
+        let line = json::parse(&bytes).map_err(|_| wrong("has a line that is not JSON"))?;
         let text = |key: &str| line.get(key).and_then(Value::as_str);
         if !begun {
             if text("archive") != Some(NAME) || line["version"] != VERSION {
@@ -132,13 +132,13 @@ pub fn receive(call: &Call, from: &mut dyn BufRead, read: &mut dyn FnMut(usize))
 fn put(folder: &Path, name: &str, text: &str) -> Result<()> {
     let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
     if !plain || name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
-        return Err(wrong("has a file whose name does not stay in a folder"));
+        return Err(wrong("has a file name that leaves the folder"));
     }
     let path = folder.join(name);
     let made = path.parent().map_or(Ok(()), |parent| files::make_folder(parent, Mode::Private));
     // Whatever the system says would name a folder of this machine.
     made.and_then(|()| files::create_unsynced(&path, text.as_bytes(), Mode::Private))
-        .map_err(|_| wrong("has a file that is there twice, or whose name the system does not take"))
+        .map_err(|_| wrong("has a file name that occurs twice or that the system does not accept"))
 }
 
 fn wrong(what: &str) -> Fault {

@@ -152,7 +152,7 @@ pub fn write(call: &Call, ask: &Export, to: &mut dyn Write, watch: &mut Watch<'_
     Ok(Streamed { files: carrier.end()?, held_back })
 }
 
-const NO_TEXT: &str = "is no text in UTF-8";
+const NO_TEXT: &str = "is not UTF-8 text";
 
 /// The same, written below a folder that is not there yet or empty.
 pub fn export(call: &Call, ask: &Export, folder: &Path, watch: &mut Watch<'_>) -> Result<Exported> {

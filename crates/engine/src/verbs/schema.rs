@@ -113,8 +113,8 @@ const TABLE: &[Row] = &[
     ("sync", "What would move between here and the external memory, and what did", of_type::<sync::Synced>),
     ("trust", "What became of a person's yes", of_type::<decide::Accepted>),
     ("unarchive", "What became of each memory", of_type::<Vec<Outcome<Done>>>),
-    ("undo", "What was taken back, or would be, or why not", of_type::<undo::Undone>),
-    ("undo-list", "Changes that can be taken back, newest first", of_type::<Vec<undo::Change>>),
+    ("undo", "What was undone, or would be, or why not", of_type::<undo::Undone>),
+    ("undo-list", "Changes that can be undone, newest first", of_type::<Vec<undo::Change>>),
     ("user-add", "A user that is there now", of_type::<users::AddedUser>),
     (
         "user-invite",

@@ -129,9 +129,10 @@ pub fn search(call: &Call, ask: &Search) -> Result<Found> {
     for kind in &conditions.kinds {
         known_kind(call, kind)?;
     }
-    let in_words = !text.is_empty() || !conditions.prefixes.is_empty() || !conditions.contexts.is_empty();
+    // Filters alone list what meets them whichever ranking there is; and a shelf knows no beginnings of words, the index does.
+    let by_index = text.is_empty() || !conditions.prefixes.is_empty();
     let begun = conditions.begun.is_some();
-    let mut found = match recall::is_hybrid(call) || !in_words {
+    let mut found = match recall::is_hybrid(call) || by_index {
         true => ranked(call, (text, conditions), ask)?,
         false => of_shelves(call, ask, &text, &conditions)?,
     };
@@ -300,8 +301,7 @@ fn of_shelves(call: &Call, ask: &Search, text: &str, conditions: &Conditions) ->
     };
     // A shelf gives points of its own for a name of work.
     let contexts = conditions.contexts.iter().map(|name| format!("context:{name}"));
-    let words: Vec<String> =
-        std::iter::once(text.to_owned()).chain(conditions.prefixes.iter().cloned()).chain(contexts).collect();
+    let words: Vec<String> = std::iter::once(text.to_owned()).chain(contexts).collect();
     let mut groups = by_shelf::search(call, words.join(" ").trim(), &wanted)?;
     if !conditions.is_empty() {
         let forgotten = provenance::forgotten(call.project().root())?;

@@ -94,11 +94,11 @@ pub fn additions(call: &Call, bytes: &[u8]) -> Result<Vec<Result<Addition>>> {
         }
         _ => {
             let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
-            let read = |line| json::parse(line).map_err(|why| not_taken(format!("it is no JSON: {why}")));
+            let read = |line| json::parse(line).map_err(|why| not_taken(format!("it is not JSON: {why}")));
             let read: Vec<Result<Value>> = lines.map(read).collect();
             // A text without any JSON is not a list of bad items.
             match read.iter().all(Result::is_err) {
-                true => Err(not_taken("this is no JSON")),
+                true => Err(not_taken("this is not JSON")),
                 false => Ok(read.into_iter().map(|value| value.and_then(one)).collect()),
             }
         }

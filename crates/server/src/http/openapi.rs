@@ -212,7 +212,7 @@ pub(crate) const OF_IMPORT: &[&Param] = &[&ALL_USERS, &DRY_RUN, &EVEN_REMOVED];
 /// Which shelf an export is of.
 pub(crate) const SHELF: Param = Param {
     name: "shelf",
-    about: "tiers (turns and facts) unless said; one of the project's shelves, or files for all of them",
+    about: "tiers (turns and facts) by default; one of the project's shelves, or files for all of them",
     schema: r#"{"type":"string","enum":["tiers","files","records","topics","notes","vault"]}"#,
     required: false,
 };

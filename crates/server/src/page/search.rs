@@ -136,7 +136,10 @@ fn said(filter: &str) -> String {
         "trust:medium" => "medium trust or more".to_owned(),
         "trust:high" => "high trust".to_owned(),
         "status:retired" => "retired".to_owned(),
-        _ => filter.replacen("kind:", "", 1).replacen("tag:", "#", 1).replace('_', " "),
+        _ => {
+            let plain = filter.replacen("kind:", "", 1).replacen("scope:", "", 1);
+            plain.replacen("tag:", "#", 1).replace('_', " ")
+        }
     }
 }
 

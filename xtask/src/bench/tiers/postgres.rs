@@ -42,7 +42,20 @@ pub(super) fn beside() -> Outcome {
         )?;
     }
     told_beside("insert", &mut a, &mut b);
-    searched(&bare, &ours, EACH, "hybrid search")
+    searched(&bare, &ours, EACH, "hybrid search")?;
+    report::line(&format!(
+        "bytes of an audit line, index included: {:.0}",
+        per_row(&server, "bench", "audit")
+    ));
+    Ok(())
+}
+
+/// Bytes of a row of a table, indexes included.
+fn per_row(server: &Server, database: &str, table: &str) -> f64 {
+    let asked = format!(
+        "select pg_total_relation_size('heirloom.{table}')::float8 / greatest(count(*), 1) from heirloom.{table}"
+    );
+    server.sql(database, &asked).parse().unwrap_or_default()
 }
 
 /// One user's search beside the bare statements.
@@ -170,6 +183,10 @@ pub(super) fn sign_in(accounts: usize) -> Outcome {
             read()
         ));
     }
+    let [account, token] = ["account", "token"].map(|table| per_row(&server, "accounts", table));
+    report::line(&format!(
+        "bytes of a user without memories, indexes included: account {account:.0}, token {token:.0}"
+    ));
     Ok(())
 }
 

@@ -88,7 +88,7 @@ impl Embedder for Builtin {
     }
 
     fn nearness(&self) -> Nearness {
-        Nearness { alone: 0.30, beside: 0.02, partly: 0.26 }
+        Nearness { alone: 0.29, beside: 0.02, partly: 0.26 }
     }
 
     fn embed(&self, texts: &[&str], _detail: Detail) -> Result<Vec<Embedding>, EmbedError> {

@@ -5,7 +5,7 @@
 
 use super::builtin::Builtin;
 use super::minilm::MiniLm;
-use super::{Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
+use super::{Asking, Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,6 +96,10 @@ impl Embedder for Chosen {
 
     fn nearness(&self) -> Nearness {
         self.inner().nearness()
+    }
+
+    fn asking(&self) -> Option<Asking<'_>> {
+        self.inner().asking()
     }
 
     fn is_remote(&self) -> bool {

@@ -107,6 +107,16 @@ impl Nearness {
     }
 }
 
+/// What all questions have in common, as a model sees them. A text is near to it whatever is asked, so that it is taken off where the text's vector
+/// is at hand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asking<'m> {
+    /// The mean vector of questions.
+    pub vector: &'m [f32],
+    /// From which nearness on vectors say something once it is taken off.
+    pub nearness: Nearness,
+}
+
 /// Turns texts into vectors of one space.
 pub trait Embedder: Send + Sync {
     /// The space all answers belong to.
@@ -123,6 +133,11 @@ pub trait Embedder: Send + Sync {
     /// From which cosine on its vectors say something.
     fn nearness(&self) -> Nearness {
         Nearness::default()
+    }
+
+    /// What all questions have in common; nothing for a model where taking it off tells no more.
+    fn asking(&self) -> Option<Asking<'_>> {
+        None
     }
 
     /// Whether texts leave this machine: such a model is asked only where nobody waits long for it, and may fail at any time.

@@ -44,14 +44,14 @@ pub(super) fn auto_fix(document: &mut Document, doing: Doing<'_>, now: &str, sai
         // An update is given the current time anyway.
         if matches!(doing, Doing::Create) && document.text(field).is_some_and(ahead) {
             document.set(field, now);
-            said.push(format!("{field}: lay in the future, set to the current time"));
+            said.push(format!("{field}: was in the future, set to the current time"));
         }
         // The field has room for a time and for nothing else.
         if matches!(doing, Doing::Create)
             && document.text(field).is_some_and(|text| time::parse(text).is_none())
         {
             document.set(field, now);
-            said.push(format!("{field}: is no time, set to the current time"));
+            said.push(format!("{field}: is not a time, set to the current time"));
         }
     }
     if let Some(tag) = document.text("tags").map(str::to_owned) {

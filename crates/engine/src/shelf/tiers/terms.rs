@@ -11,7 +11,7 @@ use crate::index::{
     self, Bag, Card, Document, each_term, fingerprint, name_of, of_question, packed_pieces, rarity,
 };
 use crate::rank::brought::{Around, Groups, One, Placed, Ranked, Stretch, ranked, stretches};
-use crate::rank::kin::About;
+use crate::rank::kin::{About, Name};
 use crate::rank::{Ask, BY_KEYWORD, BY_VECTOR, Explain, HELD_BY_FEW, RELATED_AMONG, SHARE, Weights};
 use heirloom_core::Trust;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -118,7 +118,7 @@ pub struct Posed {
     weights: Weights,
     terms: Vec<(String, f32)>,
     about: About,
-    names: Vec<(&'static str, u64)>,
+    names: Vec<Name>,
     judge: Judge,
 }
 
@@ -147,7 +147,7 @@ impl Posed {
     /// Terms that answer some of the question's by another name; none where there are memories enough that hold its own.
     pub fn names(&self, whole: &Whole) -> Vec<&'static str> {
         let few = usize::try_from(whole.memories).is_ok_and(|all| all <= RELATED_AMONG);
-        if few { self.names.iter().map(|(name, _)| *name).collect() } else { Vec::new() }
+        if few { self.names.iter().map(|name| name.term).collect() } else { Vec::new() }
     }
 
     /// Begins to rank what was met. `named` holds the terms, of the question and of its [names](Self::names), that memories hold which hold a name.
@@ -230,7 +230,7 @@ impl Posed {
     /// Share of the question's words that a memory answers by another name; those it holds itself do not count again.
     fn related(&self, held: &[String]) -> f32 {
         let has = |term: &str| held.iter().any(|held| held == term);
-        let named = self.names.iter().filter(|(name, _)| has(name)).fold(0, |mask, (_, words)| mask | words);
+        let named = self.names.iter().filter(|name| has(name.term)).fold(0, |mask, name| mask | name.words);
         let own = self.terms.iter().take(64).enumerate().filter(|(_, (term, _))| has(term));
         let own = own.fold(0u64, |mask, (at, _)| mask | 1 << at);
         (named & !own).count_ones() as f32 / self.about.len().max(1) as f32
@@ -242,10 +242,12 @@ impl Posed {
         // A word nobody wrote tells nothing apart; it counts like one that a single memory holds.
         let worth = |having: i64| rarity(whole.memories as f32, having.max(1) as f32);
         let (mut sum, mut shared, mut covered, mut counted, mut by_few) = (0.0, Vec::new(), 0.0, 0, 0);
+        let mut own = 0u64;
         for (at, ((term, weight), having)) in self.terms.iter().zip(&whole.having).enumerate() {
             let (counts, worth) = (self.about.counts(at), weight * worth(*having));
             sum += if counts { worth } else { 0.0 };
             if held.contains(term) {
+                own |= 1u64.checked_shl(at as u32).unwrap_or(0);
                 shared.push((term.clone(), worth));
                 covered += if counts { worth } else { 0.0 };
                 counted += usize::from(counts);
@@ -259,10 +261,12 @@ impl Posed {
             held: counted,
             shared: by_few as f32 / self.about.len().max(1) as f32,
             related: placed.related,
+            named: self.names.iter().any(|name| held.contains(name.term) && name.proper & !own != 0),
             // What a model that knows one language says of another one is noise.
             nearness: if self.about.foreign { Nearness::SILENT } else { nearness },
             terms: shared,
             cosine: placed.cosine,
+            near: None,
             behind: None,
         };
         Found::of(memory, explain)

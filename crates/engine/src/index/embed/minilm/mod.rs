@@ -24,13 +24,28 @@ use std::sync::Mutex;
 use self::forward::{Pass, Text};
 use self::weights::Weights;
 use super::vocab::{PieceId, Vocab};
-use super::{Detail, EmbedError, Embedder, Embedding, Nearness, PieceVectors, Space, Worth, pieces, to_unit};
+use super::{
+    Asking, Detail, EmbedError, Embedder, Embedding, Nearness, PieceVectors, Space, Worth, pieces, to_unit,
+};
 use crate::index::mapped;
 
 /// Longest text read, in word pieces with the two special ones: what the model was trained on.
 pub const LONGEST: usize = 256;
 /// Word pieces that go through the layers together: enough rows to reuse a block of weights.
 const TOGETHER: usize = 1024;
+
+/// What all questions have in common (`models/asking.py`).
+static ASKING: [f32; 384] = {
+    let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/asking-minilm.bin"));
+    let (cells, _) = bytes.as_chunks::<4>();
+    let mut out = [0.0; 384];
+    let mut at = 0;
+    while at < out.len() {
+        out[at] = f32::from_le_bytes(cells[at]);
+        at += 1;
+    }
+    out
+};
 
 /// MiniLM, ready to embed.
 #[derive(Debug)]
@@ -166,7 +181,12 @@ impl Embedder for MiniLm {
     }
 
     fn nearness(&self) -> Nearness {
-        Nearness { alone: 0.245, beside: 0.04, partly: 0.21 }
+        Nearness { alone: 0.26, beside: 0.10, partly: 0.21 }
+    }
+
+    fn asking(&self) -> Option<Asking<'_>> {
+        let nearness = Nearness { alone: 0.21, beside: 0.05, partly: 0.18 };
+        (self.space.dims == ASKING.len()).then_some(Asking { vector: &ASKING, nearness })
     }
 
     fn has_pieces(&self) -> bool {

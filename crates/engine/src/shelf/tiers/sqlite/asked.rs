@@ -3,7 +3,7 @@
 //! Comes in: a model and a question. Goes out: something that answers for the model, but only this question, and at once: a model elsewhere takes
 //! its time, and nobody else of the same user should wait for it. Never here: a call to the model while the database is held.
 
-use crate::index::embed::{Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
+use crate::index::embed::{Asking, Detail, EmbedError, Embedder, Embedding, Nearness, Space, Worth};
 
 /// A model that was asked one question.
 pub(super) struct Asked<'m> {
@@ -40,6 +40,10 @@ impl Embedder for Asked<'_> {
 
     fn nearness(&self) -> Nearness {
         self.model.nearness()
+    }
+
+    fn asking(&self) -> Option<Asking<'_>> {
+        self.model.asking()
     }
 
     fn is_remote(&self) -> bool {

@@ -148,7 +148,7 @@ pub(super) fn a_user_goes_with_all_that_is_theirs(stage: &Stage, _: Make<'_>) {
     assert!(stage.store.kept(&theirs, kept_since(now)).unwrap().is_empty());
     let told = tiers(&ada).audit(100, |line| line.action.name() == "account_change").unwrap();
     let told = serde_json::to_string(&told).unwrap();
-    assert!(told.contains("is to go") && told.contains("is gone"), "{told}");
+    assert!(told.contains("is to be removed") && told.contains("was removed"), "{told}");
     // Ada keeps hers, and a new bob begins with nothing.
     assert_eq!(stage.store.counts(tiers(&ada).who()).unwrap().facts, 1);
     put_user(stage.store.as_ref(), tiers(&ada).who(), "bob", world).unwrap();
