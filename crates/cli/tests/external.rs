@@ -147,11 +147,15 @@ fn a_silent_host_holds_nobody_up_and_is_said_by_everybody() {
     let resting = add(&env, "Tags were lost, fixed by a push");
     assert!(resting.stderr.contains("seconds ago"), "{resting:?}");
     assert_eq!(env.git(&["-C", path, "log", "--oneline"]).lines().count(), 2);
-    let [status, doctor, verify] = said(&env);
-    assert!(
-        status.contains("did not answer at") && doctor.contains("in use") && verify == status,
-        "{doctor}"
-    );
+    let silent = |env: &TestEnv| {
+        let [status, doctor, verify] = said(env);
+        status.contains("did not answer at") && doctor.contains("in use") && verify == status
+    };
+    assert!(silent(&env), "{:?}", said(&env));
+    // Asking again changes nothing about that while the host stays silent.
+    env.run(&["sync"]).fails_with("IO_ERROR", 6);
+    assert!(silent(&env), "{:?}", said(&env));
+    assert!(add(&env, "Branches were lost, fixed by a fetch").stderr.contains("did not answer"));
 }
 
 #[test]
