@@ -330,7 +330,10 @@ fn many_at_once_wait_one_by_one() {
     assert!(ran.stdout.contains("retired"), "{ran:?}");
     let ran = env.run(&["vault", "bulk-delete", &theirs, "register:nothing", "--json"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
-    assert_eq!((&ran.json()["waiting"], &ran.json()["not_found"]), (&json!([theirs]), &json!(["nothing"])));
+    assert_eq!(
+        (&ran.json()["waiting"], &ran.json()["not_found"]),
+        (&json!([theirs]), &json!(["register:nothing"]))
+    );
     assert_eq!(env.at_terminal(&["show", &theirs, "--json"], "").ok().json()["status"], "active");
     env.at_terminal(&["review", "accept", &waiting(&env)], "y\n").ok();
     assert_eq!(env.at_terminal(&["show", &theirs, "--json"], "").ok().json()["status"], "retired");

@@ -342,6 +342,20 @@ fn two_branches_that_edit_the_same_field_conflict_with_markers_that_verify_names
 }
 
 #[test]
+fn a_record_that_cannot_be_read_is_named_by_whoever_lists_records() {
+    let env = TestEnv::new();
+    env.run(&["init"]).ok();
+    env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
+    env.write(env.memory("decisions/torn.json"), "<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n");
+    for args in [&["list"][..], &["status"], &["review"], &["doctor"]] {
+        let ran = env.run(args);
+        let named = ran.stderr.lines().filter(|line| line.contains("torn.json") && line.contains("verify"));
+        assert_eq!(named.count(), 1, "{args:?}: {ran:?}");
+    }
+    assert!(env.run(&["list"]).ok().stdout.contains("decision:use-postgresql"));
+}
+
+#[test]
 fn the_driver_for_records_leaves_other_files_alone() {
     let env = TestEnv::new();
     env.git(&["init", "--quiet"]);

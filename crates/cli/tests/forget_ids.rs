@@ -69,6 +69,47 @@ fn after_forget_no_file_holds_the_id() {
     assert_eq!(traces(&env), [""; 0], "asking leaves nothing either");
 }
 
+/// Files and folders below the test's folder that are called by a name.
+fn called(folder: &std::path::Path, name: &str) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(called(&path, name));
+        }
+        if entry.file_name().to_string_lossy().contains(name) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_topic_called_by_a_persons_name_goes_with_its_last_lesson() {
+    let env = TestEnv::new();
+    env.run(&["init"]).ok();
+    let lesson = |text: &str, topic: &str| {
+        let said = env.at_terminal(&["add", "lesson", text, "--topic", topic, "--json"], "").ok().json();
+        said["id"].as_str().unwrap().to_owned()
+    };
+    let ids = [
+        lesson("The pager was silent, fixed by a call", "Anna Beispiel/0151-2345678"),
+        lesson("Mails bounced, fixed by another address", "people/Anna Beispiel"),
+    ];
+    lesson("Commits were lost, fixed by reflog", "git/rebase");
+    for question in ["pager", "mails"] {
+        assert!(!env.run(&["search", question, "--json"]).ok().items().as_array().unwrap().is_empty());
+    }
+    env.at_terminal(&["retire", &ids[0]], "").ok();
+    ids.iter().for_each(|id| drop(env.at_terminal(&["forget", id, "--yes"], "").ok()));
+    assert_eq!(traces(&env), [""; 0]);
+    assert!(called(&env.base(), NAME).is_empty(), "{:?}", called(&env.base(), NAME));
+    // What is left is found as before, and a change to it is seen.
+    assert_eq!(env.run(&["search", "commits", "--json"]).ok().items().as_array().unwrap().len(), 1);
+    lesson("Tags were lost, fixed by a push", "git/rebase");
+    assert_eq!(env.run(&["search", "tags", "--json"]).ok().items()[0]["title"], "Tags were lost");
+}
+
 #[test]
 fn the_audit_shows_ids_for_as_long_as_they_are_known() {
     let env = TestEnv::ready();

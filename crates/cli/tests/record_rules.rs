@@ -229,3 +229,16 @@ fn a_last_change_without_a_summary_is_an_unknown_one() {
         assert_eq!(found["candidate"]["excerpt"]["last_change_summary"], said);
     }
 }
+
+#[test]
+fn a_wrong_field_says_what_to_do_about_it() {
+    let env = TestEnv::ready();
+    let mut document = decision("Use one queue");
+    document["mood"] = json!("glad");
+    document["content"]["status"] = json!("maybe");
+    document["content"].as_object_mut().unwrap().remove("context");
+    let said = env.create("use-one-queue", &document).stdout;
+    for fix in ["fix: remove mood\n", "fix: add content.context\n", "fix: write content.status as "] {
+        assert!(said.contains(fix), "{fix}: {said}");
+    }
+}

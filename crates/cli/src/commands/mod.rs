@@ -99,17 +99,18 @@ pub(crate) fn run(args: &Args, out: &Out) -> Result<u8> {
         out.note("this memory is read-only: you can read it, and nothing can be saved");
     }
     let over = wiring::passed_over();
-    // `verify` has said it with what to do.
-    if !over.is_empty() && !matches!(args.command, Command::Verify(_)) {
+    // `verify` has said it with what to do, and the record tools have words of their own.
+    let has_said = matches!(args.command, Command::Verify(_) | Command::Record(_) | Command::Hook(_));
+    if !over.is_empty() && !has_said {
         let named = over.iter().take(NAMED).map(|(file, why)| format!("`{file}` ({why})"));
         let mut named = named.collect::<Vec<_>>().join(", ");
         if over.len() > NAMED {
             named.push_str(&format!(" and {} more", over.len() - NAMED));
         }
         let what = if over.len() == 1 {
-            "this note is not valid and is"
+            "this file is not valid and is"
         } else {
-            "these notes are not valid and are"
+            "these files are not valid and are"
         };
         let line = format!("{what} skipped: {named}; `heirloom verify` says what to do");
         out.note(visible(&one_line(&line)));

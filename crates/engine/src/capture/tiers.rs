@@ -32,11 +32,12 @@ fn is_of_the_web(tool: &str) -> bool {
     ["web", "fetch", "browse", "http", "url", "search"].iter().any(|part| tool.contains(part))
 }
 
-/// What a stop does: keeps the turns of a transcript as episodes, if `tiers.capture` is on. `by_owner` says whether a person's words in a turn
-/// of that session are the owner's.
+/// What a stop does: keeps the turns of a transcript as episodes, if `tiers.capture` is on. A turn that does not say its session belongs to
+/// the one that stopped. `by_owner` says whether a person's words in a turn of that session are the owner's.
 pub fn keep_turns(
     call: &Call,
     turns: impl IntoIterator<Item = Turn>,
+    stopped: Option<&str>,
     by_owner: impl Fn(Option<&str>) -> bool,
 ) -> Result<KeptTurns> {
     let mut kept = KeptTurns::default();
@@ -44,6 +45,7 @@ pub fn keep_turns(
         return Ok(kept);
     }
     let shelf = call.tiers()?;
+    let stopped = stopped.filter(|name| tiers::is_name(name)).unwrap_or("unnamed");
     let mut said = Vec::new();
     for (position, turn) in turns.into_iter().enumerate().filter(|(_, turn)| !turn.text.trim().is_empty()) {
         let channel = match turn.role {
@@ -62,7 +64,7 @@ pub fn keep_turns(
         };
         said.push((
             tiers::Turn {
-                session: turn.session.or_else(|| Some("unnamed".to_owned())),
+                session: turn.session.or_else(|| Some(stopped.to_owned())),
                 message: Some(message),
                 position: u32::try_from(position).unwrap_or(u32::MAX),
                 occurred_at: turn.at,
@@ -134,22 +136,46 @@ mod tests {
             ]
         };
         assert_eq!(
-            keep_turns(&stage.of("ada"), turns(), |_| true).unwrap(),
+            keep_turns(&stage.of("ada"), turns(), None, |_| true).unwrap(),
             KeptTurns::default(),
             "off unless switched on"
         );
         let call = stage.with(serde_json::json!({ "tiers": { "capture": true } })).of("ada");
-        let kept = keep_turns(&call, turns(), |_| true).unwrap();
+        let kept = keep_turns(&call, turns(), None, |_| true).unwrap();
         assert_eq!((kept.stored, kept.proposed), (2, 1));
         assert_eq!(
-            keep_turns(&call, turns(), |_| true).unwrap(),
+            keep_turns(&call, turns(), None, |_| true).unwrap(),
             KeptTurns { known: 2, ..KeptTurns::default() }
         );
         let all = tiers(&call).newest(None, None, Some("s"), 10).unwrap();
         assert_eq!(all.iter().map(|m| m.trust).collect::<Vec<_>>(), [Trust::Low, Trust::High]);
         let gone = tiers(&call).newest(None, None, Some("s"), 1).unwrap().remove(0);
         tiers(&call).delete(std::slice::from_ref(&gone.id), "forget").unwrap();
-        let kept = keep_turns(&call, turns(), |_| true).unwrap();
+        let kept = keep_turns(&call, turns(), None, |_| true).unwrap();
         assert_eq!((kept.known, kept.refused, kept.stored), (1, 1, 0), "what was removed stays so");
+    }
+
+    #[test]
+    fn a_turn_that_names_no_session_belongs_to_the_one_that_stopped() {
+        let dir = tempfile::tempdir().unwrap();
+        let stage = Stage::new(std::sync::Arc::new(SqliteStore::at(&dir.path().join("t"))), dir.path());
+        let call = stage.with(serde_json::json!({ "tiers": { "capture": true } })).of("ada");
+        let turn = Turn {
+            role: Role::Assistant,
+            text: "Noted.".to_owned(),
+            at: None,
+            session: None,
+            files: Vec::new(),
+            external: false,
+            tool: None,
+        };
+        for stored in [1, 0] {
+            let kept = keep_turns(&call, [turn.clone()], Some("s-1"), |_| false).unwrap();
+            assert_eq!(kept.stored, stored, "however many stops see it");
+        }
+        assert_eq!(tiers(&call).newest(None, None, Some("s-1"), 10).unwrap().len(), 1);
+        // A name that no session can have loses no turn.
+        let kept = keep_turns(&call, [turn], Some("a\nb"), |_| false).unwrap();
+        assert_eq!((kept.stored, kept.refused), (1, 0));
     }
 }

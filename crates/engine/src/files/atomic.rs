@@ -211,6 +211,13 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
+/// Removes a folder in which nothing is left. One that holds something stays, and so does one that cannot be removed: it holds no text.
+pub fn remove_empty_folder(path: &Path) {
+    if std::fs::remove_dir(path).is_ok() {
+        journal::changed(path);
+    }
+}
+
 /// Makes a folder and the folders above it.
 pub fn make_folder(path: &Path, mode: Mode) -> Result<()> {
     if path.is_dir() {

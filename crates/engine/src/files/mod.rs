@@ -20,7 +20,8 @@ pub mod step;
 
 pub use append::{Held, append_line, append_lines, append_passing, cut_tail, hold, turn_over};
 pub use atomic::{
-    Mode, Placed, Prepared, make_folder, remove, rename, sweep_temporary, write, write_passing,
+    Mode, Placed, Prepared, make_folder, remove, remove_empty_folder, rename, sweep_temporary, write,
+    write_passing,
 };
 pub(crate) use atomic::{create_unsynced, sync_all_below, temporary_folder};
 pub use batch::{Batch, Ready};

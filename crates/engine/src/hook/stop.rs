@@ -392,7 +392,7 @@ pub fn keep_turns(
     }
     if transcript.is_none() {
         // No file of the host's stands behind it.
-        return crate::capture::keep_turns(call, said.to_vec(), |_| false);
+        return crate::capture::keep_turns(call, said.to_vec(), session, |_| false);
     }
     let path = transcript.and_then(|path| allowed(path, folders));
     let Some(path) = path else { return Ok(KeptTurns::default()) };
@@ -406,7 +406,7 @@ pub fn keep_turns(
     };
     let turns = transcript::open_tail(&path, KEPT_TAIL, Limits::default())?;
     let turns = turns.with_tools(call.settings().tiers.capture_tools);
-    crate::capture::keep_turns(call, turns, by_owner)
+    crate::capture::keep_turns(call, turns, session, by_owner)
 }
 
 /// Whether a transcript, by its real place, is one the host wrote for this account. A link in the host's folder that leads elsewhere has its

@@ -10,6 +10,9 @@ use crate::working::estimate_tokens;
 use heirloom_core::fault::Result;
 use serde::Serialize;
 
+/// The weight of age at which recall ranks as it was measured: the setting's default.
+const USUAL_WEIGHT: f64 = 0.3;
+
 /// Candidates ranked for each one that may stay.
 const RANKED: usize = 3;
 
@@ -124,9 +127,8 @@ impl Tiers<'_> {
 
     /// The best memories of both tiers by the ranking alone, as it ranks every other shelf.
     pub fn recall(&self, question: &str, limit: usize) -> Result<Vec<Found>> {
-        let limits = self.limits();
-        let recency = if limits.recency_weight > 0.0 { Weights::default().recency } else { 0.0 };
-        let found = self.asked(question, None, limit, recency)?;
+        let share = self.limits().recency_weight / USUAL_WEIGHT;
+        let found = self.asked(question, None, limit, Weights::default().recency * share as f32)?;
         let found = chosen(found, limit);
         if !found.is_empty() {
             self.was_read("recall", None, found.len())?;
@@ -146,5 +148,14 @@ impl Tiers<'_> {
         }
         let question = Question { text: question, tier, now: self.now(), limit, recency };
         self.store().search(self.who(), &question)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_usual_weight_of_age_is_the_settings_default() {
+        let default = heirloom_core::settings::load(&[]).settings.tiers.recency_weight;
+        assert!((default - super::USUAL_WEIGHT).abs() < 1e-9);
     }
 }

@@ -92,13 +92,16 @@ pub fn additions(call: &Call, bytes: &[u8]) -> Result<Vec<Result<Addition>>> {
         Err(why) if bytes.trim_ascii_start().starts_with(b"[") => {
             Err(not_taken(format!("the JSON array cannot be read: {why}")))
         }
-        _ => Ok(bytes
-            .split(|b| *b == b'\n')
-            .filter(|line| !line.trim_ascii().is_empty())
-            .map(|line| {
-                json::parse(line).map_err(|why| not_taken(format!("it is not JSON: {why}"))).and_then(one)
-            })
-            .collect()),
+        _ => {
+            let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty());
+            let read = |line| json::parse(line).map_err(|why| not_taken(format!("it is not JSON: {why}")));
+            let read: Vec<Result<Value>> = lines.map(read).collect();
+            // A text without any JSON is not a list of bad items.
+            match read.iter().all(Result::is_err) {
+                true => Err(not_taken("this is not JSON")),
+                false => Ok(read.into_iter().map(|value| value.and_then(one)).collect()),
+            }
+        }
     }
 }
 
@@ -190,14 +193,13 @@ pub fn bulk_add(call: &Call, all: Vec<Result<Addition>>) -> Result<Vec<AddedOne>
 /// Takes many out of use in one pass; what is a person's waits for one.
 pub fn bulk_delete(call: &Call, ids: &[String]) -> Result<Retired> {
     asked(call, Verb::Retire, ShelfName::Vault, Owner::Nobody)?;
-    let names: Vec<&str> =
-        ids.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, name)| name)).collect();
     let mut free = Vec::new();
     let mut waiting = Vec::new();
     let mut unknown = Vec::new();
     // Answers name whole ids: a bare name is none that another command takes.
     let mut whole: HashMap<String, String> = HashMap::new();
-    for name in names {
+    for given in ids {
+        let name = given.split_once(':').map_or(given.as_str(), |(_, name)| name);
         match seen(call, &MemoryId::new(&Kind::Register, name)) {
             Ok(memory) if asked_of(call, Verb::Retire, &memory, call.owner_of(&memory)?)? == May::Waits => {
                 life::run(call, Verb::Retire, &memory.id, None)?;
@@ -208,7 +210,7 @@ pub fn bulk_delete(call: &Call, ids: &[String]) -> Result<Retired> {
                 free.push(name);
             }
             // Not there, or not this caller's to see.
-            Err(fault) if fault.code == Code::NotFound => unknown.push(name.to_owned()),
+            Err(fault) if fault.code == Code::NotFound => unknown.push(given.clone()),
             Err(fault) => return Err(fault),
         }
     }

@@ -5,7 +5,7 @@
 //! that it can be asked for. Never here: storing; text that nobody said.
 
 use super::document::Document;
-use super::schema::TITLE_MAX;
+use super::schema::{REQUIRED, TITLE_MAX};
 use heirloom_core::kind::{Shape, Words};
 use heirloom_core::settings::{Category, FieldView};
 use heirloom_core::{Code, Fault, fault::Result, text};
@@ -253,7 +253,7 @@ fn unsaid(category: &Category, missing: &[Missing]) -> Fault {
         format!("a {} needs {names}, which the sentence does not say", category.name()),
     )
     .fact("field", paths.join(", "))
-    .fact("expected", "a value; the field is required")
+    .fact("expected", REQUIRED)
     .fact("got", "nothing")
     .fact("fix", format!("add {}", flags.join(" ")))
     .hint(format!("say it with {}", flags.join(" ")))

@@ -4,7 +4,7 @@
 //! record's files, and whether its category has room, which only whoever holds the lock can know.
 
 use super::document::Document;
-use super::schema::{self, Stage, Wrong};
+use super::schema::{self, REQUIRED, Stage, UNKNOWN, Wrong};
 use crate::gate::policy::Row;
 use crate::gate::{Check, Draft};
 use heirloom_core::settings::Category;
@@ -102,9 +102,19 @@ pub(super) fn wrong_fields(wrong: &[Wrong], shown: impl Fn(&str) -> String) -> F
             .fact("field", one.field.as_str())
             .fact("expected", one.expected.as_str())
             .fact("got", if one.got.is_null() { "nothing".to_owned() } else { shown(&short(&one.got)) })
-            .fact("fix", format!("write {} as {}", one.field, one.expected));
+            .fact("fix", fix(one));
     }
     fault.hint(format!("correct {} and try again", names.join(", ")))
+}
+
+/// What to do about a wrong field.
+fn fix(wrong: &Wrong) -> String {
+    let Wrong { field, expected, .. } = wrong;
+    match expected.as_str() {
+        UNKNOWN => format!("remove {field}"),
+        REQUIRED => format!("add {field}"),
+        expected => format!("write {field} as {expected}"),
+    }
 }
 
 fn short(value: &Value) -> String {

@@ -179,7 +179,7 @@ impl Records<'_> {
         let (document, bytes) = match read {
             Ok(read) => read,
             Err(_) if path.is_dir() => return Err(None),
-            Err(why) => return Err(Some(format!("{}: {why}", self.call.project().shown(path)))),
+            Err(why) => return Err(Some(self.unreadable(path, &why))),
         };
         let folder_category = category.name().to_owned();
         let found = Found { path: path.to_owned(), document, bytes, folder_category };

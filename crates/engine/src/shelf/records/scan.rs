@@ -7,9 +7,9 @@ use super::document::Document;
 use super::store::Records;
 use crate::budget::{self, Left};
 use crate::files;
-use heirloom_core::Status;
 use heirloom_core::settings::Category;
-use std::path::PathBuf;
+use heirloom_core::{Code, Fault, Status};
+use std::path::{Path, PathBuf};
 
 /// A record that was read.
 #[derive(Debug, Clone)]
@@ -106,8 +106,16 @@ impl Records<'_> {
                 }
                 // A folder that happens to be called `x.json` is nobody's record.
                 Err(_) if path.is_dir() => {}
-                Err(why) => unreadable.push(format!("{}: {why}", self.call.project().shown(&path))),
+                Err(why) => unreadable.push(self.unreadable(&path, &why)),
             }
         }
+    }
+
+    /// Says that a file cannot be read: here in a line, and to whoever speaks to a person.
+    pub(super) fn unreadable(&self, path: &Path, why: &str) -> String {
+        let shown = self.call.project().shown(path);
+        let line = format!("{shown}: {why}");
+        self.call.passes_over(shown, &Fault::new(Code::Damaged, why));
+        line
     }
 }

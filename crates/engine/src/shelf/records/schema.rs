@@ -104,7 +104,7 @@ pub fn validate(document: &Document, category: &Category, stage: Stage) -> Vec<W
     look.changes(document, stage);
     look.content(document, category);
     for (key, value) in root.iter().filter(|(key, _)| !BASE_FIELDS.contains(&key.as_str())) {
-        look.say(key, "no such field", value);
+        look.say(key, UNKNOWN, value);
     }
     look.wrong
 }
@@ -117,6 +117,12 @@ pub(super) fn is_id(text: &str) -> bool {
         && !text.starts_with('-')
         && !text.ends_with('-')
 }
+
+/// What is expected of a field that no record has.
+pub(super) const UNKNOWN: &str = "no such field";
+
+/// What is expected of a field that every record has.
+pub(super) const REQUIRED: &str = "a value; the field is required";
 
 struct Look {
     wrong: Vec<Wrong>,
@@ -132,11 +138,7 @@ impl Look {
     }
 
     fn missing(&mut self, field: String) {
-        self.wrong.push(Wrong {
-            field,
-            expected: "a value; the field is required".to_owned(),
-            got: Value::Null,
-        });
+        self.wrong.push(Wrong { field, expected: REQUIRED.to_owned(), got: Value::Null });
     }
 
     fn exactly(&mut self, map: &Map<String, Value>, key: &str, expected: &str) {
@@ -220,7 +222,7 @@ impl Look {
 
     fn only(&mut self, map: &Map<String, Value>, prefix: &str, known: &[&str]) {
         for (key, value) in map.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
-            self.say(path(prefix, key), "no such field", value);
+            self.say(path(prefix, key), UNKNOWN, value);
         }
     }
 

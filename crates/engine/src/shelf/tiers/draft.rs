@@ -245,13 +245,18 @@ impl TierDraft {
         let subject = stored.statement.as_ref().map(|statement| &statement.subject);
         let names = stored.tags.iter().chain(&stored.session).chain(&stored.message).chain(&stored.tool);
         for name in names.chain(subject) {
-            if name.trim().is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
+            if !is_name(name) {
                 let hint = format!("use 1 to {LONGEST_NAME} visible characters");
                 return wrong("tags", "a tag, subject, session, message or tool has no usable name", hint);
             }
         }
         Ok(())
     }
+}
+
+/// Whether a tag, subject, session, message or tool can be called this.
+pub(crate) fn is_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.len() <= LONGEST_NAME && !name.chars().any(char::is_control)
 }
 
 /// Cuts a text after ten thousand UTF-16 units, as other readers of the format count, and says so at its end.

@@ -47,6 +47,7 @@ mod waiting;
 pub use crate::working::{Label, Message, Speaker, Working, WorkingLimits, Workings, estimate_tokens};
 pub use archive::{Brought, Carried, ImportRules, Whose, is_archive};
 pub(crate) use beside::{Meaning, turned_around};
+pub(crate) use draft::is_name;
 pub use draft::{Beside, LONGEST_FACT, Relation, TierDraft};
 pub use episode::Turn;
 pub use event::{Action, Event, GENESIS, Head, Line, Metadata, Walk};

@@ -8,7 +8,7 @@ use super::access::Access;
 use super::stock::{Held, Part};
 use super::store::{self, Open};
 use super::{Topics, stock, sync_git};
-use crate::files::{Batch, Prepared};
+use crate::files::{self, Batch, Prepared};
 use crate::gate::{Entry, audit};
 use crate::git;
 use crate::shelf::door::change::{Was, Written};
@@ -157,6 +157,8 @@ impl Shelf for Topics<'_> {
         let intent = self.call.intend_plain(&open.lock, entry, &[], what)?;
         marker.map_or(Ok(()), Prepared::commit)?;
         ready.place()?;
+        // A topic may be called by a person's name, and a folder by the topic.
+        [&live, &archived].into_iter().filter_map(|path| path.parent()).for_each(files::remove_empty_folder);
         let mut places: Vec<String> = files
             .iter()
             .zip(before)

@@ -57,10 +57,16 @@ impl Topics<'_> {
         }
         // Other machines are called before anybody waits for the locks.
         if let Some(git) = &Place::find(self.call, Need::Write).git {
-            if let Some(remote) = sync_git::remote(git)? {
-                rest::clear(self.call, &remote.address);
+            let remote = sync_git::remote(git)?;
+            let fetched = sync_git::fetch(git);
+            if let Some(remote) = remote {
+                match &fetched {
+                    Ok(()) => rest::clear(self.call, &remote.address),
+                    // Writes leave it alone, and `status` says so.
+                    Err(fault) => rest::note(self.call, &remote.address, fault),
+                }
             }
-            sync_git::fetch(git)?;
+            fetched?;
         }
         self.plan(&Place::find(self.call, Need::Write))
     }

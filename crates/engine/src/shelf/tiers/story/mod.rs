@@ -155,7 +155,7 @@ pub fn tiers(call: &Call) -> Tiers<'_> {
 
 /// The whole story; each part begins with an empty backend. What a part needs another one for it makes with `other`.
 pub fn tell(make: Make<'_>, other: Make<'_>, folder: &Path) {
-    let parts: [(&str, Part); 35] = [
+    let parts: [(&str, Part); 36] = [
         ("turns", turns::a_turn_is_kept_as_it_was_said),
         ("secrets", turns::secrets_are_cut_out_and_orders_made_harmless),
         ("failing", turns::a_secret_refuses_a_turn_where_the_settings_say_so),
@@ -164,6 +164,7 @@ pub fn tell(make: Make<'_>, other: Make<'_>, folder: &Path) {
         ("twice", turns::the_same_message_is_kept_once),
         ("search", turns::a_question_finds_the_turn_that_answers_it),
         ("recency", turns::of_two_equal_turns_the_newer_one_comes_first),
+        ("weights", turns::age_counts_by_as_much_as_its_weight_says),
         ("unasked", turns::what_fits_a_prompt_is_given_unasked_and_nothing_else_is),
         ("crowd", turns::a_crowd_neither_outranks_nor_evicts_what_the_owner_said),
         ("limits", turns::limits_hold_and_what_was_left_out_is_said),

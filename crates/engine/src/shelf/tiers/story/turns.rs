@@ -224,6 +224,31 @@ pub(super) fn of_two_equal_turns_the_newer_one_comes_first(stage: &Stage, _: Mak
     }
 }
 
+pub(super) fn age_counts_by_as_much_as_its_weight_says(stage: &Stage, _: Make<'_>) {
+    let mut counted = Vec::new();
+    for weight in [0.0, 0.1, 0.3, 1.0] {
+        let call = stage.with(serde_json::json!({ "tiers": { "recency_weight": weight } })).of("ada");
+        if counted.is_empty() {
+            for day in ["2025-12-01T00:00:00Z", "2026-02-27T00:00:00Z"] {
+                let words = "the printer on floor two jams";
+                let turn = Turn { occurred_at: Some(moment(day)), ..Turn::of(Role::User, words) };
+                tiers(&call).add_episode(turn, OWNER).unwrap();
+            }
+        }
+        for found in [
+            tiers(&call).recall("printer jams", 2).unwrap(),
+            tiers(&call).search("printer jams", Some(Tier::Episodic), 2).unwrap(),
+        ] {
+            assert_eq!(found.len(), 2, "{weight}");
+            counted.push(found[0].score - found[1].score);
+        }
+    }
+    for way in [0, 1] {
+        let of_one: Vec<f64> = counted.iter().copied().skip(way).step_by(2).collect();
+        assert!(of_one[0].abs() < 1e-6 && of_one.is_sorted_by(|a, b| a < b), "{of_one:?}");
+    }
+}
+
 pub(super) fn limits_hold_and_what_was_left_out_is_said(stage: &Stage, _: Make<'_>) {
     let stage =
         stage.with(serde_json::json!({ "tiers": { "max_episodes": 2, "max_facts": 1, "max_tokens": 40 } }));
