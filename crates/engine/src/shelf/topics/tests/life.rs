@@ -188,8 +188,8 @@ fn verify_names_conflicts_bad_entries_twins_and_a_stale_index_and_repair_mends_t
         problems.iter().any(|p| p.message.contains(part) && !p.fix.is_empty())
     };
     for part in [
-        "conflict marks",
-        "no date that exists",
+        "conflict markers",
+        "date does not exist",
         "neither what went wrong",
         "name of another entry",
         "does not list",
