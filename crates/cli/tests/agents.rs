@@ -357,7 +357,7 @@ fn check<'a>(report: &'a Value, id: &str, detail: &str) -> &'a Value {
 fn the_doctor_names_each_broken_link_and_its_fix() {
     let env = machine();
     let report = env.run(&["doctor", "--json"]).ok().json();
-    assert_eq!(check(&report, "agent", "claude-code is here")["state"], "warning");
+    assert_eq!(check(&report, "agent", "claude-code is installed, but its hooks")["state"], "warning");
     assert_eq!(check(&report, "round trip", "came back")["state"], "good");
     env.run(&["setup", "--yes"]).ok();
     let ran = env.run(&["doctor", "--json"]);

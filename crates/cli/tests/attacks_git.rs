@@ -265,7 +265,7 @@ fn a_repository_inside_the_memory_folder_runs_nothing_and_is_not_committed_to() 
     std::fs::write(inner.join(".gitattributes"), "* filter=bait\n").unwrap();
     let _ = std::fs::remove_file(&at.trace);
     let ran = at.env.run(&["add", "decision", "Use PostgreSQL because we need jsonb"]).ok();
-    assert!(ran.stderr.contains("another repository inside"), "{ran:?}");
+    assert!(ran.stderr.contains("another repository is inside"), "{ran:?}");
     at.nothing_runs_in(&at.env.project());
     assert_eq!(at.env.git(&["ls-files", "--stage"]).matches("160000").count(), 0);
 }

@@ -202,7 +202,7 @@ fn several_memories_are_retired_after_a_preview_and_brought_back_by_one_undo() {
     browser.eval("document.activeElement.blur()");
     browser.keys_until("<Tab>", "document.activeElement.textContent === 'Retire selected…'");
     browser.keys("<Enter>");
-    browser.shows("These leave use at once");
+    browser.shows("These go out of use at once");
     browser.until("document.activeElement.textContent === 'Retire 2'");
     browser.keys("<Enter>");
     browser.shows("2 memories: retired.");

@@ -159,7 +159,7 @@ fn an_invitation_sets_a_pin_once_for_its_own_user_and_is_audited() {
         std::fs::write(entry.path(), kept.to_string()).unwrap();
     }
     let late = team.post(&newer, &with_token(&anna), "");
-    assert!(late.status == 404 && late.body.contains("time is over"), "{late:?}");
+    assert!(late.status == 404 && late.body.contains("this link has expired"), "{late:?}");
     // Who invited whom is in the audit of whoever did it; what became of it in the user's own. Neither has the link or the PIN.
     let lines = env.run(&["audit", "--tiers", "--json"]).ok().stdout;
     assert!(lines.contains("user_invite: invitation") && lines.contains("`anna`"), "{lines}");
@@ -183,9 +183,9 @@ fn five_wrong_pins_make_a_pause_in_which_not_even_the_right_one_counts() {
         let wrong = typed("0000");
         assert!(wrong.body.contains(&format!("{left} more tries")), "{wrong:?}");
     }
-    assert!(typed("0000").body.contains("wrong too often"));
+    assert!(typed("0000").body.contains("too many wrong PINs"));
     let paused = typed("4711");
-    assert!(paused.status != 303 && paused.body.contains("wrong too often"), "{paused:?}");
+    assert!(paused.status != 303 && paused.body.contains("too many wrong PINs"), "{paused:?}");
     assert!(team.get("/", &cookie).body.contains("Confirm as a person"), "still a reader");
     let own = team.server.ask_with(&anna, "GET", "/v1/audit?chain=own", None, &[]).is(200).body;
     assert!(own.contains("confirm: a wrong PIN"), "{own}");

@@ -72,7 +72,7 @@ fn five_wrong_pins_make_a_pause_that_outlives_the_process() {
     env.at_terminal(&["config", "pin"], "4711\n4711\n").ok();
     let wrong = env.at_terminal(&["clear", "all", "--yes"], "1\n2\n3\n4\n5\n");
     wrong.fails_with("NEEDS_PERSON", 1);
-    assert!(wrong.stderr.contains("wrong too often"), "{wrong:?}");
+    assert!(wrong.stderr.contains("too many wrong PINs"), "{wrong:?}");
     for args in [&["clear", "all", "--yes"][..], &["config", "pin"]] {
         let paused = env.at_terminal(args, "4711\n");
         paused.fails_with("NEEDS_PERSON", 1);

@@ -17,7 +17,7 @@ fn without_a_store_nothing_answers_that_all_is_well() {
     let answer = env.run(&["doctor", "--json"]).json();
     let store = answer["checks"].as_array().unwrap().iter().find(|check| check["id"] == "store").unwrap();
     assert_eq!(store["state"], "warning", "{store}");
-    assert!(store["detail"].as_str().unwrap().contains("no memory folder"), "{store}");
+    assert!(store["detail"].as_str().unwrap().contains("has no memory"), "{store}");
     // Somebody's own chain is walked, and it is said that the project has none.
     env.at_terminal(&["remember", "I like tea"], "y\n").ok();
     let ran = env.run(&["audit", "verify"]).ok();

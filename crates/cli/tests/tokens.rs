@@ -151,7 +151,7 @@ fn a_user_is_removed_by_a_person_with_all_that_is_theirs() {
     assert_eq!(asked.code, Some(1), "{asked:?}");
     let said = format!("{}{}", asked.stdout, asked.stderr);
     assert!(
-        said.contains("1 memories") && said.contains("2 tokens") && said.contains("cannot be undone"),
+        said.contains("1 memory ") && said.contains("2 tokens") && said.contains("cannot be undone"),
         "{said}"
     );
     with(&env, &theirs, &["list", "--tier", "episodic"]).ok();

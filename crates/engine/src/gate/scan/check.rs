@@ -17,6 +17,7 @@ pub(super) fn passes(check: Check, token: &[u8], text: &[u8], span: &Range<usize
         // `abc123` stands for a token in every manual, and is a password all the same.
         Check::Bearer => ok(chosen::password(token) && !(token.len() <= 6 && token.starts_with(b"abc"))),
         Check::Opaque => ok(opaque(token)),
+        Check::Speaker => ok(speaks(text, span.end)),
         Check::Chosen => ok(chosen::password(token)),
         Check::BasicAuth => ok(basic_auth(token)),
         Check::Ip4 => ok(ip4(token, text, span)),
@@ -27,6 +28,45 @@ pub(super) fn passes(check: Check, token: &[u8], text: &[u8], span: &Range<usize
         Check::Bech32 => ok(bech32(token)),
         other => ok(ids::valid(other, token)),
     }
+}
+
+/// Whether somebody speaks behind `System:` or `<system>`: a line that names what the system is, and an element with one word, do not.
+fn speaks(text: &[u8], end: usize) -> bool {
+    let rest = text[end..text.len().min(end + 40)].trim_ascii_start();
+    let word = rest.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+    const SYSTEMS: [&str; 29] = [
+        "true",
+        "false",
+        "ubuntu",
+        "linux",
+        "macos",
+        "mac",
+        "osx",
+        "windows",
+        "debian",
+        "fedora",
+        "arch",
+        "alpine",
+        "centos",
+        "rhel",
+        "nixos",
+        "android",
+        "ios",
+        "ipados",
+        "freebsd",
+        "openbsd",
+        "intel",
+        "amd",
+        "apple",
+        "x86",
+        "arm64",
+        "aarch64",
+        "gentoo",
+        "opensuse",
+        "raspberry",
+    ];
+    let named = SYSTEMS.iter().any(|system| rest[..word].eq_ignore_ascii_case(system.as_bytes()));
+    !(named || word > 0 && rest[word..].starts_with(b"</"))
 }
 
 /// The part after the prefix was made by a machine.
@@ -51,7 +91,7 @@ fn opaque(token: &[u8]) -> bool {
 fn password(token: &[u8]) -> bool {
     let call = token
         .windows(2)
-        .any(|w| w[1] == b'(' && (w[0].is_ascii_alphanumeric() || w[0] == b'_') || w == b"::");
+        .any(|w| w[1] == b'(' && (w[0].is_ascii_alphanumeric() || matches!(w[0], b'_' | b'>')) || w == b"::");
     !value::is_placeholder(token)
         && !call
         && !token.starts_with(b"-")

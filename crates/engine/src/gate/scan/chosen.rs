@@ -47,7 +47,8 @@ pub(super) fn chosen(text: &[u8], at: Range<usize>, cue: Cue) -> Option<Announce
         return None;
     }
     let mut said = said::said(text, &name, after, short)?;
-    if text[name.start] == b'$' && !said.quoted {
+    let from = name.start.saturating_sub(1);
+    if text[from..at.start].contains(&b'$') && !said.quoted {
         return None;
     }
     if cue == Cue::Phrase && !said.quoted {
@@ -150,7 +151,9 @@ pub(super) fn told(words: &[&[u8]]) -> bool {
 
 /// Whether a value can be a password at all: not a placeholder, a state, a place, a type, or the name of one.
 pub(super) fn password(token: &[u8]) -> bool {
+    let dots = token.chunks(3).all(|c| c == "•".as_bytes() || c == "●".as_bytes());
     if !(4..=64).contains(&token.len())
+        || dots
         || value::is_placeholder(token)
         || value::holds(token, "xxx")
         || stated(token)

@@ -15,6 +15,7 @@ mod hidden;
 mod iban;
 mod ids;
 mod letters;
+mod mention;
 mod national;
 mod near;
 mod pair;
@@ -34,6 +35,8 @@ mod user;
 mod value;
 mod view;
 
+#[cfg(test)]
+mod blind_tests;
 #[cfg(test)]
 mod laws_tests;
 #[cfg(test)]
@@ -157,6 +160,11 @@ impl Scanner {
         if !quoted.is_empty() {
             found.retain(|f| f.class != Class::Injection || !redact::inside(&quoted, &f.span));
         }
+        found.iter_mut().filter(|f| f.class == Class::Injection).for_each(|f| {
+            if f.level == Level::Probable && mention::mentioned(text, &f.span) {
+                f.level = Level::Possible;
+            }
+        });
         finding::settle(found)
     }
 

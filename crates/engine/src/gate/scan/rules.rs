@@ -93,6 +93,7 @@ pub(super) enum Check {
     GithubCrc32,
     BasicAuth,
     Opaque,
+    Speaker,
     Bearer,
     Chosen,
     Luhn,

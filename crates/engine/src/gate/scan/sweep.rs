@@ -87,6 +87,11 @@ fn digits(text: &[u8], at: usize, each: &mut impl FnMut(Swept)) -> usize {
     if before.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'#')) {
         return at + text[at..].iter().take_while(|b| b.is_ascii_digit()).count();
     }
+    if let Some(span) = broken_card(text, at) {
+        let end = span.end;
+        each(Swept { class: Class::Identity, level: Level::Definite, rule: "payment-card", span });
+        return end;
+    }
     let run = run(text, at);
     let end = run.span.end;
     // A number with a leading zero that is the whole text is an identifier, not a quantity.
@@ -126,6 +131,45 @@ fn digits(text: &[u8], at: usize, each: &mut impl FnMut(Swept)) -> usize {
     end
 }
 
+/// What stands before the number of a card.
+const CARD_WORDS: [&str; 11] =
+    ["card", "visa", "credit", "debit", "amex", "maestro", "mastercard", "pan", "karte", "carte", "tarjeta"];
+
+/// A card whose four groups stand on two lines. Only beside a word that says so: columns of numbers look the same.
+fn broken_card(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let mut p = at;
+    let mut digits = Vec::new();
+    let mut breaks = 0;
+    for group in 0..4 {
+        if group > 0 {
+            let gap = text[p..]
+                .iter()
+                .take(8)
+                .take_while(|b| matches!(b, b' ' | b'-' | b'\r' | b'\n' | b'>'))
+                .count();
+            let lines = text[p..p + gap].iter().filter(|b| **b == b'\n').count();
+            if lines == 0 && gap > 1 {
+                return None;
+            }
+            breaks += lines;
+            p += gap;
+        }
+        let four = text.get(p..p + 4)?;
+        if !four.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        digits.extend(four.iter().map(|b| u32::from(b - b'0')));
+        p += 4;
+    }
+    let closed = !text.get(p).is_some_and(u8::is_ascii_alphanumeric);
+    (breaks == 1
+        && closed
+        && near_word(text, at, &CARD_WORDS)
+        && ids::card(&digits)
+        && !(ids::published(&digits) && test_beside(text, &(at..p))))
+    .then_some(at..p)
+}
+
 /// Cards and social security numbers in one run. Answers whether something was found.
 fn number(run: &Run, text: &[u8], each: &mut impl FnMut(Swept)) -> bool {
     let n = run.digits.len();
@@ -145,25 +189,7 @@ fn number(run: &Run, text: &[u8], each: &mut impl FnMut(Swept)) -> bool {
         _ => false,
     };
     // Thirteen bare digits are more often an EAN or a time stamp: they need the word beside them.
-    let plausible = n != 13 && n != 12 && n < 17
-        || n >= 12
-            && near_word(
-                text,
-                run.span.start,
-                &[
-                    "card",
-                    "visa",
-                    "credit",
-                    "debit",
-                    "amex",
-                    "maestro",
-                    "mastercard",
-                    "pan",
-                    "karte",
-                    "carte",
-                    "tarjeta",
-                ],
-            );
+    let plausible = n != 13 && n != 12 && n < 17 || n >= 12 && near_word(text, run.span.start, &CARD_WORDS);
     if grouped && plausible && ids::card(&run.digits) {
         // A published number that is said to be for tests is nobody's card.
         // The one everybody knows needs no such word where nothing else is said.
@@ -183,7 +209,8 @@ fn number(run: &Run, text: &[u8], each: &mut impl FnMut(Swept)) -> bool {
     if n == 9
         && (run.groups == [3, 2, 4] || run.groups == [3, 6] && mark == Some(b'-'))
         && ids::ssn(&run.digits)
-        && !(mark == Some(b' ') && unit_after(text, run.span.end))
+        && !part_of_more(text, &run.span)
+        && !unit_after(text, run.span.end)
     {
         each(Swept {
             class: Class::Identity,
@@ -209,14 +236,25 @@ fn number(run: &Run, text: &[u8], each: &mut impl FnMut(Swept)) -> bool {
     false
 }
 
+/// Whether the number is a piece of a longer name (`219-09-9876-X`), or is said to name a thing (`part 219-09-9876`).
+fn part_of_more(text: &[u8], span: &Range<usize>) -> bool {
+    let goes_on = matches!(text.get(span.end), Some(b'-' | b'/'))
+        && text.get(span.end + 1).is_some_and(u8::is_ascii_alphanumeric);
+    let before = &text[span.start.saturating_sub(18)..span.start];
+    goes_on
+        || ["part n", "part:", "part ", "model", "sku", "serial", "ticket", "invoice", "tracking"]
+            .iter()
+            .any(|word| super::value::holds(before, word))
+}
+
 /// Whether the number is a quantity: `536 22 8726 ms`.
 fn unit_after(text: &[u8], end: usize) -> bool {
     let from = end + usize::from(text.get(end) == Some(&b' '));
     let len = text[from..].iter().take(12).take_while(|b| b.is_ascii_alphabetic() || **b == b'%').count();
-    const UNITS: [&str; 34] = [
+    const UNITS: [&str; 38] = [
         "ms", "us", "ns", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "b", "kb",
         "mb", "gb", "tb", "kib", "mib", "gib", "bytes", "rows", "lines", "files", "ops", "req", "requests",
-        "px", "pt", "hz", "mhz", "ghz", "rpm", "%",
+        "px", "pt", "hz", "mhz", "ghz", "rpm", "%", "units", "items", "records", "pieces",
     ];
     UNITS.iter().any(|unit| text[from..from + len].eq_ignore_ascii_case(unit.as_bytes()))
 }

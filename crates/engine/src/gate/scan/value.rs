@@ -197,6 +197,7 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
     }
     if matches!(value.first(), Some(b'/' | b'.')) && slashes >= 1
         || slashes >= 2 && letters::wordy(value) * 2 > value.len()
+        || slashes >= 3 && is_layout(value)
     {
         return true;
     }
@@ -207,6 +208,15 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
     });
     let access = has(b".") || has(b"::") || has(b"->") || has(b"[") || has(b"(");
     dotted && access && letters::wordy(value) * 2 >= value.len()
+}
+
+/// The layout of keys in a store of objects (`2024/11/18/123456789012/logs/eu-west-1`): every piece is a number or letters of one word.
+fn is_layout(value: &[u8]) -> bool {
+    let piece =
+        |p: &[u8]| p.iter().all(u8::is_ascii_digit) || p.len() <= 14 && p.iter().all(u8::is_ascii_alphabetic);
+    let numbers =
+        value.split(|b| *b == b'/').filter(|p| !p.is_empty() && p.iter().all(u8::is_ascii_digit)).count();
+    numbers >= 2 && value.split(|b| matches!(b, b'/' | b'-' | b'_' | b'.' | b'=')).all(piece)
 }
 
 /// The last part of a path ends like a file: `uploads/42/avatar.png`.

@@ -189,7 +189,7 @@ fn verify_names_conflicts_bad_entries_twins_and_a_stale_index_and_repair_mends_t
     };
     for part in [
         "conflict markers",
-        "date does not exist",
+        "its date does not exist",
         "neither what went wrong",
         "name of another entry",
         "does not list",
