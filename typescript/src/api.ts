@@ -41,6 +41,23 @@ export interface paths {
         patch: operations["update_memory"];
         trace?: never;
     };
+    "/v1/memories/{id}/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make one memory of two: change this one and retire the other; If-Match holds the version that was read */
+        post: operations["join_memories"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/memories/{id}/history": {
         parameters: {
             query?: never;
@@ -1513,6 +1530,119 @@ export interface operations {
                         assumed?: string[];
                         from?: string;
                         would?: string;
+                    };
+                };
+            };
+            /** @description Nothing changed; it waits for a person */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        status: "waits";
+                        key: string;
+                        id: string;
+                        why: string[];
+                        what: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            408: components["responses"]["Problem408"];
+            409: components["responses"]["Problem409"];
+            412: components["responses"]["Problem412"];
+            413: components["responses"]["Problem413"];
+            415: components["responses"]["Problem415"];
+            422: components["responses"]["Problem422"];
+            428: components["responses"]["Problem428"];
+            429: components["responses"]["Problem429"];
+            500: components["responses"]["Problem500"];
+            503: components["responses"]["Problem503"];
+            504: components["responses"]["Problem504"];
+        };
+    };
+    join_memories: {
+        parameters: {
+            query?: {
+                /** @description The id of a project that this server serves; not needed if it serves only one */
+                project?: string;
+            };
+            header: {
+                /** @description The ETag of what was read */
+                "If-Match": string;
+                /** @description The same key and request within a day are done once */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The memory that goes: its id, or the key of a draft */
+                    other: string;
+                    /** @description The version of it that was read */
+                    seen?: string;
+                    /** @description New title of a record or lesson */
+                    title?: string;
+                    /** @description New text of a fact, canon or register */
+                    text?: string;
+                    /** @description Content fields of a record or lesson; confidence of a fact */
+                    fields?: {
+                        [key: string]: string;
+                    };
+                    /** @description Tags to add */
+                    tags?: string[];
+                    /** @description New topic of a register */
+                    topic?: string;
+                    /** @description New category of a canon or register */
+                    category?: string;
+                    /** @description What changed and why */
+                    message?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description The project this is about */
+                    "Heirloom-Project"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The one that stays. */
+                        kept: {
+                            /** @description `created`, `updated`, `promoted`, `already_there`, …; `rehearsed` if nothing was to be stored. */
+                            status: string;
+                            /** @description The memory's id afterwards. */
+                            id: string;
+                            /** @description Where it is stored, from the project folder. */
+                            path?: string;
+                            /** @description What else there is to say, a line each. */
+                            notes?: string[];
+                            /** @description What nobody said and was put in, a line each. */
+                            assumed?: string[];
+                            /** @description What it was made from. */
+                            from?: string;
+                            /** @description Of a rehearsal, what would be stored, as its shelf writes it; nothing if the gate would not have it. */
+                            would?: string;
+                        };
+                        /** @description The one that went. */
+                        other: string;
+                        /**
+                         * @description `retired`, or `rejected` if it was a draft.
+                         * @enum {string}
+                         */
+                        became: "retired" | "rejected";
                     };
                 };
             };
@@ -5174,7 +5304,7 @@ export interface operations {
     export_archive: {
         parameters: {
             query?: {
-                /** @description tiers (turns and facts) unless said; one of the project's shelves, or files for all of them */
+                /** @description tiers (turns and facts) by default; one of the project's shelves, or files for all of them */
                 shelf?: "tiers" | "files" | "records" | "topics" | "notes" | "vault";
                 /** @description Of files: also what is out of use */
                 retired?: boolean;

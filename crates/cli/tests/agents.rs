@@ -364,7 +364,7 @@ fn the_doctor_names_each_broken_link_and_its_fix() {
     let report = ran.json();
     assert_eq!((ran.code, &report["ok"]), (Some(1), &json!(false)));
     assert_eq!(check(&report, "agent", "claude-code calls")["state"], "good");
-    assert_eq!(check(&report, "agent", "codex has not been told to trust")["state"], "broken");
+    assert_eq!(check(&report, "agent", "codex does not trust the hooks yet")["state"], "broken");
     let file = env.home().join(".codex/hooks.json").display().to_string();
     let events = [
         "session_start",

@@ -112,7 +112,7 @@ mod tests {
         assert!(kin("background tasks are not processed").contains(&"queue"));
         assert!(kin("what is postgres for?").contains(&"databas"));
         assert!(!kin("who is the manager?").contains(&"pnpm"), "half of two words is not enough");
-        assert!(kin("what do we know about the dashboard?").is_empty());
+        assert!(kin("what do we know about the pelican?").is_empty());
     }
 
     #[test]

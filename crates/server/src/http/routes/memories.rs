@@ -11,6 +11,7 @@ use heirloom_core::{Code, Fault, MemoryId};
 use heirloom_engine::Call;
 use heirloom_engine::verbs::add::{Add, New, Words, add};
 use heirloom_engine::verbs::edit::{Edit, edit};
+use heirloom_engine::verbs::join::{Join, join};
 use heirloom_engine::verbs::life::{self, Move};
 use heirloom_engine::verbs::list::{List, list};
 use heirloom_engine::verbs::show::{self, Show};
@@ -161,6 +162,19 @@ pub(super) const ROUTES: &[Route] = &[
         ..READS
     },
     Route {
+        method: "POST",
+        path: "/v1/memories/{id}/join",
+        name: "join_memories",
+        about: "Make one memory of two: change this one and retire the other; If-Match holds the version that was read",
+        body: Some(shapes::joining),
+        answer: || verb("review-join"),
+        waits: true,
+        writes: true,
+        versioned: true,
+        run: joined,
+        ..READS
+    },
+    Route {
         path: "/v1/memories/{id}/history",
         name: "get_history",
         about: "The history of a memory, oldest first",
@@ -246,7 +260,12 @@ fn shown(call: &Call, given: &Given) -> Result<Reply, Problem> {
 }
 
 fn changed(call: &Call, given: &Given) -> Result<Reply, Problem> {
-    let ask = Edit {
+    let outcome = edit(call, &wanted(given)).map_err(other_version)?;
+    written(call, outcome, StatusCode::OK)
+}
+
+fn wanted(given: &Given) -> Edit {
+    Edit {
         id: given.part("id"),
         version: given.version.clone(),
         title: given.text("title"),
@@ -257,12 +276,29 @@ fn changed(call: &Call, given: &Given) -> Result<Reply, Problem> {
         category: given.text("category"),
         message: given.text("message"),
         ..Edit::default()
-    };
-    let outcome = edit(call, &ask).map_err(|fault| match fault.code {
+    }
+}
+
+/// A memory that has another version by now is a failed precondition.
+fn other_version(fault: Fault) -> Problem {
+    match fault.code {
         Code::OccConflict => Problem::with(fault, StatusCode::PRECONDITION_FAILED),
         _ => fault.into(),
-    })?;
-    written(call, outcome, StatusCode::OK)
+    }
+}
+
+fn joined(call: &Call, given: &Given) -> Result<Reply, Problem> {
+    let ask = Join {
+        id: given.part("id"),
+        version: given.version.clone(),
+        other: given.text("other").unwrap_or_default(),
+        seen: given.text("seen"),
+        change: wanted(given),
+    };
+    Ok(match join(call, &ask).map_err(other_version)? {
+        Outcome::Done(joined) => Reply::ok(&joined),
+        Outcome::Waits(waiting) => waits(&waiting),
+    })
 }
 
 pub(super) fn written(call: &Call, outcome: Outcome<Added>, status: StatusCode) -> Result<Reply, Problem> {

@@ -254,6 +254,7 @@ mod tests {
             "gc" | "remove_early" => &["collect"],
             "expire" => &["expire"],
             "edit" => &["update_memory", "memory_tool"],
+            "join" => &["join_memories"],
             "retire" => &["retire_memory", "delete_item", "memory_tool"],
             "restore" => &["restore_memory"],
             "archive" => &["archive_memory"],

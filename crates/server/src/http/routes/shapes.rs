@@ -80,7 +80,21 @@ pub(crate) fn new_memory() -> Value {
 }
 
 pub(crate) fn change() -> Value {
-    object(&[
+    object(&changes())
+}
+
+/// A change, and the memory that goes into it.
+pub(crate) fn joining() -> Value {
+    let mut parts = vec![
+        ("other", word("The memory that goes: its id, or the key of a draft")),
+        ("seen?", word("The version of it that was read")),
+    ];
+    parts.extend(changes());
+    object(&parts)
+}
+
+fn changes() -> [(&'static str, Value); 7] {
+    [
         ("title?", text("New title of a record or lesson")),
         ("text?", text("New text of a fact, canon or register")),
         ("fields?", named_values("Content fields of a record or lesson; confidence of a fact")),
@@ -88,7 +102,7 @@ pub(crate) fn change() -> Value {
         ("topic?", text("New topic of a register")),
         ("category?", text("New category of a canon or register")),
         ("message?", text("What changed and why")),
-    ])
+    ]
 }
 
 pub(crate) fn reason() -> Value {
