@@ -68,7 +68,8 @@ impl Server {
 fn vector(text: &str, dims: usize) -> Vec<f32> {
     let lower = text.to_lowercase();
     let has = |words: &[&str]| f32::from(u8::from(words.iter().any(|word| lower.contains(word))));
-    let mut vector = vec![has(&["postgres", "database", "rows", "granary"]), has(&["rain", "umbrella"]), 0.1, 0.0];
+    let mut vector =
+        vec![has(&["postgres", "database", "rows", "granary"]), has(&["rain", "umbrella"]), 0.1, 0.0];
     vector.resize(dims, 0.0);
     vector
 }

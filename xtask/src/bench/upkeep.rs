@@ -53,9 +53,13 @@ impl Bench {
             before()?;
             times.push(self.seconds(project, args)?);
         }
-        times.sort_by(f64::total_cmp);
-        Ok(times[ROUNDS / 2])
+        Ok(middle(times))
     }
+}
+
+fn middle(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
 
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
@@ -77,8 +81,7 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         read_all(&bench.at("project"))?;
         yardsticks.push(start.elapsed().as_secs_f64());
     }
-    yardsticks.sort_by(f64::total_cmp);
-    let once = yardsticks[ROUNDS / 2];
+    let once = middle(yardsticks);
     report::line(&format!("{records} records, medians of {ROUNDS}\n"));
     let told = |name: &str, seconds: f64| {
         report::line(&format!(
@@ -87,14 +90,14 @@ pub(crate) fn run(words: &[String]) -> Result<(), String> {
         ));
     };
     told("reading the files once", once);
-    let out = bench.at("out");
-    let to = out.display().to_string();
-    let fresh = || match std::fs::remove_dir_all(&out) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(format!("{to}: {e}")),
-        _ => Ok(()),
-    };
-    told("export --to FOLDER", bench.median("project", &["export", "--to", &to], &fresh)?);
-    told("import --dry-run FOLDER", bench.median("empty", &["import", "--dry-run", &to], &|| Ok(()))?);
+    // A new folder each time: ext4 creates files slowly for some seconds after many were removed, and that would be measured instead.
+    let folders: Vec<String> =
+        (0..ROUNDS).map(|round| bench.at(&format!("out-{round}")).display().to_string()).collect();
+    let exports: Result<Vec<f64>, String> =
+        folders.iter().map(|to| bench.seconds("project", &["export", "--to", to])).collect();
+    told("export --to FOLDER", middle(exports?));
+    let to = &folders[0];
+    told("import --dry-run FOLDER", bench.median("empty", &["import", "--dry-run", to], &|| Ok(()))?);
     told("scan .", bench.median("project", &["scan", "."], &|| Ok(()))?);
     told("verify", bench.median("project", &["verify"], &|| Ok(()))?);
     let forgets = || forget_gists(&bench.folder.path().join(".local/share/heirloom"));
