@@ -233,7 +233,7 @@ const HOUSE: &[Floor] = &[
             ("sdk", &["clients", "package", "run"]),
             ("test", &["clients", "requirements", "run", "sdk"]),
             ("check", &["attacks", "dependencies", "generate", "layers", "licences", "words"]),
-            ("ci", &["check", "fuzz", "hosts", "requirements", "run", "test"]),
+            ("ci", &["check", "fuzz", "requirements", "run", "test"]),
         ],
     },
 ];

@@ -198,7 +198,8 @@ fn filled(store: &Arc<dyn TierStore>, folder: &Path, size: &Size) -> Result<Arc<
         let token = new_token(
             &heirloom_core::hash::sha256(user.as_bytes()).as_bytes()[..32].try_into().unwrap_or([7; 32]),
         );
-        let terms = Terms { name: String::new(), scopes: Scopes::ALL, days: None, hours: None };
+        // By a name of its own: on a shared database the yardstick in this process gives each user an unnamed one.
+        let terms = Terms { name: "load".to_owned(), scopes: Scopes::ALL, days: None, hours: None };
         give_token(store.as_ref(), &who, &user, &token, &terms, &world).map_err(told)?;
         tokens.push(token);
     }
@@ -221,7 +222,9 @@ impl Drop for Running {
 fn in_folder(program: &Path, folder: &Path, database: Option<&str>) -> Result<Command, String> {
     let xdg = folder.join("xdg");
     if !xdg.is_dir() {
-        std::fs::create_dir_all(&xdg).map_err(|e| e.to_string())?;
+        for folder in [&xdg, &folder.join("data")] {
+            std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
+        }
         std::os::unix::fs::symlink(folder.join("data"), xdg.join("heirloom")).map_err(|e| e.to_string())?;
     }
     let mut command = Command::new(program);
